@@ -227,7 +227,7 @@ class TableProgram:
         if (self.state.public, self.state.self_test) != before:
             self._buttons.screen_changed(self._clock())
             self._health.moved(self.state)
-        self._restoring.follow(self.state.play)
+        self._restoring.follow(self.state)
         self._server.facts.send(facts, self._clock())
         self._tell_unexpected()
         return None
@@ -360,7 +360,7 @@ class TableProgram:
         """Return what is to be seen."""
         line, service = self._status.line(self._server, self._health, self._clock()), self._server.service
         if service.elsewhere:
-            return ScreenView(self._status.table, ElsewhereView(self.state.public), line)
+            return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
         keys, now = self._keyboard, self._clock()
         view = screen_view(
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
@@ -374,4 +374,4 @@ class TableProgram:
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        return replace(view, self_test=self._self_test.view)
+        return replace(view, self_test=self._self_test.view, light=self.state.light)

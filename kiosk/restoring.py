@@ -182,7 +182,8 @@ def _place_at(seat: Seat, count: int) -> TilePlace:
     return [place for place in PLACES if place.seat == seat][count]
 
 
-Showing = Literal["camera", "scanner", "hand"]
+Showing = Literal["camera", "scanner", "hand", "anew"]
+"""What has the screen; `anew`: the question whether the deal is laid from tiles that somebody has put into trays."""
 
 ROW_KEYS: Final = ("1", "2", "3")
 
@@ -258,14 +259,23 @@ def may_tick(state: Table, camera: str | None) -> bool:
 
 def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
     """Return what a key does; None where it does nothing here."""
+    if restoring.showing == "anew" and is_strange(state):
+        if name == "y":
+            return CarrierTakenApart(at=now)
+        return replace(restoring, showing="camera") if name == "back" else None
     if name == "h":
         return replace(restoring, showing="camera" if restoring.showing == "hand" else "hand")
     if name == "back" and restoring.showing == "scanner":
         return replace(restoring, showing="camera")
     if restoring.showing != "hand":
-        strange = restoring.sheet is None and state.check is not None and state.check.aside is not None
-        return CarrierTakenApart(at=now) if name == "enter" and strange else None
+        asks = name == "enter" and restoring.sheet is None and is_strange(state)
+        return replace(restoring, showing="anew") if asks else None
     return _untick(state.work, now) if name == "back" else _tick(state.work, name, now)
+
+
+def is_strange(state: Table) -> bool:
+    """Return whether a tray of no deal that this table knows was shown, of whose tiles the deal may be laid."""
+    return state.check is not None and state.check.aside is not None and not state.check.of_another_set
 
 
 def tray_by_hand(work: Work) -> Seat | None:
@@ -363,10 +373,12 @@ class RestoringDesk:
         self.now = result
         return ""
 
-    def follow(self, play: PlannedPlay | None) -> None:
-        """Begin anew with another play."""
-        if self._play != play:
-            self.now, self._play = Restoring(), play
+    def follow(self, state: Table) -> None:
+        """Begin anew with another play; drop a question about a tray that is here no more."""
+        if self._play != state.play:
+            self.now, self._play = Restoring(), state.play
+        elif self.now.showing == "anew" and not is_strange(state):
+            self.now = replace(self.now, showing="camera")
 
     def beside(self) -> AbstractContextManager[None]:
         """Write it with the event that is recorded meanwhile."""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
+from broker.cli.luck import event_luck
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
@@ -306,7 +307,7 @@ def event_formats(
 
     carriers: in use at once, each with a whole tile set. first: when the first deals are done, and standings begin.
     half: plays whose deals are done at half time. strength: how much of the final standing is strength, and not
-    chance (docs/organiser.md says how that is reckoned).
+    chance, and after how many plays it would be 50 and 80 % (docs/organiser.md says how that is reckoned).
 
     \b
     homologue event formats --players 64 --hours 8 --carriers 20
@@ -317,7 +318,7 @@ def event_formats(
         click.echo(json.dumps({"formats": rows}))
         return
     heads = ("rounds", "deals", "copies", "tables a deal", "plays", "time", "staff", "carriers", "met", "first", "half")
-    click.echo("  ".join(heads) + "  strength")
+    click.echo("  ".join(heads) + "  strength  50 %  80 %")
     for row in rows:
         cells = (
             row["rounds"],
@@ -333,7 +334,8 @@ def event_formats(
             f"{row['at_half']} %",
         )
         told = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
-        click.echo(f"{told}  {row['strength']:6} %{' *' if row['early'] else ''}")
+        goals = "".join(f"{plays:6}" for plays in row["plays_for"].values())
+        click.echo(f"{told}  {row['strength']:6} %{goals}{' *' if row['early'] else ''}")
 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
@@ -386,6 +388,7 @@ event_group.add_command(event_checkin)
 event_group.add_command(event_players)
 event_group.add_command(event_stage)
 event_group.add_command(event_final)
+event_group.add_command(event_luck)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")

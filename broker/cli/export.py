@@ -184,6 +184,23 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
     deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
 
 
+@export.command("booklet")
+@FOLDER
+@_file
+@LANGUAGE
+def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
+    """Export a booklet for players to take home as PDF, once the standings are declared final.
+
+    A page a deal: the four walls in the order of drawing, all plays, and what is worth talking about.
+
+    \b
+    homologue export booklet my-event --language fr --output booklet.pdf
+    """
+    stored = open_stored_event(folder)
+    source = ExportSource(folder, stored, Translator(language), _now(), anchor=anchor_of(folder))
+    deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
+
+
 @export.command("pmn")
 @FOLDER
 @_file

@@ -70,7 +70,7 @@ def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, auth
     return given
 
 
-def _player(event: Event, said: str) -> str:
+def player_named(event: Event, said: str) -> str:
     """Return the id of a player who is named by it, or by a name that is one's alone. Raises RuleError."""
     if said in event.players:
         return said
@@ -103,12 +103,12 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
     present = {None: True, "absent": False, "unknown": None}[word]
     with _scorer_of(folder) as scorer:
         event = scorer.state.event
-        for id_ in [_player(event, one) for one in players]:
+        for id_ in [player_named(event, one) for one in players]:
             if scorer.state.checked_in.get(id_) is not present:
                 _give(scorer, folder, CheckedIn(player=id_, present=present), "check-in")
         seen = scorer.state.checked_in
         for one in event.players.values():
-            if not players or one.id in {_player(event, said) for said in players}:
+            if not players or one.id in {player_named(event, said) for said in players}:
                 told = {True: "present", False: "absent", None: "not yet seen"}[seen.get(one.id)]
                 say(f"{one.id} {one.name}: {told}", player=one.id, name=one.name, present=seen.get(one.id))
 
@@ -154,8 +154,8 @@ def event_players(  # noqa: PLR0913 - one parameter an option
                 raise RuleError("nothing_to_undo", "there is no change to take back")
             decision = Undo(ruling=given[-1].id)
         else:
-            replaced = {_player(room.event, gone): name for gone, name in replaces}
-            gone = tuple(_player(room.event, one) for one in leaves)
+            replaced = {player_named(room.event, gone): name for gone, name in replaces}
+            gone = tuple(player_named(room.event, one) for one in leaves)
             wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round)
             decision = draft_change(facts, wishes, seeded(), for_seconds(SEARCH_S))
         check_plan_change(room, decision)
@@ -209,7 +209,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
         elif stage is None:
             raise RuleError("unknown_stage", "there is no stage that is to be seated")
         else:
-            out = [one if one in room.planned.plan.teams else _player(room.event, one) for one in without]
+            out = [one if one in room.planned.plan.teams else player_named(room.event, one) for one in without]
             decision, going_on = draft_stage(room, stage, out), qualified(room, stage, out)
         for one in going_on:
             about = f"{one.section} " if one.section else ""

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import ceil
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +29,7 @@ from broker.event.plan import BookedPlay, Plan
 from broker.event.stages import Section, Stage, read_part
 from broker.i18n import N_
 from broker.rules import RuleError
+from broker.scoring import GOALS, longer
 
 LETTERS = "ABCDEFGHIJ"
 
@@ -189,6 +191,8 @@ class Format:
     """Per cent of all plays whose deals are done with at half time."""
     strength: int
     """Per cent of the differences in the final standing that are strength; the rest is chance."""
+    plays_for: tuple[int, ...]
+    """Plays that everybody would need for so much strength as `GOALS` say."""
 
     @property
     def early(self) -> bool:
@@ -219,6 +223,7 @@ class Format:
             "first_minutes": self.first_minutes,
             "at_half": self.at_half,
             "strength": self.strength,
+            "plays_for": {str(round(100 * goal)): plays for goal, plays in zip(GOALS, self.plays_for, strict=True)},
             "early": self.early,
         }
 
@@ -227,6 +232,12 @@ def strength_share(plays: int, tables: int) -> float:
     """Return how much of a standing after so many plays, each compared at so many tables, is strength."""
     one = ONE_PLAY * (1 - 1 / tables)
     return plays * one / (1 + (plays - 1) * one)
+
+
+def plays_for(share: float, tables: int) -> int:
+    """Return after how many plays, each compared at so many tables, so much is strength; 0: nobody is compared."""
+    one = strength_share(1, tables)
+    return ceil(longer(one, share)) if one else 0
 
 
 def formats(have: Resources) -> list[Format]:
@@ -271,7 +282,7 @@ def _format(order: MovementOrder, minutes: int) -> Format:
     done = _rounds_of_sets(order)
     open_at_once = max(sum(first <= now <= last for first, last in done) for now in range(order.rounds))
     half = [last for _, last in done if 2 * (last + 1) <= order.rounds]
-    plays = coming.plays_each[0]
+    plays, compared = coming.plays_each[0], max(1, coming.compared[0])
     return Format(
         order,
         coming,
@@ -280,7 +291,8 @@ def _format(order: MovementOrder, minutes: int) -> Format:
         others_met=min(order.players - 1, (SEATED - 1) * plays // turns),
         first_minutes=(min(last for _, last in done) + 1) * turns * minutes,
         at_half=100 * len(half) // len(done),
-        strength=round(100 * strength_share(plays, max(1, coming.compared[0]))),
+        strength=round(100 * strength_share(plays, compared)),
+        plays_for=tuple(plays_for(goal, compared) for goal in GOALS),
     )
 
 

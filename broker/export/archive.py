@@ -10,6 +10,7 @@ from typing import Final
 
 from broker.event import Event
 from broker.export import ema, results
+from broker.export.booklet import booklet_pdf
 from broker.export.certificates import certificates_pdf
 from broker.export.document import encode_document, event_document
 from broker.export.pmn import event
@@ -116,9 +117,14 @@ def _travellers(of: ExportSource) -> bytes:
     return travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed, anchor=of.anchor)
 
 
+def _booklet(of: ExportSource) -> bytes:
+    return booklet_pdf(of.stored, of.translator, of.at, anchor=of.anchor)
+
+
 EXPORTS: Final = (
     Export("standings.pdf", PDF, _standings),
     Export("travellers.pdf", PDF, _travellers),
+    Export("booklet.pdf", PDF, _booklet, at_the_end=True, of_fan=True),
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(

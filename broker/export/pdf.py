@@ -363,7 +363,7 @@ class _CountedCanvas(Canvas):  # type: ignore[misc] # reportlab ships no types
 
 
 def tables_pdf(
-    blocks: Iterable[PageBlock],
+    blocks: Iterable[PageBlock | Flowable],
     columns: Columns,
     draw_page: DrawPage,
     *,
@@ -372,7 +372,7 @@ def tables_pdf(
     title: str,
     language: str,
 ) -> bytes:
-    """Return tables on as many pages as they need; the same content gives the same bytes.
+    """Return tables, and drawings between them, on as many pages as they need; the same content gives the same bytes.
 
     `margins`: beside the tables, above and below them.
     """
@@ -384,7 +384,7 @@ def tables_pdf(
     )
     document = BaseDocTemplate(page, pagesize=size, title=title, lang=language, invariant=1)
     document.addPageTemplates(PageTemplate(frames=[frame]))
-    tables = [_page_table(block, columns) for block in blocks]
+    tables = [_page_table(one, columns) if isinstance(one, PageBlock) else one for one in blocks]
     document.build(tables, canvasmaker=partial(_CountedCanvas, draw_page=draw_page))
     return page.getvalue()
 
@@ -403,7 +403,9 @@ class PageHeading:
     anchor: str = ""
 
 
-def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
+def pages_pdf(
+    heading: PageHeading, blocks: Iterable[PageBlock | Flowable], columns: Columns, *, wide: bool = False
+) -> bytes:
     """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
     size = landscape(A4) if wide else A4
 

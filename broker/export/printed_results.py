@@ -63,7 +63,7 @@ def standings_pdf(
 ) -> bytes:
     """Return the standings as PDF: those of the room, or others that may be known. `anchor`: for the foot."""
     lines = stored.room.snapshot().standings if listed is None else listed
-    heading, event = _heading(stored, _, at, _("Standings"), anchor), stored.event
+    heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
     known = event.has_origins
     origin = (_("Country"), _("Club")) if known else ()
     named = (_("Place"), _("Name"), *origin, _("IMP"), _("Fines"), _("Plays"))
@@ -90,7 +90,7 @@ def travellers_pdf(
     """Return all travellers as PDF; those of deals that a table has still to play only if asked for."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
     settled = unplayed_notes(stored, _, embargoed=embargoed)
-    blocks = list(_travellers(stored, _, shown, settled))
+    blocks = [block for _deal, block in travellers_by_deal(stored, _, shown, settled)]
     note = (
         _(
             "Hu: the winner’s seat and hand value, then the discarder. In brackets: a fine or award, not included "
@@ -103,14 +103,15 @@ def travellers_pdf(
     if blocks and not embargoed and not stored.room.over:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
-        _heading(stored, _, at, _("Travellers"), anchor),
+        page_heading(stored, _, at, _("Travellers"), anchor),
         [*blocks, *outside_plays_block(stored, _), PageBlock((), tuple(notes))],
         TRAVELLERS,
         wide=True,
     )
 
 
-def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
+def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
+    """Return what stands on each page; `kind` says what it is."""
     progress = _("{count} of {expected} plays", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
     return PageHeading(
         stored.event.plan.title,
@@ -124,9 +125,10 @@ def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor
     )
 
 
-def _travellers(
+def travellers_by_deal(
     stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
-) -> Iterator[PageBlock]:
+) -> Iterator[tuple[int, PageBlock]]:
+    """Return a block for each group, with its deal; `settled` are notes of deals, also of those without a group."""
     results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
     by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
     for group in shown:
@@ -136,9 +138,9 @@ def _travellers(
             head = _head(stored, _, group, number if len(groups) > 1 else 0)
             plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, _) for one in group.plays)
             below = settled.get(deal, ()) if number == len(groups) else ()
-            yield PageBlock(head, (*plays, _datum(group, _), *_stand_ins(group, results, stored, _), *below))
+            yield deal, PageBlock(head, (*plays, _datum(group, _), *_stand_ins(group, results, stored, _), *below))
         if not groups:
-            yield PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(settled[deal]))
+            yield deal, PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(settled[deal]))
 
 
 def _stand_ins(

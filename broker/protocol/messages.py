@@ -525,7 +525,7 @@ class Alert(FromScorer, frozen=True, kw_only=True):
 # ---- from the desk ------------------------------------------------------------------------------
 
 
-Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admit"]
+Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admit", "quiet_light", "normal_light"]
 
 
 class Order(Message, frozen=True, kw_only=True):

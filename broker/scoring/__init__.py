@@ -40,6 +40,7 @@ from broker.scoring.standings import (
     rank,
     standing_places,
 )
+from broker.scoring.strength import GOALS, MOST_PLAYERS, EventStrength, Interval, Shares, event_strength, longer
 from broker.scoring.team import (
     Lineup,
     TeamDeal,

@@ -33,6 +33,7 @@ from broker.web.render import render_page
 from broker.web.results.ceremony import CeremonyPage
 from broker.web.results.display import DisplayPage
 from broker.web.results.exports import ExportsPage
+from broker.web.results.luck import LuckPage
 from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
@@ -170,6 +171,7 @@ def _result_routes(
     yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
     yield from ResultsPage(sheets).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
+    yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()

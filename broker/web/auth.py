@@ -79,6 +79,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
     N_("Results"): (
         MenuEntry("/standings", N_("Standings"), "see_public"),
         MenuEntry("/deals", N_("Deals"), "see_public"),
+        MenuEntry("/luck", N_("Luck and strength"), "see_public"),
         MenuEntry("/final", N_("Stages and final"), "see_room"),
         MenuEntry("/ceremony", N_("Ceremony"), "see_public"),
         MenuEntry("/display", N_("Display"), "see_public"),

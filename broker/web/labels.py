@@ -79,6 +79,8 @@ COMMAND: Final[Mapping[str, Message]] = {
     "extra_time": N_("Extra time"),
     "reopen": N_("Enter result again"),
     "admit": N_("Arbiter access at the table"),
+    "quiet_light": N_("Dark hall: quiet light"),
+    "normal_light": N_("Normal light again"),
 }
 
 ORDER_FATE: Final[Mapping[str, Message]] = {
@@ -320,6 +322,7 @@ PLAN_FIELD: Final[Mapping[str, Message]] = {
 EXPORT: Final[Mapping[str, Message]] = {
     "standings.pdf": N_("Standings (print)"),
     "travellers.pdf": N_("Travellers (print)"),
+    "booklet.pdf": N_("Booklet to take home (print)"),
     "certificates.pdf": N_("Certificates (print)"),
     "standings-table.csv": N_("Standings (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),

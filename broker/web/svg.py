@@ -1,4 +1,4 @@
-"""Charts and QR codes as SVG that the page's own style colours (light, dark and print).
+"""Charts, intervals and QR codes as SVG that the page's own style colours (light, dark and print).
 
 pygal's own style and script are taken out: no page of ours has anything inline that could style or run. A chart says
 nothing that does not stand in a table beside it. zxing-cpp makes the QR codes.
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from broker.protocol import SEATS
 from broker.scorer.sheets import DealSheet, PlayerSheet
 from broker.scorer.snapshot import StandingsHistory
+from broker.scoring import Interval
 
 # pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
 # that fails afterwards would warn of it.
@@ -114,6 +115,38 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
 def _is_overlay(element: Element) -> bool:
     """Return whether a group is there for pygal's script alone; the dots lie in another."""
     return element.get("class", "").endswith(("tooltip-overlay", "text-overlay"))
+
+
+BAR_WIDE: Final = 200
+BAR_HIGH: Final = 16
+
+
+def interval_bar(interval: Interval, span: tuple[float, float]) -> Markup:
+    """Draw an interval with its estimate, between the ends of a span; beside it stands the same in numbers.
+
+    Wherever 0 is within the span, a line marks it.
+    """
+    first, last = span
+
+    def across(value: float | None) -> float:
+        return round(BAR_WIDE * (min(max(value or 0, first), last) - first) / (last - first), 2)
+
+    low, estimate, high = across(interval.low), across(interval.estimate), across(interval.high)
+    return Markup(
+        '<svg class="interval" viewBox="0 0 {wide} {high}" preserveAspectRatio="none" aria-hidden="true">'
+        '<path class="axis" d="M0 {middle}H{wide}M{zero} 0V{high}"/>'
+        '<rect x="{low}" y="3" width="{size}" height="{thick}" rx="2"/>'
+        '<path class="estimate" d="M{at} 0V{high}"/></svg>'
+    ).format(
+        wide=BAR_WIDE,
+        high=BAR_HIGH,
+        middle=BAR_HIGH // 2,
+        thick=BAR_HIGH - 6,
+        zero=across(0),
+        low=low,
+        size=round(max(high - low, 1), 2),
+        at=estimate,
+    )
 
 
 QUIET = 4

@@ -6,6 +6,7 @@ from kiosk.input.forms import (
     WinEntered,
     WinForm,
     Won,
+    goes_back,
     press_form_key,
     press_win_key,
 )
@@ -24,6 +25,7 @@ from kiosk.input.keyboard import (
 )
 from kiosk.input.panel import (
     REASONS,
+    YES,
     Act,
     ArbiterPanel,
     Decided,

@@ -126,6 +126,11 @@ def _ask_discarder(form: Form, key: str) -> Form | Won:
     return _form_back(form) if key == "back" else form
 
 
+def goes_back(form: "Form | WinForm") -> bool:
+    """Return whether there is anything in a form to go back to."""
+    return (_back(form) if isinstance(form, WinForm) else _form_back(form)) != form
+
+
 LONGEST: Final = 3
 
 FU_FROM: Final = 5

@@ -43,6 +43,7 @@ from kiosk.table import (
     CallToggled,
     Event,
     NextDealCalled,
+    NoHuMeant,
     NotNow,
     Phase,
     PinRefused,
@@ -236,12 +237,6 @@ class Keyboard:
         if self.panel is not None and key != "c":
             self._rule(self.panel, key, state, now)
             return
-        plain: dict[tuple[Phase, str], Event] = {
-            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
-            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
-            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
-            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
-        }
         if key == "c":
             seen = state.calling and not state.discreet
             self.problem = self._apply(CallToggled(at=now, open=not seen))
@@ -249,6 +244,19 @@ class Keyboard:
             self._open(state, ArbiterPanel("pin"))
         elif key == "x" and (seat := self._asked_of(state)):
             self._open(state, panel_on_claim(seat))
+        else:
+            self._type(key, state, now)
+
+    def _type(self, key: str, state: Table, now: int) -> None:
+        """Take a key in that means the present question, or the phase."""
+        plain: dict[tuple[Phase, str], Event] = {
+            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
+            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
+            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
+            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
+        }
+        if state.doubt in ("asked", "leaving"):
+            self.problem = self._apply(NoHuMeant(at=now)) if key == "n" else None
         elif state.session is not None or state.alone:
             with self._drafts.beside(draft=""):
                 self.riichi.key(key, state, now)

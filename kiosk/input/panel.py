@@ -41,7 +41,7 @@ Act = Literal[
     "void",
     "self_test",
 ]
-PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "reason"]
+PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "reason", "sure"]
 
 REASONS: Final = (
     "the hand was not valid",
@@ -54,6 +54,9 @@ REASONS: Final = (
     "another reason, told to the desk",
 )
 """As they stand in the record; the screen has them in its own language, by their number."""
+
+ENDS: Final[tuple[Act, ...]] = ("forward", "adjust", "void")
+"""What throws away how a play stands, its trays among it: asked about once more, with what is lost."""
 
 PIN_LONGEST: Final = 12
 SEATS_OF: Final[dict[Act, tuple[int, int]]] = {"swap": (2, 2), "declared": (0, 4), "false_hu": (1, 1), "adjust": (0, 4)}
@@ -73,6 +76,7 @@ class ArbiterPanel:
     seats: tuple[Seat, ...] = ()
     fine: int = 0
     minutes: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +109,14 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
     """Return what an arbiter can rule now. An open claim window gives the same as the play before it.
 
     Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
+    What ends nothing comes last: it stands beside the button that leaves.
     """
     if state.play is None:
         return ()
-    time: tuple[Act, ...] = ("resume" if state.paused else "pause", "extra_time")
+    first: tuple[Act, ...] = ("resume",) if state.paused else ()
+    last: tuple[Act, ...] = ("extra_time",) if state.paused else ("extra_time", "pause")
     test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
-    return (*time, *test) if state.session is not None else (*time, *_acts_of_play(state), *test)
+    return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last)
 
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
@@ -236,7 +242,18 @@ def _fine(panel: ArbiterPanel, key: str) -> PanelResult:
 def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
     if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
         return panel
-    return Decided(panel.act, panel.seats, panel.fine or panel.minutes, REASONS[int(key) - 1])
+    given = replace(panel, ask="sure", reason=REASONS[int(key) - 1])
+    return given if panel.act in ENDS else _sure(given, YES)
+
+
+YES: Final = "y"
+"""Another key than what led to the question: who pushes twice has not answered."""
+
+
+def _sure(panel: ArbiterPanel, key: str) -> PanelResult:
+    if panel.act is None or key != YES:
+        return panel
+    return Decided(panel.act, panel.seats, panel.fine or panel.minutes, panel.reason)
 
 
 _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = {
@@ -247,6 +264,7 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
     "seats": _seats,
     "fine": _fine,
     "reason": _reason,
+    "sure": _sure,
 }
 
 

@@ -26,6 +26,7 @@ from kiosk.screens.drawing import (
     TextLine,
     TextPen,
     paint_picture,
+    player_line,
     problem_lines,
     time_lines,
 )
@@ -46,6 +47,7 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     head = (
         *time_lines(_, view),
         TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), drawing.LARGE, drawing.TEXT),
+        player_line(_, view, now.winner.seat)._replace(share=drawing.SMALL),
     )
     answer, paint = _answer_lines(_, count)
     lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))

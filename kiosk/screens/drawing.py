@@ -15,7 +15,7 @@ import pygame
 
 from broker.i18n import N_, Translator
 from broker.protocol import Seat
-from broker.terms import SEAT_NAMES
+from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from kiosk.camera.observations import CameraView
 from kiosk.errors import BadConfiguration
 from kiosk.screens.texts import refusal
@@ -208,7 +208,7 @@ class TextPen:
 
     def __init__(self, language: str, size: tuple[int, int], look: Appearance = USUAL) -> None:
         """Raise BadConfiguration where the language has no font here."""
-        self.look = look
+        self.look, self.language = look, language
         self.unit = min(size)
         """Of what sizes are shares, in pixels: the screen's shorter side."""
         self._type = Fonts(language, self.unit)
@@ -324,6 +324,8 @@ class KeyButton(NamedTuple):
     key: str
     label: str
     tone: Tone = "plain"
+    seat: Seat | None = None
+    """The seat that it names, whose shape is drawn on it."""
 
 
 ButtonRows = tuple[tuple[KeyButton, ...], ...]
@@ -394,20 +396,42 @@ def camera_is_out(view: ScreenView) -> bool:
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
 
 
-def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain") -> KeyButton:
-    """Return the button that names a seat, with who sits there below: players call each other by seat wind."""
-    name = view.players.get(seat, "")
-    return KeyButton(seat[0], f"{_(SEAT_NAMES[seat])}\n{name}" if name else _(SEAT_NAMES[seat]), tone)
+def wind_name(_: Translator, wind: Seat) -> str:
+    """Say which wind somebody plays."""
+    return _("plays {wind}", wind=_(SEAT_NAMES[wind]))
+
+
+def who_sits(_: Translator, view: ScreenView, seat: Seat) -> str:
+    """Return a seat's wind and player, the wind first: it stays where a name is cut off. Nobody: an empty text."""
+    if view.play is None or not (name := view.players.get(seat)):
+        return ""
+    return _("{wind} · {player}", wind=wind_name(_, view.play.winds[seat]), player=name)
+
+
+def player_line(_: Translator, view: ScreenView, seat: Seat) -> TextLine:
+    """Return who sits at a seat that is asked about: players call each other by seat wind."""
+    return TextLine(who_sits(_, view, seat), BODY, QUIET)
+
+
+def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain", does: str = "") -> KeyButton:
+    """Return the button that names a seat, and what it does with it; below who sits there."""
+    head = " · ".join(part for part in (_(SEAT_NAMES[seat]), does) if part)
+    who = who_sits(_, view, seat)
+    return KeyButton(seat[0], f"{head}\n{who}" if who else head, tone, seat)
+
+
+NOTHING: Final = KeyButton("", "")
+"""Keeps the place of a button that would do nothing now."""
 
 
 def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) -> ButtonRows:
-    """Return a numeric keypad: beside the nought what clears, and what deletes a digit or, without one, goes back."""
-    nought = (
-        KeyButton("clear", _("Clear")),
-        KeyButton("0", "0"),
-        KeyButton("back", _(N_("Delete")) if typed else _(back)),
-    )
-    return (*DIGIT_ROWS, nought, last)
+    """Return a numeric keypad: beside the nought what clears, and what deletes a digit or, without one, goes back.
+
+    `back` is empty where there is nothing to go back to.
+    """
+    name = _(N_("Delete")) if typed else back and _(back)
+    backwards = KeyButton("back", name) if name else NOTHING
+    return (*DIGIT_ROWS, (KeyButton("clear", _("Clear")), KeyButton("0", "0"), backwards), last)
 
 
 def paint_picture(view: CameraView) -> Paint:
@@ -432,9 +456,15 @@ LOWER = 0.16
 """A triangle is wide at its foot: its letter stands lower, by this share of the box."""
 
 
+@cache
+def seat_mark(language: str, seat: Seat) -> str:
+    """Return what is written on a seat's shape: the letter that tiles have, or for who reads Chinese its character."""
+    return Translator(language)(SEAT_LETTERS[seat]) if language[:2] in HAN else seat[0].upper()
+
+
 def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
     """Draw it as large as a square box."""
-    letter = seat[0].upper()
+    letter, written = seat[0].upper(), seat_mark(pen.language, seat)
     colour, corners = SEAT_SHAPES[letter]
     blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)
     reach = 0.42 * box.height
@@ -442,5 +472,5 @@ def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextP
     pygame.draw.polygon(surface, (red, green, blue), points)
     share = 0.42 * box.height / pen.unit
     middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
-    at = (box.centerx, middle - pen.height(letter, share, box.width) // 2)
-    pen.write(surface, letter, at, share, GROUND, box.width, align="centre")
+    at = (box.centerx, middle - pen.height(written, share, box.width) // 2)
+    pen.write(surface, written, at, share, GROUND, box.width, align="centre")

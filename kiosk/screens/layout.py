@@ -7,7 +7,6 @@ import pygame
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
-from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
 from kiosk.screens.drawing import USUAL, Align, Appearance, Hand, TextLine, TextPen, Tone
 from kiosk.screens.texts import KEY
@@ -255,6 +254,7 @@ class TouchTarget(NamedTuple):
     label: str
     box: pygame.Rect
     tone: Tone = "plain"
+    seat: Seat | None = None
 
 
 class TargetPainter:
@@ -277,12 +277,15 @@ class TargetPainter:
         hint = self._key(target)
         margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)
-        if (seat := self._seat(target)) is not None:
+        if target.seat is not None:
             shape = pygame.Rect(inside.topleft, (inside.height, inside.height))
-            drawing.draw_shape(surface, shape, seat, self._pen)
+            drawing.draw_shape(surface, shape, target.seat, self._pen)
             inside.left, inside.width = shape.right, inside.width - shape.width
+            if hint and "\n" in target.label:
+                inside.width -= self._beside(surface, hint, inside, ink)
+                hint = ""
         parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
-        if len(parts) > 1:
+        if len(parts) > 1 and target.seat is None:
             share = self._pen.share(parts, share, inside.width)
         label = [TextLine(line, share, ink) for line in parts]
         lines = [*label, *([TextLine(hint, drawing.SMALLEST, ink)] if hint else [])]
@@ -292,9 +295,10 @@ class TargetPainter:
             at = (inside.centerx, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
 
-    def _seat(self, target: TouchTarget) -> Seat | None:
-        """Return the seat that a button names, if it names one."""
-        return next((seat for seat in SEATS if self._(SEAT_NAMES[seat]) == target.label.partition("\n")[0]), None)
+    def _beside(self, surface: pygame.Surface, hint: str, inside: pygame.Rect, ink: drawing.Colour) -> int:
+        """Write a key at the right of two lines; return how wide it is."""
+        at = (inside.right, inside.centery - self._pen.height(hint, drawing.SMALLEST, inside.width) // 2)
+        return 2 * self._pen.write(surface, hint, at, drawing.SMALLEST, ink, inside.width, align="right").width
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

@@ -7,7 +7,7 @@ from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
-from kiosk.input import REASONS, ArbiterPanel, Form
+from kiosk.input import REASONS, YES, ArbiterPanel, Form, goes_back
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     ButtonRows,
@@ -17,11 +17,13 @@ from kiosk.screens.drawing import (
     Tone,
     by_hand_button,
     keypad,
+    player_line,
     problem_lines,
     seat_button,
     time_lines,
+    who_sits,
 )
-from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
+from kiosk.screens.texts import ARBITER, LOST, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
     ElsewhereView,
@@ -47,19 +49,32 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     return ScreenBody((*time_lines(_, view), *lines))
 
 
+def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """The question whether hu was meant: the same whoever has pressed, and whoever has answered."""
+    doubt = view.phase.doubt if isinstance(view.phase, PlayingView) else None
+    if doubt == "asked":
+        asked = TextLine(_("A button was pressed"), drawing.HEADLINE, drawing.ATTENTION)
+        help_ = _("Pressed for hu? Press once more now. All others: do not press.")
+        body = TextLine(help_, drawing.BODY, drawing.TEXT)
+        return ScreenBody((*time_lines(_, view), asked, body), (KeyButton("n", _("No, play on")),))
+    if doubt == "leaving":
+        wait = TextLine(_("One moment"), drawing.HEADLINE, drawing.TEXT)
+        help_ = _("If nobody has pressed again, play goes on in two seconds.")
+        return ScreenBody((*time_lines(_, view), wait, TextLine(help_, drawing.BODY, drawing.TEXT)))
+    return None
+
+
+FOUR: Final = N_("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
+
+
 def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A play, whether or not a claim window is open: the same for both."""
     if not isinstance(view.phase, PlayingView):
         return None
-    if view.phase.doubt == "asked":
-        asked = TextLine(_("A button was pressed"), drawing.HEADLINE, drawing.ATTENTION)
-        help_ = N_("Pressed for hu? Press once more now. All others: do not press.")
-        return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
-        four = _("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
         play = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT)
-        lines = [*time_lines(_, view), play, TextLine(four, drawing.BODY, drawing.ATTENTION)]
+        lines = [*time_lines(_, view), play, TextLine(_(FOUR), drawing.BODY, drawing.ATTENTION)]
     if view.phase.ended:
         return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)))
     return ScreenBody((*lines,), (KeyButton("d", _("Wall empty, no hu")),))
@@ -111,18 +126,20 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         asked = (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),)
         panel = (*_owners(_, view, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
     else:
-        asked, panel = _value(_, form, form.seat)
+        asked, panel = _value(_, view, form, form.seat)
     return ScreenBody((*time_lines(_, view), *asked, *problem_lines(_, view)), panel=panel)
 
 
-def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
     asked = (
         TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT),
+        player_line(_, view, seat),
         TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
         TextLine(_("At least {least} fan", least=form.least), drawing.SMALL, drawing.QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
-    return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, form.digits, *last))
+    pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
+    return asked, ((KeyButton("b", _("Count from the backs")),), *pad)
 
 
 def _tile(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
@@ -132,8 +149,8 @@ def _tile(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tupl
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
     rows = _owners(_, view, seat, form.tiles[-1][0] if form.tiles else None)
-    last = KeyButton("x", _("False hu")), KeyButton("back", _("Back"))
-    return (title, TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
+    last = KeyButton("x", _("False hu")), *((KeyButton("back", _("Back")),) if goes_back(form) else ())
+    return (title, player_line(_, view, seat), TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
 
 
 def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> ButtonRows:
@@ -203,7 +220,7 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     lines = (
         TextLine(_("Stop. Touch no tile. Call the arbiter."), drawing.TITLE, drawing.ATTENTION),
         TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.BODY, drawing.TEXT),
-        *(TextLine(name, drawing.BODY, drawing.TEXT) for name in phase.repeating),
+        *(TextLine(who_sits(_, view, seat), drawing.BODY, drawing.TEXT) for seat in phase.repeating),
     )
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)))
 
@@ -224,7 +241,7 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         ),
         TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
     )
-    return ScreenBody(lines, (KeyButton("enter", _("Use this device"), "strong"), *pairing_button(_, view)))
+    return ScreenBody(lines, (KeyButton("enter", _("Use this device")), *pairing_button(_, view)))
 
 
 WHY: Final[Mapping[str, Message]] = {
@@ -290,8 +307,11 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
     lines = [
         TextLine(title, drawing.LARGE, drawing.TEXT),
+        *((player_line(_, view, asked.seats[0]),) if _names_offender(asked) else ()),
         TextLine(question or _(ARBITER[asked.ask]), drawing.BODY, drawing.QUIET),
     ]
+    if asked.ask == "sure" and asked.act:
+        lines.append(TextLine(_(LOST[asked.act]), drawing.BODY, drawing.ATTENTION))
     if asked.ask == "pin":
         lines.append(TextLine(SEEN * len(asked.digits) or "–", drawing.TITLE, drawing.TEXT))
     if view.unproven:
@@ -318,21 +338,26 @@ def _wait_line(_: Translator, seconds: int) -> TextLine:
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:
     """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
-    if asked.act == "false_hu" and asked.seats and asked.ask != "seats":
+    if _names_offender(asked):
         return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
     return _(RULE[asked.act]) if asked.act else _("Arbiter")
+
+
+def _names_offender(asked: ArbiterPanel) -> bool:
+    return asked.act == "false_hu" and bool(asked.seats) and asked.ask != "seats"
 
 
 def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
     back = (KeyButton("back", _("Back")),)
     match asked.ask:
-        case "checking":
-            return ()
         case "pin" | "minutes":
             leave = N_("Leave") if asked.ask == "pin" else N_("Back")
             return keypad(_, asked.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
         case "act":
-            named = [KeyButton(str((at + 1) % 10), _(RULE[act])) for at, act in enumerate(asked.acts)]
+            named = [
+                KeyButton(str((at + 1) % 10), _(RULE[act]), "strong" if act == "resume" else "plain")
+                for at, act in enumerate(asked.acts)
+            ]
             return (*_in_twos(named), (KeyButton("back", _("Leave")),))
         case "seats":
             chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
@@ -343,10 +368,12 @@ def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
         case "reason":
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
+        case _:
+            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:
-    """Return rows of two; what is left over stands above, so that the last, the gravest, is not the widest."""
+    """Return rows of two; what is left over stands above, away from the button that leaves."""
     odd = len(named) % 2
     return (*(((named[0],),) * odd), *(tuple(named[at : at + 2]) for at in range(odd, len(named), 2)))
 
@@ -377,9 +404,21 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     check, by_hand = view.phase.check, view.phase.restoring.showing == "hand"
     if check is None or (check.deal is None and (check.aside is None or by_hand)):
         return None
+    if view.phase.restoring.showing == "anew" and _may_be_laid(check):
+        return _laid_anew(_, view)
     lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
     actions = *_go_on(_, view, check), *by_hand_button(_, view)
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
+
+
+def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
+    """Ask before tiles that may lie as another table needs them are laid otherwise."""
+    lines = (
+        TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), drawing.TITLE, drawing.ATTENTION),
+        TextLine(_("If they were laid for another deal, that work is lost."), drawing.LARGE, drawing.TEXT),
+    )
+    answers = KeyButton("y", _("Yes, lay them anew")), KeyButton("back", _("No, leave them"), "strong")
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), answers)
 
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:

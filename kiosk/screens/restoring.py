@@ -466,7 +466,7 @@ def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
         KeyButton(key, _(N_("Undo row {row}") if (seat, row) in work.rows else N_("Row {row} right"), row=row + 1))
         for row, key in enumerate(ROW_KEYS)
     )
-    back = (KeyButton("back", _("Back")),) if work.rows else ()
+    back = (KeyButton("back", _("Undo last row")),) if work.rows else ()
     return (*rows, *back, KeyButton("h", _("Camera")))
 
 

@@ -9,7 +9,7 @@ from broker.i18n import N_, NP_, Translator
 from broker.protocol import SEATS, RiichiEvent, RiichiValue, RiichiWin, Seat
 from broker.rules.points import HUNDRED
 from broker.terms import SEAT_NAMES
-from kiosk.input import RiichiQuestion, WinForm
+from kiosk.input import RiichiQuestion, WinForm, goes_back
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     Align,
@@ -20,11 +20,12 @@ from kiosk.screens.drawing import (
     TextLine,
     TextPen,
     keypad,
+    player_line,
     problem_lines,
     seat_button,
     time_lines,
 )
-from kiosk.screens.play import act_lines, is_ruled, nobody_won_lines, receipt_lines, receipt_link
+from kiosk.screens.play import FOUR, act_lines, is_ruled, nobody_won_lines, receipt_lines, receipt_link
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
 from kiosk.screens.views import (
     DeclaredView,
@@ -45,7 +46,7 @@ def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
     if ending is None:
         return ""
     if ending.kind == "ron" and ending.loser:
-        return _("On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
+        return _.pgettext("riichi", "On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
     if ending.kind == "abort" and ending.reason:
         return _(RIICHI[ending.reason])
     names = ", ".join(_(SEAT_NAMES[seat]) for seat in (*ending.wins, *ending.offenders))
@@ -61,7 +62,7 @@ def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> Scre
     """Whatever is asked at a riichi table; None where nothing is."""
     actions: tuple[KeyButton, ...] = ()
     if isinstance(prompt.form, RiichiQuestion):
-        lines, panel = _question(_, prompt, prompt.form)
+        lines, panel = _question(_, view, prompt, prompt.form)
     elif isinstance(prompt.form, WinForm):
         fault = N_("False hu")
         if isinstance(view.riichi, SessionView):
@@ -79,7 +80,7 @@ def _win(
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
     if form.seat is not None and form.asked != "responsible":
-        return _value(_, form, fault)
+        return _value(_, view, form, fault)
     if form.asked == "responsible":
         others = (*_seats(_, view, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
         return (TextLine(_("Was anyone responsible? (pao)"), drawing.LARGE, drawing.TEXT),), others
@@ -92,7 +93,7 @@ def _win(
             back,
         )
     drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+    return (TextLine(_.pgettext("riichi", "Who discarded?"), drawing.TITLE, drawing.TEXT),), (
         *_seats(_, view, form.declared),
         *drawn,
         back,
@@ -105,32 +106,40 @@ def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
 
-def _value(_: Translator, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
     seat = _(SEAT_NAMES[form.seat]) if form.seat else ""
     lines = (
         TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), drawing.LARGE, drawing.TEXT),
+        *((player_line(_, view, form.seat),) if form.seat else ()),
         TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
     )
     last = KeyButton("x", _(fault)), KeyButton("enter", _("Enter"), "strong")
+    pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
     if form.asked != "han":
-        return lines, keypad(_, form.digits, *last)
+        return lines, pad
     first = KeyButton("b", _("From the backs")), KeyButton("y", _("Yakuman"))
-    return lines, (first, *keypad(_, form.digits, *last))
+    return lines, (first, *pad)
 
 
 def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> ButtonRows:
     return tuple((seat_button(_, view, seat),) for seat in SEATS if seat not in without)
 
 
-def _question(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    lines = (TextLine(_(RIICHI_ASK[question.about]), drawing.LARGE, drawing.TEXT),)
-    return lines, (*_answers(_, prompt, question), (KeyButton("back", _("Back")),))
+def _question(
+    _: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion
+) -> tuple[tuple[TextLine, ...], ButtonRows]:
+    lines = [TextLine(_(RIICHI_ASK[question.about]), drawing.LARGE, drawing.TEXT)]
+    if question.about == "riichi" and isinstance(view.riichi, SessionView):
+        lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), drawing.BODY, drawing.QUIET))
+    return (*lines,), (*_answers(_, view, prompt, question), (KeyButton("back", _("Back")),))
 
 
-def _answers(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> Iterator[tuple[KeyButton, ...]]:
+def _answers(
+    _: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion
+) -> Iterator[tuple[KeyButton, ...]]:
     match question.about:
-        case "riichi":
-            yield from ((KeyButton(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS)
+        case "riichi" if isinstance(view.riichi, SessionView):
+            yield from ((_deposit_button(_, view, view.riichi, seat),) for seat in SEATS)
         case "fault":
             yield from (_chosen(_, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
@@ -146,6 +155,13 @@ def _answers(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> I
             yield (KeyButton("enter", _("Yes"), "strong"),)
 
 
+def _deposit_button(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> KeyButton:
+    """Say what touching a seat does: a deposit that lies there is taken back."""
+    if seat in session.riichi:
+        return seat_button(_, view, seat, "strong", _("take {points} back", points=session.deposit))
+    return seat_button(_, view, seat, "plain", _("pay {points}", points=session.deposit))
+
+
 def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
     """Return of which seats several can be chosen, and which are."""
     if question.about == "nagashi":
@@ -155,7 +171,9 @@ def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]
 
 def _chosen(_: Translator, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) -> tuple[KeyButton, ...]:
     """Return a row of seats of which several can be chosen."""
-    return tuple(KeyButton(seat[0], _(SEAT_NAMES[seat]), "strong" if seat in chosen else "plain") for seat in seats)
+    return tuple(
+        KeyButton(seat[0], _(SEAT_NAMES[seat]), "strong" if seat in chosen else "plain", seat) for seat in seats
+    )
 
 
 def riichi_head(_: Translator, view: ScreenView) -> list[str]:
@@ -207,7 +225,8 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
-        yield TextLine(_("riichi"), drawing.SMALL, drawing.ATTENTION)
+        laid = _("riichi −{points}", points=session.deposit)
+        yield TextLine(laid, drawing.SMALL, drawing.ATTENTION)
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
@@ -294,7 +313,7 @@ def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     if view.state == "playing":
-        return _session_playing(_, view)
+        return _session_playing(_, view, session)
     if session.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
@@ -318,8 +337,10 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons)
 
 
-def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
+def _session_playing(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     help_ = _("Won? Press your button. Riichi: say it, and hold your button for two seconds.")
+    if session.riichi:  # public as soon as it lies there
+        help_ = _("Won? Press your button. A riichi that was not meant: touch “Riichi” to take it back.")
     keys = ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault")), ("u", NP_("hand of riichi", "Take back"))
     return _playing(_, view, button_row(_, *keys), help_)
 
@@ -328,7 +349,8 @@ def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *h
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
         return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)), buttons)
-    lines = title_lines(_.pgettext("state of a table", "Play"), *help_)
+    four = view.phase.doubt == "denied" if isinstance(view.phase, PlayingView) else False
+    lines = title_lines(_.pgettext("state of a table", "Play"), *((_(FOUR),) if four else help_))
     return ScreenBody((*time_lines(_, view), *lines), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
 
 

@@ -9,7 +9,7 @@ from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen, draw_shape
+from kiosk.screens.drawing import TextLine, TextPen, draw_shape, wind_name
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
 from kiosk.screens.texts import STATE_MARKED
 from kiosk.screens.views import DeclaredView, RestoringView, ScreenView, SessionView
@@ -24,6 +24,12 @@ STRIP: Final = 0.044
 
 WIDE: Final = 2.6
 """From which width by height on what became of a seat stands beside whose it is, and not below."""
+
+MANY: Final = 2
+"""From so many lines on of what became of a seat its wind shares one of them."""
+
+SPARE: Final = 0.7
+"""Share of a small box that the name of the seat leaves to all else: where that is more, a long name is cut off."""
 
 LEAST: Final = 0.85
 """As large as this the name of a seat stays while what else is written is made smaller, if there is room for that."""
@@ -53,7 +59,7 @@ class SeatBox:
     def _draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
         """Draw whose seat it is, who sits there, and what became of it from below; in a wide box beside each other.
 
-        In a small box the largest of that stands beside the name of the seat, and its wind is left out.
+        In a small box the largest of that stands beside the name of the seat.
         """
         marked = self._frame(surface, view, seat, box)
         padding = round(self._pen.unit * 0.016)
@@ -70,13 +76,26 @@ class SeatBox:
         if wide:
             inside.width = (inside.width - padding) // 2
             came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
-        who, what = [*self._who(view, seat, inside.width)], [*self._what(view, seat)]
-        wind = [self._wind(view.play.winds[seat], inside.width)] if view.play and not small and not paid else []
+        who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
+        if view.play:
+            wind = self._wind(view.play.winds[seat], inside.width, drawing.SMALL if small or paid else drawing.BODY)
+            who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
         if wide:
-            what = self._pen.fit(what if len(what) > 1 else [*wind, *what], came.width, came.height)
+            what = self._pen.fit(what, came.width, came.height)
             self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
-            wind, what = [], []
-        self._stack(surface, seat, inside, [*who, *wind], what, tick if marked and not wide else 0, small=small)
+            what = []
+        self._stack(surface, seat, inside, who, what, tick if marked and not wide else 0, small=small)
+
+    def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
+        """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
+        shared = next((at for at in reversed(range(len(what))) if what[at].share <= drawing.BODY), None)
+        if len(what) >= MANY and shared is not None:
+            line = what[shared]
+            both = line._replace(text=self._("{wind} · {what}", wind=wind.text, what=line.text))
+            if self._pen.wide(both.text, self._pen.share([both.text], line.share, width)) <= width:
+                yield from (*what[:shared], both, *what[shared + 1 :])
+                return
+        yield from (wind, *what)
 
     def _stack(
         self,
@@ -92,6 +111,9 @@ class SeatBox:
         """Write whose seat it is, with room for a tick beside that; who sits there; and from below what came of it."""
         head = pygame.Rect(inside)
         head.width -= tick
+        least = [line._replace(share=drawing.SMALLEST) for line in (*who, *what)]
+        if small and len(who) > MANY and self._pen.high(least, inside.width) > SPARE * inside.height:
+            who = [who[0]._replace(text=" ".join(line.text for line in who[:-1])), who[-1]]
         spared = 0 if small else round(2 * TICK * self._pen.unit)
         name = self._name(inside.width - spared, drawing.BODY if small else drawing.LARGE)
         beside = max(what, key=lambda line: line.share) if small and what else None
@@ -160,13 +182,15 @@ class SeatBox:
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
 
-    def _who(self, view: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
-        for part in self._pen.in_two(view.players[seat], drawing.BODY, width):
+    def _who(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
+        """Return who sits there: in a small box in two lines only where one would be much smaller."""
+        share = drawing.BODY * (drawing.MUCH_SMALLER if small else 1)
+        for part in self._pen.in_two(view.players[seat], share, width):
             yield TextLine(part, drawing.BODY, drawing.TEXT)
 
-    def _wind(self, wind_: Seat, width: int) -> TextLine:
-        winds = {wind: self._("seat wind: {wind}", wind=self._(SEAT_NAMES[wind])) for wind in SEATS}
-        return TextLine(winds[wind_], self._pen.share(winds.values(), drawing.BODY, width), drawing.QUIET)
+    def _wind(self, own: Seat, width: int, share: float) -> TextLine:
+        winds = {wind: wind_name(self._, wind) for wind in SEATS}
+        return TextLine(winds[own], self._pen.share(winds.values(), share, width), drawing.QUIET)
 
     def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if isinstance(view.riichi, SessionView):

@@ -18,6 +18,7 @@ from kiosk.screens import drawing
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
 from kiosk.screens.drawing import (
+    NOTHING,
     USUAL,
     Align,
     Appearance,
@@ -33,6 +34,7 @@ from kiosk.screens.play import (
     arbiter_screen,
     carrier_sheet_screen,
     disk_full_screen,
+    doubt_screen,
     other_device_screen,
     paused_screen,
     playing_screen,
@@ -105,10 +107,10 @@ class TableScreen:
         if now.actions:
             boxes = (*self._layout.actions(self._parted(now, view).lines, len(now.actions)),)
             for action, box in zip(now.actions, boxes, strict=True):
-                yield TouchTarget(action.key, action.label, box, action.tone)
+                yield TouchTarget(action.key, action.label, box, action.tone, action.seat)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
-            for action, box in zip(row, boxes, strict=True):
-                yield TouchTarget(action.key, action.label, box, action.tone)
+            for action, box in ((one, box) for one, box in zip(row, boxes, strict=True) if one is not NOTHING):
+                yield TouchTarget(action.key, action.label, box, action.tone, action.seat)
         if view.players:
             label = self._(N_("Cancel the call") if view.call else N_("Call the arbiter"))
             yield TouchTarget("c", label, self._layout.call)
@@ -185,6 +187,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     arbiter_screen,
     paused_screen,
     counting_screen,
+    doubt_screen,
     riichi_screen,
     planned_riichi_screen,
     win_form_screen,

@@ -62,7 +62,15 @@ ARBITER: Final[Mapping[str, Message]] = {
     "seats": N_("Which seats?"),
     "fine": N_("How much?"),
     "reason": N_("Why?"),
+    "sure": N_("Are you sure?"),
 }
+
+LOST: Final[Mapping[str, Message]] = {
+    "forward": N_("What is laid of the present deal is lost: its trays are laid again when its turn comes."),
+    "adjust": N_("The play ends now. What was declared and entered is lost; each player gets IMPs instead."),
+    "void": N_("The play ends now. What was declared and entered is lost; it counts for nobody."),
+}
+"""What a ruling throws away."""
 
 REASON: Final[Mapping[str, Message]] = {
     "1": N_("hand not valid"),
@@ -286,7 +294,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
 }
 
 RIICHI_ASK: Final[Mapping[str, Message]] = {
-    "riichi": N_("Whose riichi deposit? Paid or taken back"),
+    "riichi": N_("Whose riichi stick?"),
     "abort": N_("Why is the hand aborted?"),
     "fault": N_("Arbiter: whose fault, and which?"),
     "dependent": N_("Who was misled by another's fault? They do not pay."),

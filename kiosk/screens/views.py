@@ -21,6 +21,8 @@ from kiosk.self_test import SelfTestView
 from kiosk.table import (
     LINES,
     QUIET,
+    Doubt,
+    Light,
     Phase,
     RiichiSession,
     SessionEntry,
@@ -110,6 +112,8 @@ class SessionView:
     scores: dict[Seat, int] = field(default_factory=dict)
     """None of them where the club does not wish it now."""
     riichi: tuple[Seat, ...] = ()
+    deposit: int = 1000
+    """Points that a riichi deposit is worth."""
     prompt: RiichiPrompt = RiichiPrompt()
     asking: bool = False
     tenpai: frozenset[Seat] = frozenset()
@@ -136,6 +140,7 @@ def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, 
         deposits=session.deposits,
         scores={seat: session.score(seat) for seat in SEATS} if visible else {},
         riichi=session.riichi,
+        deposit=session.profile.points.deposit.value,
         prompt=RiichiPrompt(form, session.profile.session.draw.aborts.value, chombo_spoils(state)),
         asking=session.asking and state.phase is Phase.DECLARED,
         tenpai=session.tenpai,
@@ -319,8 +324,8 @@ class RestoringView:
     """Seats whose player has checked in meanwhile."""
     stopped: str | None = None
     """Code of what stops this play before a tile is touched."""
-    repeating: tuple[str, ...] = ()
-    """Names of those who have played this deal before."""
+    repeating: tuple[Seat, ...] = ()
+    """Seats of those who have played this deal before."""
     state: Literal["restoring"] = "restoring"
 
 
@@ -339,7 +344,7 @@ class PlayingView:
 
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
-    doubt: Literal["asked", "denied"] | None = None
+    doubt: Doubt | None = None
     """What is said of presses when their window is over: whoever meant hu is to press again, or four cannot have."""
     state: Literal["playing"] = "playing"
 
@@ -422,6 +427,8 @@ class ScreenView:
     """The self-test of the hardware, while one is running."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
+    light: Light | None = None
+    """The light that the desk has ordered."""
 
     @property
     def state(self) -> PublicState:
@@ -586,9 +593,9 @@ def _quiet(line: StatusLine) -> StatusLine:
     return replace(line, unsent=0, refused=0, health=health)
 
 
-def _repeating(state: Table) -> tuple[str, ...]:
+def _repeating(state: Table) -> tuple[Seat, ...]:
     again = guards.players_repeating(state) if guards.active_guards(state) else ()
-    return tuple(player.name for player in state.players.values() if player.id in again)
+    return tuple(seat for seat, player in state.players.items() if player.id in again)
 
 
 def _result_view(state: Table) -> ResultView | None:

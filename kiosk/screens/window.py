@@ -27,6 +27,7 @@ from kiosk.screens.layout import TouchTarget
 from kiosk.screens.shown import ScreenCheck, ScreenFault
 from kiosk.screens.table import LIGHT_KEY, TableScreen
 from kiosk.screens.views import ScreenView
+from kiosk.table import Light
 
 KEYS: Final = {
     pygame.K_RETURN: "enter",
@@ -80,6 +81,8 @@ class ScreenWindow(Closing):
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
         self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
+        self._configured: Light = settings.light
+        self._ordered: Light | None = None
         self.deaf = False
         """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
@@ -87,6 +90,9 @@ class ScreenWindow(Closing):
     def show(self, view: ScreenView) -> bool:
         """Draw what is to be seen, and return whether it is new; where nothing is, not a pixel is touched."""
         known, now = self._drawn is not None and self._drawn[0] == view, self._clock()
+        if view.light != self._ordered:  # the last word counts: the desk's order, or whoever touched the clock since
+            self._ordered = view.light
+            self._set_light(quiet=(view.light or self._configured) == "quiet")
         if not known:
             self._finger.offer(self._screen.targets(view), now)
             self._dimming.shown(view, now)
@@ -138,7 +144,11 @@ class ScreenWindow(Closing):
 
     def _change_light(self) -> None:
         if self._drawn is not None and self._drawn[0].state != "playing":
-            self._look = self._look._replace(quiet=not self._look.quiet)
+            self._set_light(quiet=not self._look.quiet)
+
+    def _set_light(self, *, quiet: bool) -> None:
+        if quiet != self._look.quiet:
+            self._look = self._look._replace(quiet=quiet)
             self._screen, self._drawn = TableScreen(self._, self._surface.get_size(), self._look), None
 
     def _key(self, event: pygame.event.Event) -> str | None:

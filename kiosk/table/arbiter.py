@@ -299,6 +299,8 @@ _CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
     "resume": lambda state, event: _paused(state, event, begin=False),
     "extra_time": _time_added,
     "reopen": _reopened,
+    "quiet_light": lambda state, _: (replace(state, light="quiet"), ()),
+    "normal_light": lambda state, _: (replace(state, light="normal"), ()),
     "admit": lambda state, event: on_arbiter_admitted(
         state, ArbiterAdmitted(at=event.at, by=event.author, session=event.session)
     ),

@@ -22,6 +22,7 @@ from kiosk.table.events import (
     CallToggled,
     ClaimWindowElapsed,
     FalseHuRuled,
+    NoHuMeant,
     NotNow,
     PlayEndedDrawn,
     Reopened,
@@ -142,6 +143,16 @@ def _asked(state: Table, at: int) -> Table:
     """Ask whoever has pressed whether they meant hu, in a window of its own: alike whoever they are, and how many."""
     window = ClaimWindow(max(1, 2 * state.claim_ms * NS_PER_MS)).ended(at)
     return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
+
+
+def on_no_hu_meant(state: Table, event: NoHuMeant) -> tuple[Table, tuple[Fact, ...]]:
+    """Let the play go on at once, alike whoever has answered by then. Who is too late presses anew, and loses nothing.
+
+    Raises NotNow `not_now`.
+    """
+    if not state.asked or state.window is None:
+        raise NotNow("not_now", "nobody is asked whether they meant hu")
+    return replace(state, window=state.window.shortened(event.at), doubt="leaving"), ()
 
 
 def _answered(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:

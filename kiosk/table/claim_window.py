@@ -106,6 +106,10 @@ class ClaimWindow:
         """Take in that somebody said nobody won; said again it changes nothing."""
         return self if self.ended_at is not None else _pruned(replace(self, ended_at=at))
 
+    def shortened(self, at: int) -> "ClaimWindow":
+        """Let no press count from here on; said again it changes nothing."""
+        return _pruned(replace(self, length=max(1, min(self.length, at - self.opened_at))))
+
     def reopened(self, at: int) -> "ClaimWindow":
         """Return everybody the whole window again. Given once more, it never ends earlier than it was to."""
         return replace(self, reopened_at=self._or_reopened(at))

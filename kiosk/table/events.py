@@ -207,6 +207,10 @@ class ResultRefused(Happened, frozen=True, tag="result_refused", kw_only=True):
     """Somebody does not accept the result as shown: it is entered again."""
 
 
+class NoHuMeant(Happened, frozen=True, tag="no_hu_meant", kw_only=True):
+    """To the question whether hu was meant, somebody has answered at the screen that the play is to go on."""
+
+
 class NextDealCalled(Happened, frozen=True, tag="next_deal_called", kw_only=True):
     """Staff go on to the next deal."""
 
@@ -299,6 +303,7 @@ Event: TypeAlias = (
     | FalseHuRuled
     | ValueEntered
     | ResultRefused
+    | NoHuMeant
     | NextDealCalled
     | CallToggled
     | Ordered

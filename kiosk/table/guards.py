@@ -21,6 +21,7 @@ from kiosk.table.events import (
     Event,
     ExtraTimeGiven,
     GuardOverridden,
+    NoHuMeant,
     NotNow,
     Ordered,
     PauseRuled,
@@ -162,7 +163,7 @@ def refuse_in_pause(state: Table, event: Event) -> None:
         return
     if isinstance(event, ButtonPressed) and pause.since <= event.at and (pause.until is None or event.at < pause.until):
         raise NotNow("press_in_pause", f"{event.seat}, while the arbiter had paused the table")
-    if isinstance(event, PlayEndedDrawn | ClaimWindowElapsed) and state.paused:
+    if isinstance(event, PlayEndedDrawn | NoHuMeant | ClaimWindowElapsed) and state.paused:
         raise NotNow("table_paused", type(event).__name__)
 
 

@@ -31,6 +31,7 @@ from kiosk.table.events import (
     Happened,
     LastTakenBack,
     NextDealCalled,
+    NoHuMeant,
     NotNow,
     Ordered,
     PauseRuled,
@@ -120,6 +121,7 @@ RULES: Final = (
     Rule(
         (Phase.CLAIMING,), ClaimWindowElapsed, claim.on_window_elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
     ),
+    Rule((Phase.CLAIMING,), NoHuMeant, claim.on_no_hu_meant),
     Rule((Phase.DECLARED,), FalseHuRuled, claim.on_false_hu, (Phase.PLAYING,)),
     Rule((Phase.DECLARED,), ValueEntered, claim.on_value_entered, (Phase.ACCEPTING,)),
     Rule((Phase.ACCEPTING,), ButtonPressed, claim.on_result_accepted, (Phase.RECORDED,)),

@@ -124,6 +124,15 @@ SETTLE_NS: Final = 1_000_000_000
 """After a change of phase a press counts only from here on: a second push at a confirmation is no hu."""
 
 
+Doubt = Literal["asked", "leaving", "denied"]
+"""What the screen says of presses that may be no hu: the question, that the play goes on in a moment unless somebody
+has answered it, or that four hu cannot be. It never changes by a press.
+"""
+
+Light = Literal["normal", "quiet"]
+"""How bright screens are; quiet: for a dark hall."""
+
+
 class Phase(Enum):
     """Where a table is in its day."""
 
@@ -252,8 +261,7 @@ class Table:
     """Who has declared; while the window is open, as far as is known."""
     asked: tuple[Declaration, ...] = ()
     """Who has pressed and may not have meant hu: whoever did presses once more, and nobody is named."""
-    doubt: Literal["asked", "denied"] | None = None
-    """What the screen says of that: the question, or that four hu cannot be. It never changes by a press."""
+    doubt: Doubt | None = None
     outcome: Outcome | None = None
     declared_on: dict[Seat, Seat] = field(default_factory=dict)
     """Where several have declared, on whose tile each did, as it was entered with the outcome."""
@@ -293,6 +301,8 @@ class Table:
     """`seq` and id of the last orders that were carried out, oldest first."""
     session: RiichiSession | None = None
     """The riichi session, at a table that plays one."""
+    light: Light | None = None
+    """The light that the desk has ordered last; None: as the device is configured."""
     hand: PlannedHand = field(default_factory=PlannedHand)
     """Of a planned deal under riichi rules, what was said of its end."""
     self_test: Verdict | Literal["running"] | None = None
@@ -390,6 +400,7 @@ def cleared(state: Table, at: int) -> Table:
         pins_wrong=state.pins_wrong,
         pin_wrong_at=state.pin_wrong_at,
         ordered=state.ordered,
+        light=state.light,
         self_test=state.self_test,
         obeyed=state.obeyed,
     )

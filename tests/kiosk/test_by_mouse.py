@@ -54,7 +54,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         hands.touch("2", "4", "Enter", "Back", "2", "4", "Enter")  # asked anew, for west alone
         hands.touch("East")
         assert table.is_in(Phase.ACCEPTING)
-        hands.touch("Wrong: correct it", "Back", "1", "8", "Enter", "Self-drawn")
+        hands.touch("Wrong: correct it", "1", "8", "Enter", "Self-drawn")
         outcome = table.program.state.outcome
         assert outcome is not None
         assert (outcome.win, dict(outcome.winners), table.program.state.fines["north"].imp) == (

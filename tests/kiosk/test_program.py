@@ -90,6 +90,22 @@ def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_l
     assert {one.minutes for one in states if isinstance(one, TableState)} == {40}
 
 
+def test_the_light_that_the_desk_orders_is_on_the_screen_and_stays_over_a_restart(tmp_path: Path) -> None:
+    with connected(tmp_path) as table:
+        table.hello()
+        assert table.program.view().light is None
+        table.order(
+            Order(id="order-0007-3", event=EVENT, table=TABLE, seq=7, command="quiet_light", author="Anne"),
+            Order(id="order-0008-3", event=EVENT, table=TABLE, seq=8, command="pause", author="Anne"),
+        )
+        assert table.program.view().light == "quiet"
+    with connected(tmp_path) as again:
+        assert again.program.view().light == "quiet"
+        again.hello()
+        again.order(Order(id="order-0009-3", event=EVENT, table=TABLE, seq=9, command="normal_light", author="Anne"))
+        assert again.program.view().light == "normal"
+
+
 def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not_settled_any_more(
     tmp_path: Path,
 ) -> None:
@@ -123,4 +139,4 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.program.step(timeout=0)
         table.type("enter")
         assert guards.active_guards(table.program.state) == ("player_played_deal",)
-        assert phase_view(table.program.view(), RestoringView).repeating == ("Tom Beck",)
+        assert phase_view(table.program.view(), RestoringView).repeating == ("west",)

@@ -128,9 +128,24 @@ def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standi
 def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
     table.program.observe(strange(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
+    table.type("enter", "enter")
     assert table.program.state.work.left == 0
-    table.type("enter")
+    table.type("back", "y")
+    assert table.program.state.work.left == 0
+    table.type("enter", "y")
     assert table.program.state.work.left > 0
+
+
+def test_the_question_whether_tiles_are_laid_anew_stays_over_a_power_cut_and_goes_with_the_tray(
+    table: Standing,
+) -> None:
+    table.program.observe(strange(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    table.type("enter")
+    assert restoring_from_draft(table.journal.bench, table.program.state.play).showing == "anew"
+    table.program.observe(right(play(1), "south", table.time.wait()))
+    table.program.step(timeout=0)
+    assert phase_view(table.program.view(), RestoringView).restoring.showing == "camera"
 
 
 def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:

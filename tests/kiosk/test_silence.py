@@ -26,7 +26,7 @@ import pygame
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
 from firmware.reports import Pressed
 from kiosk.screens import Appearance, PlayingView, StatusLine, TableScreen, screen_view
-from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, Phase, PlayEndedDrawn
+from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, NoHuMeant, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.refusing_card import refusing
 from tests.kiosk.seconds import (
@@ -72,7 +72,11 @@ KEYS: Final[Mapping[str, Mapping[int, str]]] = {
 
 
 def test_the_view_of_a_play_has_no_field_that_a_press_could_change() -> None:
-    assert [one.name for one in fields(PlayingView)] == ["ended", "doubt", "state"]  # both change by the clock alone
+    assert [one.name for one in fields(PlayingView)] == [
+        "ended",
+        "doubt",
+        "state",
+    ]  # by the clock, or a touch that all see
 
 
 LOOKS: Final = {"usual": Appearance(), "quiet light": Appearance(quiet=True), "flat": Appearance(turned=True)}
@@ -106,8 +110,12 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str, look: str) -> No
 
 
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
-def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(who: tuple[Seat, ...]) -> None:
-    """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is one."""
+@pytest.mark.parametrize("left", [False, True], ids=["asked", "play on"])
+def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(who: tuple[Seat, ...], left: bool) -> None:  # noqa: FBT001 - an example
+    """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is one.
+
+    So is that of its end, where somebody says at the screen that the play is to go on.
+    """
     pygame.font.init()
     pictures = set()
     for pressed, again in ((("west",), ()), (who, ()), (who, who), (("east",), who)):
@@ -119,6 +127,8 @@ def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(who:
         assert sitting.table.doubt == "asked"
         if again:
             sitting.press(*again)
+        if left:
+            sitting.take(NoHuMeant(at=sitting.wait()))
         surface = pygame.Surface((800, 480))
         TableScreen(Translator("en"), surface.get_size()).draw(
             surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)

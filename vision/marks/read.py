@@ -156,19 +156,23 @@ def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | N
     lie = layout.lies[tile]
     turns = [
         other.turn
-        for number, other in enumerate(layout.lies)
-        if number != tile and None not in {other.row, lie.row} and other.seat == lie.seat and _known(marks[number])
+        for number, (other, mark) in enumerate(zip(layout.lies, marks, strict=True))
+        if number != tile and None not in {other.row, lie.row} and other.seat == lie.seat and mark and _stands(mark)
     ]
     return turns.count(lie.turn), turns.count((lie.turn + HALF_TURN) % 360)
 
 
 def _knows_spot(mark: TileMark) -> bool:
-    """Return whether it is known where the mark sits as it stands itself."""
-    return mark.turned is not None and bool(np.isfinite(mark.spot).all())
+    """Return whether a mark that counts tells where marks sit as they stand themselves."""
+    return _stands(mark) and bool(np.isfinite(mark.spot).all())
 
 
-def _known(mark: TileMark | None) -> bool:
-    return mark is not None and mark.turned is not None
+def _stands(mark: TileMark) -> bool:
+    """Return whether a mark tells how tiles stand: only one whose serial counts.
+
+    A maker's sign may turn a whole set upside down, but then hardly a number of it is a serial.
+    """
+    return mark.serial is not None and mark.turned is not None
 
 
 def _fit(spot: Points, usual: Points, scale: Points) -> float:

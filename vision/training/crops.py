@@ -28,6 +28,7 @@ from vision.training.distractors import (
     draw_ground_crop,
     draw_label_crop,
 )
+from vision.training.parallel import Drawn
 
 _LETTER_OF_NONE = 26
 _BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
@@ -59,6 +60,24 @@ class Crop:
     letter: int
     digits: tuple[int, int, int]
     spots: Reals
+
+
+SEED = 20  # of what the network learns from
+CHUNK = 500  # crops of a seed, or a few more
+
+
+def draw_crop_chunk(number: int) -> Drawn:
+    """Draw the crops that the network learns from, a chunk at a time, and their truths as numbers."""
+    chance = np.random.default_rng([SEED, number])
+    crops: list[Crop] = []
+    while len(crops) < CHUNK:
+        crops += draw_crops(chance)
+    truths = [(crop.kind, crop.turned, crop.letter, *crop.digits) for crop in crops]
+    return {
+        "pixels": np.array([crop.pixels for crop in crops]),
+        "truth": np.array(truths, dtype=np.int64),
+        "spots": np.array([crop.spots for crop in crops], dtype=np.float32),
+    }
 
 
 def draw_crops(chance: Chance) -> list[Crop]:
@@ -295,6 +314,3 @@ def _off(quad: Quad, chance: Chance) -> Quad:
     middle = quad.mean(axis=0)
     moved = (quad - middle) @ _rotation(float(chance.normal(0, 0.035))).T * chance.normal(1, 0.03, 2)
     return np.asarray(moved + middle + chance.normal(0, 0.028 * width, 2) + chance.normal(0, 0.018 * width, (4, 2)))
-
-
-__all__ = ["CLEAR", "CROP", "SHOTS", "Crop", "draw_crops", "photograph_crop"]

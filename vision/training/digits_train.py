@@ -5,11 +5,8 @@ then one look for each sign, then what the sign is.
 """
 
 import argparse
-import multiprocessing
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -19,8 +16,9 @@ from torch import nn
 from torch.nn import functional
 
 from vision.marks.digits import KINDS, NUMBER, SEEN_SIGNS, UPSIDE_DOWN, prepare_crops
-from vision.training.crops import Crop, draw_crops
-from vision.training.export import export_onnx
+from vision.training.crops import CHUNK, SEED, draw_crop_chunk
+from vision.training.learning import BATCH, Batch, Schedule, export_onnx, made_ahead, shuffled, train
+from vision.training.parallel import Drawn, cores, draw_chunks
 
 SIGNS = 4  # letter, three digits
 LETTERS = 27  # A to Z, none
@@ -81,40 +79,6 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
         return torch.cat(scores, dim=1), where
 
 
-SEED = 20
-_CHUNK = 500
-_BATCH = 128
-_RATE = 2e-3
-
-Drawn = dict[str, NDArray[Any]]
-
-
-def _draw_chunk(seed: int) -> Drawn:
-    cv2.setNumThreads(1)
-    chance = np.random.default_rng([SEED, seed])
-    crops: list[Crop] = []
-    while len(crops) < _CHUNK:
-        crops += draw_crops(chance)
-    truths = [(crop.kind, crop.turned, crop.letter, *crop.digits) for crop in crops]
-    return {
-        "pixels": np.array([crop.pixels for crop in crops]),
-        "truth": np.array(truths, dtype=np.int64),
-        "spots": np.array([crop.spots for crop in crops], dtype=np.float32),
-    }
-
-
-def draw_all(count: int, processes: int, first: int = 0) -> Drawn:
-    """Draw at least `count` crops in several processes; what comes does not depend on how many."""
-    return draw_chunks(_draw_chunk, range(first, first + -(-count // _CHUNK)), processes)
-
-
-def draw_chunks(draw: Callable[[int], Drawn], seeds: range, processes: int) -> Drawn:
-    """Draw a chunk for each seed, in several processes."""
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        chunks = list(pool.imap(draw, seeds))
-    return {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0]}
-
-
 def as_seen(drawn: Drawn) -> Drawn:
     """Say each truth as the crop shows it: from its left to its right, signs that stand upside down as such."""
     truth, spots = drawn["truth"].copy(), drawn["spots"].copy()
@@ -124,12 +88,9 @@ def as_seen(drawn: Drawn) -> Drawn:
     return {"pixels": drawn["pixels"], "truth": truth, "spots": spots}
 
 
-def _batches(drawn: Drawn, chance: np.random.Generator) -> list[NDArray[np.int64]]:
-    order = chance.permutation(len(drawn["truth"]))
-    return [order[at : at + _BATCH] for at in range(0, len(order) - _BATCH + 1, _BATCH)]
-
-
-def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
+def _loss(answer: tuple[torch.Tensor, torch.Tensor], batch: Batch) -> torch.Tensor:
+    scores, where = (part.float() for part in answer)
+    _, truth, spots = batch
     number = truth[:, 0] == NUMBER
     kind = functional.cross_entropy(scores[:, :KINDS], truth[:, 0])
     ways, letter, *signs = scores[number, KINDS:].split([2, LETTERS, SEEN_SIGNS, SEEN_SIGNS, SEEN_SIGNS], dim=1)
@@ -142,7 +103,7 @@ def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots:
 
 def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     """Return how far the looks are from the signs' places, which are known: where comes before what."""
-    rows, cols = torch.meshgrid(torch.arange(14) * 8.0 + 4, torch.arange(10) * 8.0 + 4, indexing="ij")
+    rows, cols = torch.meshgrid(*(torch.arange(n, device=where.device) * 8.0 + 4 for n in (14, 10)), indexing="ij")
     cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
     there = ~torch.isnan(spots).any(dim=2)
     away = ((cells - torch.nan_to_num(spots)[:, :, None]) ** 2).sum(dim=3)
@@ -153,32 +114,21 @@ def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     return ((cross + 0.1 * off) * there).sum() / there.sum()
 
 
-def train_digits(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
-    """Train a network from crops; after each epoch it says how it goes and writes what there is."""
+def train_digits(drawn: Drawn, epochs: int) -> DigitsNet:
+    """Train a network from crops."""
     torch.manual_seed(SEED)
-    chance = np.random.default_rng(SEED)
-    net = DigitsNet()
-    steps = epochs * (len(drawn["truth"]) // _BATCH)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
-    for epoch in range(epochs):
-        began, losses = time.perf_counter(), list[float]()
-        net.train().to(memory_format=torch.channels_last)
-        for chosen in _batches(drawn, chance):
-            crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
-            pixels = torch.from_numpy(prepare_crops(_recolour(crops, chance)))
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                scores, where = net(pixels.to(memory_format=torch.channels_last))
-            truth, spots = torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(places)
-            loss = _loss(scores.float(), where.float(), truth, spots)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            schedule.step()
-            losses.append(loss.item())
-        print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
-        export_onnx(net.eval(), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), out)
+    net, steps = DigitsNet(), epochs * (len(drawn["truth"]) // BATCH)
+    schedule = Schedule(steps, rate=2e-3, warm=0.15, decay=1e-3)
+    train(
+        net, made_ahead(lambda job: _batch(drawn, *job), shuffled(len(drawn["truth"]), epochs, SEED)), _loss, schedule
+    )
     return net
+
+
+def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
+    crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
+    pixels = prepare_crops(_recolour(crops, chance))
+    return torch.from_numpy(pixels), torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(places)
 
 
 def _jolted(
@@ -208,13 +158,12 @@ def _main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--crops", type=int, default=180_000)
     parser.add_argument("--epochs", type=int, default=7)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=cores(), help="that draw (default: %(default)s)")
     chosen = parser.parse_args()
     began = time.perf_counter()
-    drawn = as_seen(draw_all(chosen.crops, chosen.processes))
+    drawn = as_seen(draw_chunks(draw_crop_chunk, -(-chosen.crops // CHUNK), chosen.processes))
     print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    torch.set_num_threads(2)
-    train_digits(drawn, chosen.epochs, chosen.out)
+    export_onnx(train_digits(drawn, chosen.epochs), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), chosen.out)
     print(f"written after {time.perf_counter() - began:.0f} s")
 
 

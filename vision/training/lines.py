@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Picture
-from vision.marks.lines import HALF_SEEN, LETTER, cut_line
+from vision.marks.lines import HALF_SEEN, LETTER, NOTHING_HERE, cut_line
 from vision.training.backs import (
     HEIGHT,
     WIDTH,
@@ -26,6 +26,7 @@ from vision.training.backs import (
 )
 from vision.training.crops import CLEAR, SHOTS, photograph_crop
 from vision.training.distractors import draw_blank_crop, draw_face_crop, draw_ground_crop, draw_label_crop
+from vision.training.parallel import Drawn
 
 MOST_SIGNS = 6
 _FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"
@@ -47,6 +48,24 @@ class Line:
     pixels: Picture
     signs: tuple[int, ...]
     places: tuple[float, ...]  # pixels from the left
+
+
+SEED = 40  # of what the network learns from
+CHUNK = 400  # lines of a seed, or a few more
+
+
+def draw_line_chunk(number: int) -> Drawn:
+    """Draw the lines that the network learns from, a chunk at a time, and their truths, padded to `MOST_SIGNS`."""
+    chance = np.random.default_rng([SEED, number])
+    lines: list[Line] = []
+    while len(lines) < CHUNK:
+        lines += draw_lines(chance)
+    signs = np.full((len(lines), MOST_SIGNS), NOTHING_HERE, dtype=np.int64)
+    places = np.full((len(lines), MOST_SIGNS), np.nan, dtype=np.float32)
+    for at, line in enumerate(lines):
+        signs[at, : len(line.signs)] = line.signs
+        places[at, : len(line.places)] = line.places
+    return {"pixels": np.array([line.pixels for line in lines]), "signs": signs, "places": places}
 
 
 def draw_lines(chance: Chance) -> list[Line]:

@@ -15,15 +15,12 @@ from torch import nn
 from torch.nn import functional
 
 from vision.marks.lines import CLASSES, NOTHING_HERE, SIZE, prepare_lines
-from vision.training.digits_train import Drawn, Twice, conv, draw_chunks
-from vision.training.export import export_onnx
-from vision.training.lines import MOST_SIGNS, Line, draw_lines
+from vision.training.digits_train import Twice, conv
+from vision.training.learning import BATCH, Batch, Schedule, export_onnx, made_ahead, shuffled, train
+from vision.training.lines import CHUNK, MOST_SIGNS, SEED, draw_line_chunk
+from vision.training.parallel import Drawn, cores, draw_chunks
 
-SEED = 40
 COLUMNS = 26
-_CHUNK = 400
-_BATCH = 128
-_RATE = 3e-3
 _PLACED = 0.3  # weight of where signs stand, which is known: where comes before what
 _WIDE = 96
 
@@ -56,30 +53,13 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # torch is not installed where
         return self.answer(self.along(self.trunk(x).squeeze(2))).transpose(1, 2)
 
 
-def _draw_chunk(seed: int) -> Drawn:
-    cv2.setNumThreads(1)
-    chance = np.random.default_rng([SEED, seed])
-    lines: list[Line] = []
-    while len(lines) < _CHUNK:
-        lines += draw_lines(chance)
-    signs = np.full((len(lines), MOST_SIGNS), NOTHING_HERE, dtype=np.int64)
-    places = np.full((len(lines), MOST_SIGNS), np.nan, dtype=np.float32)
-    for number, line in enumerate(lines):
-        signs[number, : len(line.signs)] = line.signs
-        places[number, : len(line.places)] = line.places
-    return {"pixels": np.array([line.pixels for line in lines]), "signs": signs, "places": places}
-
-
-def draw_all(count: int, processes: int, first: int = 0) -> Drawn:
-    """Draw at least `count` lines in several processes; what comes does not depend on how many."""
-    return draw_chunks(_draw_chunk, range(first, first + -(-count // _CHUNK)), processes)
-
-
-def _loss(scores: torch.Tensor, signs: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+def _loss(answer: torch.Tensor, batch: Batch) -> torch.Tensor:
     """Return how unlikely the true signs are over all ways to see them, and how far they are seen from their places."""
+    scores = answer.float()
+    _, signs, places = batch
     logs = functional.log_softmax(scores, dim=2)
     lengths = (signs != NOTHING_HERE).sum(dim=1)
-    columns = torch.full((len(signs),), COLUMNS)
+    columns = torch.full((len(signs),), COLUMNS, device=signs.device)
     sequence = functional.ctc_loss(
         logs.transpose(0, 1), signs, columns, lengths, blank=NOTHING_HERE, reduction="none", zero_infinity=True
     ).mean()
@@ -90,11 +70,11 @@ def _loss(scores: torch.Tensor, signs: torch.Tensor, places: torch.Tensor) -> to
 
 def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return each column's class, and whether it counts: those beside a sign's own column are free."""
-    wanted = torch.full((len(signs), COLUMNS), NOTHING_HERE)
-    counted = torch.ones(len(signs), COLUMNS)
+    wanted = torch.full((len(signs), COLUMNS), NOTHING_HERE, device=signs.device)
+    counted = torch.ones(len(signs), COLUMNS, device=signs.device)
     there = ~torch.isnan(places)
     columns = (torch.nan_to_num(places) / SIZE[0] * COLUMNS).long().clamp(0, COLUMNS - 1)
-    rows = torch.arange(len(signs))
+    rows = torch.arange(len(signs), device=signs.device)
     for side in (-1, 1):
         for at in range(MOST_SIGNS):
             chosen = there[:, at]
@@ -106,35 +86,21 @@ def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, to
     return wanted, counted
 
 
-def train_lines(drawn: Drawn, epochs: int, out: Path) -> LinesNet:
-    """Train a network from lines; after each epoch it says how it goes and writes what there is."""
+def train_lines(drawn: Drawn, epochs: int) -> LinesNet:
+    """Train a network from lines."""
     torch.manual_seed(SEED)
-    chance = np.random.default_rng(SEED)
-    net = LinesNet()
-    steps = epochs * (len(drawn["signs"]) // _BATCH)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
-    for epoch in range(epochs):
-        began, losses = time.perf_counter(), list[float]()
-        net.train().to(memory_format=torch.channels_last)
-        order = chance.permutation(len(drawn["signs"]))
-        for at in range(0, len(order) - _BATCH + 1, _BATCH):
-            chosen = order[at : at + _BATCH]
-            lines, places = _jolted(drawn["pixels"][chosen], drawn["places"][chosen], chance)
-            pixels = torch.from_numpy(prepare_lines(_recoloured(lines, chance)))
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                scores = net(pixels.to(memory_format=torch.channels_last))
-            loss = _loss(scores.float(), torch.from_numpy(drawn["signs"][chosen]), torch.from_numpy(places))
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-            optimiser.step()
-            schedule.step()
-            losses.append(loss.item())
-        spent = f"{time.perf_counter() - began:.0f} s, {time.process_time():.0f} s computed in all"
-        print(f"epoch {epoch}: loss {np.mean(losses[-100:]):.3f}, {spent}", flush=True)
-        export_onnx(net.eval(), torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), out)
+    net, steps = LinesNet(), epochs * (len(drawn["signs"]) // BATCH)
+    schedule = Schedule(steps, rate=3e-3, warm=0.15, decay=1e-3, longest=5.0)
+    train(
+        net, made_ahead(lambda job: _batch(drawn, *job), shuffled(len(drawn["signs"]), epochs, SEED)), _loss, schedule
+    )
     return net
+
+
+def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
+    lines, places = _jolted(drawn["pixels"][chosen], drawn["places"][chosen], chance)
+    pixels = prepare_lines(_recoloured(lines, chance))
+    return torch.from_numpy(pixels), torch.from_numpy(drawn["signs"][chosen]), torch.from_numpy(places)
 
 
 def _jolted(
@@ -158,33 +124,18 @@ def _recoloured(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArr
     return np.ascontiguousarray(255 - pixels if chance.random() < 0.3 else pixels)
 
 
-def drawn_or_kept(count: int, processes: int, kept: Path | None) -> Drawn:
-    """Return what was drawn before, where it was kept in a file; else draw, and keep it there."""
-    if kept is not None and kept.exists():
-        return dict(np.load(kept))
-    drawn = draw_all(count, processes)
-    if kept is not None:
-        np.savez(kept, pixels=drawn["pixels"], signs=drawn["signs"], places=drawn["places"])
-    return drawn
-
-
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--processes", type=int, default=2, help="that draw (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="that train (default: %(default)s)")
-    parser.add_argument("--keep", type=Path, help="a file (.npz) for what is drawn; taken from there if it exists")
+    parser.add_argument("--processes", type=int, default=cores(), help="that draw (default: %(default)s)")
     asked = parser.parse_args()
     began = time.perf_counter()
-    drawn = drawn_or_kept(asked.lines, asked.processes, asked.keep)
-    print(f"{len(drawn['signs'])} lines after {time.perf_counter() - began:.0f} s", flush=True)
-    torch.set_num_threads(asked.threads)
-    train_lines(drawn, asked.epochs, asked.out)
-    print(
-        f"written after {time.perf_counter() - began:.0f} s, {time.process_time():.0f} s of them computing", flush=True
-    )
+    drawn = draw_chunks(draw_line_chunk, -(-asked.lines // CHUNK), asked.processes)
+    print(f"{len(drawn['signs'])} lines drawn in {time.perf_counter() - began:.0f} s", flush=True)
+    export_onnx(train_lines(drawn, asked.epochs), torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), asked.out)
+    print(f"written after {time.perf_counter() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.export.archive import BY_NAME
 from broker.export.certificates import Row, group_name, name_of, prize_of
 from broker.i18n import N_
 from broker.scorer.snapshot import Snapshot
@@ -42,6 +43,7 @@ class CeremonyPage:
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
+            "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
             "event_title": snapshot.event.plan.title,
         }
         return render_page(request, "ceremony.html", N_("Ceremony"), visitor_of(request), values=values)

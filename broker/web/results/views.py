@@ -18,7 +18,8 @@ from starlette.routing import Route
 from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
-from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
+from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
+from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
 from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
 from broker.web import (
@@ -40,6 +41,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.embargo import PublicFeed
+from broker.web.render import signed_number
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
 MOST_DIGITS: Final = 2
@@ -52,6 +54,8 @@ class ResultsPage:
 
     def __init__(self, sheets: Sheets) -> None:
         self._sheets = sheets
+        self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
+        """Of each deal, with what they were made from."""
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
@@ -103,8 +107,22 @@ class ResultsPage:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
         pagination = _pagination(request, len(lines))
-        shown = lines[pagination.lines()]
-        return LivePage("deals.html", _("Deals"), {"lines": shown, "pagination": pagination}, (shown, pagination))
+        shown, stories = lines[pagination.lines()], self._event_highlights()
+        values = {
+            "lines": shown,
+            "pagination": pagination,
+            "stories": [(one.deal, highlight_text(_, one, signed_number)) for one in stories],
+        }
+        return LivePage("deals.html", _("Deals"), values, (shown, pagination, stories))
+
+    def _event_highlights(self) -> list[Highlight]:
+        """Return those of the deals that everybody may know of, for arbiters too: they change with few messages."""
+        snapshot = self._sheets.snapshot(Visitor())
+        for deal in snapshot.complete:
+            of = snapshot.parts(deal), snapshot.stand_ins, snapshot.event
+            if deal not in self._highlights or self._highlights[deal][0] != of:
+                self._highlights[deal] = of, deal_highlights(deal_sheet(snapshot, deal))
+        return greatest(one for deal in sorted(snapshot.complete) for one in self._highlights[deal][1])
 
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
@@ -117,6 +135,9 @@ class ResultsPage:
         pagination = _pagination(request, sheet.plays_in)
         values = {
             "sheet": sheet,
+            "stories": [highlight_text(_, one, signed_number) for one in deal_highlights(sheet)]
+            if sheet.complete
+            else (),
             "groups": _cut(sheet, pagination),
             "pagination": pagination,
             "chart": partial(

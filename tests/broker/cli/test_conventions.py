@@ -84,6 +84,7 @@ NO_JSON: Final = {
     ("event", "seating"): "prints a document",
     ("event", "sheets"): "prints a document",
     ("export", "all"): "prints a document",
+    ("export", "booklet"): "prints a document",
     ("export", "certificates"): "prints a document",
     ("export", "ema"): "prints a document",
     ("export", "json"): "prints JSON without being asked",

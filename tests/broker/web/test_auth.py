@@ -63,6 +63,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/live/carriers": {*ROLES},
     "/live/standings": {*ROLES},
     "/ceremony": {*ROLES},
+    "/luck": {*ROLES},
     "/live/deals": {*ROLES},
     "/live/deal/{deal:int}": {*ROLES},
     "/live/player/{player}": {*ROLES},

@@ -113,7 +113,8 @@ def self_drawn(chance: random.Random) -> Part:
     yield from begun(1, chance)
     seat, other, *_ = shuffled(chance)
     yield from (Press(other, 2 * S), Hold(other), Release(other), WindowOver())
-    yield from (Give(5, "pause"), Give(6, "resume"), Give(7, "extra_time", 10), Give(9, "clear_call"))
+    yield from (Give(5, "pause"), Give(6, "resume"), Give(7, "extra_time", 10), Give(8, "quiet_light"))
+    yield Give(9, "clear_call")
     yield from claimed(seat)
     yield from keys("c 2 4 enter d c")
     yield from recorded(chance)
@@ -140,11 +141,12 @@ def drawn(chance: random.Random) -> Part:
 
 
 def doubted(chance: random.Random) -> Part:
-    """Presses that may be no hu are asked about: nobody meant it, then one of two did; all four press, and cannot."""
+    """Presses that may be no hu are asked about: nobody meant it, twice, then one of two did; all four cannot."""
     yield from (Receipt(), Plan(plan(play(1))))
     yield from begun(1, chance)
     one, other, third, _ = shuffled(chance)
     yield from (*pressed(third), Doubted(), WindowOver())
+    yield from (*pressed(third, other), Doubted(), Keys(("n",)), WindowOver())
     yield from (*pressed(*shuffled(chance), wait=DOUBTFUL_NS + S), Doubted())
     yield from (*pressed(*shuffled(chance), wait=SETTLE_NS + S), WindowOver())
     yield from keys("c c")
@@ -175,20 +177,20 @@ def panel(chance: random.Random) -> Part:
     yield from claimed(third)
     yield from arbiter("declared", one[0], "enter", "3")
     yield from keys("8 enter")
-    yield from arbiter("void", "4")
+    yield from arbiter("void", "4", "y")
     yield from (Receipt(), Keys(("enter",)))
     yield from begun(2, chance)
     yield from claimed(other)
-    yield from arbiter("adjust", one[0], "enter", "6")
+    yield from arbiter("adjust", one[0], "enter", "6", "y")
     yield from (Receipt(), Keys(("enter",)))
 
 
 def wrong_carrier(chance: random.Random) -> Part:
     """A strange tray is laid from, another deal's is brought forward; a deal comes again and is let go on."""
     yield from (Receipt(), Plan(plan(play(1), play(2), play(3, deal=2))))
-    yield from (Look(1, "west", "strange"), Keys(("enter",)))
+    yield from (Look(1, "west", "strange"), Keys(("enter",)), Keys(("y",)))
     yield Look(2, shuffled(chance)[0])
-    yield from arbiter("forward", "8")
+    yield from arbiter("forward", "8", "y")
     yield from begun(2, chance)
     yield from (Keys(("d",)), WindowOver())
     yield from recorded(chance)

@@ -14,6 +14,7 @@ from kiosk.arbiter_pin import remove_hash
 from kiosk.config import PIN_TOLD_FILE
 from kiosk.input import (
     REASONS,
+    Act,
     ArbiterPanel,
     Decided,
     PanelClosed,
@@ -42,7 +43,7 @@ def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Judged) 
     table.type("back")
     table.type("a", *PIN, "enter")
     assert table.program.state.arbiter == "arbiter at the table"
-    table.type(str(possible_acts(table.program.state).index("void") + 1), "4")
+    table.type(str(possible_acts(table.program.state).index("void") + 1), "4", "y")
     assert (table.phase, table.program.state.ruled) == (Phase.RECORDED, "void")
     facts = [one.fact for one in table.journal.unsent() if isinstance(one.fact, Ruled)]
     assert [fact.reason for fact in facts] == [REASONS[3]]
@@ -189,7 +190,7 @@ def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Judged) -> 
 def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None:
     sitting = riichi_in(phase)
     test = () if phase is Phase.PLAYING else ("self_test",)
-    assert possible_acts(sitting.table) == ("pause", "extra_time", *test)
+    assert possible_acts(sitting.table) == (*test, "extra_time", "pause")
 
 
 def at_riichi(table: Judged) -> None:
@@ -225,13 +226,30 @@ ACTS = ArbiterPanel("act", ("extra_time", "swap", "declared", "adjust", "pause")
         ("1 9 9 enter 1", Decided("extra_time", amount=60, reason=REASONS[0])),
         ("2 w e enter 2", Decided("swap", ("east", "west"), reason=REASONS[1])),
         ("3 enter 8", Decided("declared", (), reason=REASONS[7])),
-        ("4 s s n enter 6", Decided("adjust", ("north",), reason=REASONS[5])),
+        ("4 s s n enter 6 y", Decided("adjust", ("north",), reason=REASONS[5])),
         ("2 back 5 3", Decided("pause", reason=REASONS[2])),
         ("back", PanelClosed()),
     ],
 )
 def test_keys_choose_a_ruling(keys: str, decided: PanelResult) -> None:
     assert typed(ACTS, *keys.split()) == decided
+
+
+@pytest.mark.parametrize("act", ["forward", "adjust", "void"])
+def test_what_throws_a_play_away_is_asked_about_once_more(act: Act) -> None:
+    asked = typed(ArbiterPanel("act", (act,)), *("1", "enter", "4") if act == "adjust" else ("1", "4"))
+    assert isinstance(asked, ArbiterPanel)
+    assert (asked.ask, asked.reason) == ("sure", REASONS[3])
+    assert press_panel_key(asked, "4") == press_panel_key(asked, "enter") == asked
+    assert press_panel_key(asked, "y") == Decided(act, reason=REASONS[3])
+    back = press_panel_key(asked, "back")
+    assert isinstance(back, ArbiterPanel)
+    assert (back.ask, back.act, back.reason) == ("act", None, "")
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_what_ends_a_play_does_not_stand_beside_what_leaves_the_panel(phase: Phase) -> None:
+    assert {"forward", "adjust", "void"}.isdisjoint(possible_acts(sitting_in(phase).table)[-2:])
 
 
 @pytest.mark.parametrize("keys", ["9", "x", "2 w enter", "2 w e s", "1 enter", "3 enter 9", "3 enter 0"])
@@ -328,7 +346,7 @@ def test_all_that_an_arbiter_rules_names_the_session(table: Judged) -> None:
     acts = possible_acts(table.program.state)
     table.type(str(acts.index("extra_time") + 1), "5", "enter", "6")
     table.type("a", str(acts.index("pause") + 1), "6", "a")
-    table.type(str(possible_acts(table.program.state).index("void") + 1), "4", "a", "back")
+    table.type(str(possible_acts(table.program.state).index("void") + 1), "4", "y", "a", "back")
     facts = [one.fact for one in table.journal.unsent()]
     ruled = [one for one in facts if isinstance(one, LetIn | TimeAdded | Paused | Ruled | Left)]
     assert [type(one) for one in ruled] == [LetIn, TimeAdded, Paused, Ruled, Left]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import cv2
 import msgspec
@@ -12,7 +12,7 @@ from broker.protocol import SEATS, CarrierCode, Command, PlannedPlay, Player, Se
 from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraView, SeenTile, TableObservation
 from kiosk.cards.page import drawn_heap
-from kiosk.input import Act, ArbiterPanel, Form, opened_panel
+from kiosk.input import REASONS, Act, ArbiterPanel, Form, opened_panel
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
 from kiosk.screens import (
@@ -27,7 +27,7 @@ from kiosk.screens import (
     stopped_view,
     with_receipt,
 )
-from kiosk.table import Assigned, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
+from kiosk.table import Assigned, Doubt, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
@@ -191,11 +191,11 @@ def another_carrier() -> ScreenView:
     return seen(sitting)
 
 
-def strange_carrier(*, foreign: bool = False, unread: int = 0) -> ScreenView:
+def strange_carrier(*, foreign: bool = False, unread: int = 0, asked: bool = False) -> ScreenView:
     """A tray of no deal that this table knows: of this set, or of another."""
     sitting = Sitting(named(LONG))
     sitting.take(strange(sitting.play, "east", sitting.wait(), foreign=foreign, unread=unread))
-    return seen(sitting)
+    return seen(sitting, restoring=Restoring(showing="anew" if asked else "camera"))
 
 
 def sheet(event: str, deal: int) -> ScreenView:
@@ -366,6 +366,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "restoring, another deal's carrier": another_carrier,
     "restoring, a carrier of no known deal": strange_carrier,
     "restoring, a carrier of no known deal, unread": lambda: strange_carrier(unread=3),
+    "restoring, a carrier of no known deal, laid anew?": lambda: strange_carrier(asked=True),
     "restoring, a carrier of another set": lambda: strange_carrier(foreign=True),
     "restoring, the right carrier's sheet": lambda: sheet(EVENT, 9999),
     "restoring, another carrier's sheet": lambda: sheet(EVENT, 9998),
@@ -399,6 +400,10 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
         ArbiterPanel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED
     ),
     "arbiter, reason": lambda: ruling(ArbiterPanel("reason", act="adjust")),
+    "arbiter, sure to void": lambda: ruling(ArbiterPanel("sure", act="void", reason=REASONS[3])),
+    "arbiter, sure to take another deal first": lambda: ruling(
+        ArbiterPanel("sure", act="forward", reason=REASONS[3]), Phase.RESTORING
+    ),
     "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), StatusLine(up=True, health=("disk: journal_full",))),
     "recorded, void": void,
     "playing, paused": lambda: ordered("pause"),
@@ -434,6 +439,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     "playing, did you mean hu": lambda: in_doubt("asked"),
+    "playing, in a moment": lambda: in_doubt("leaving"),
     "playing, four hu cannot be": lambda: in_doubt("denied"),
     "program stopped": lambda: stopped_view(TABLE, "program_ended", 1, presses_kept=True),
     "program stopped, again and again": lambda: stopped_view(0, "journal_full", 4, presses_kept=False),
@@ -451,7 +457,7 @@ def checked_in_meanwhile(*more: Seat, wrong: bool = False) -> ScreenView:
     return seen(sitting)
 
 
-def in_doubt(doubt: Literal["asked", "denied"]) -> ScreenView:
+def in_doubt(doubt: Doubt) -> ScreenView:
     """A play of which nobody can tell whether hu was declared."""
     playing = seen(named_in(LONG, Phase.PLAYING))
     return replace(playing, phase=PlayingView(doubt=doubt), time=TimeView(17))

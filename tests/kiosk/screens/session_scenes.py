@@ -8,9 +8,10 @@ import msgspec
 
 from broker.protocol import SEATS, Player, RiichiStanding, Seat
 from kiosk.screens import ScreenView, StatusLine, screen_view, session_view
+from kiosk.table import ButtonPressed, ClaimWindowElapsed
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
-from tests.kiosk.tables import TABLE
+from tests.kiosk.tables import SETTLE, TABLE
 
 WIDEST: Final = RiichiStanding(
     hand=99,
@@ -48,6 +49,14 @@ class At(Keyed[RiichiSitting]):
     def declared(self, *seats: Seat) -> Self:
         """Let these win."""
         self.sitting.declare(*seats)
+        return self
+
+    def doubted(self) -> Self:
+        """Let somebody press just as the hand begins."""
+        self.sitting.take(ButtonPressed(at=self.sitting.table.since + SETTLE, seat="south"))
+        closes_at = self.sitting.table.closes_at
+        assert closes_at is not None
+        self.sitting.take(ClaimWindowElapsed(at=closes_at, asks=True))
         return self
 
     def drawn(self, *tenpai: Seat) -> Self:
@@ -97,6 +106,9 @@ def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) 
         "riichi, confirming": lambda: At(line).seen(),
         "riichi, playing": lambda: at().typed("i", "n").seen(),
         "riichi, playing, widest": lambda: wide().typed("i", "e").seen(),
+        "riichi, whose stick": lambda: at().typed("i", "n", "i").seen(),
+        "riichi, whose stick, widest": lambda: wide().typed("i", "e", "i").seen(),
+        "riichi, did you mean hu": lambda: at().doubted().seen(),
         "riichi, abort": lambda: at().typed("b").seen(),
         "riichi, whose fault": lambda: at().typed("f", "w").seen(),
         "riichi, tenpai": lambda: at().drawn("east", "west").seen(),

@@ -3,7 +3,9 @@
 import pytest
 
 from broker.i18n import Translator
+from broker.protocol import SEATS
 from kiosk.errors import BadConfiguration
+from kiosk.screens.drawing import seat_mark
 from kiosk.screens.texts import refusal, translator
 from vision.reading import TrayFaultType
 from vision.verdict import FAULT_SENTENCES
@@ -24,3 +26,10 @@ def test_what_is_refused_is_told_in_a_sentence_or_by_its_code() -> None:
 def test_a_language_without_a_catalogue_is_told_with_those_that_have_one() -> None:
     with pytest.raises(BadConfiguration, match="language de: there are en, fr, zh"):
         translator("de")
+
+
+@pytest.mark.parametrize(("language", "marks"), [("en", "ESWN"), ("fr", "ESWN"), ("zh", "东南西北")])
+def test_a_shape_has_the_letter_of_the_tiles_and_for_who_reads_chinese_the_seat_itself(
+    language: str, marks: str
+) -> None:
+    assert [seat_mark(language, seat) for seat in SEATS] == [*marks]

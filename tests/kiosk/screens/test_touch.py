@@ -18,7 +18,7 @@ from kiosk.input import ArbiterPanel, possible_acts, press_panel_key
 from kiosk.input.panel import PanelStep
 from kiosk.restoring import Restoring, may_tick, press_restoring_key
 from kiosk.screens import RestoringView, ScreenView, StatusLine, TableScreen, screen_view, with_riichi
-from kiosk.table import RIICHI, RULES, Phase
+from kiosk.table import RIICHI, RULES, ButtonPressed, ClaimWindowElapsed, Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.standing import Standing, standing
@@ -93,6 +93,26 @@ def riichi_in(phase: Phase) -> RiichiSitting | None:
     return sitting if sitting.table.phase is phase else None
 
 
+@pytest.mark.parametrize("sitting", [Sitting, RiichiSitting])
+def test_what_is_asked_of_who_has_pressed_too_early(sitting: type[Sitting]) -> None:
+    made = sitting_in(Phase.PLAYING) if sitting is Sitting else sitting()
+    if isinstance(made, RiichiSitting):
+        made.begin()
+    made.take(ButtonPressed(at=made.table.since + S, seat="south"))
+    assert made.table.closes_at is not None
+    made.take(ClaimWindowElapsed(at=made.table.closes_at, asks=True))
+    check(made, ())
+    assert "n" in touched(view_of(Keyed(copy(made))))
+    check(made, ("n",))
+
+
+@pytest.mark.parametrize("typed", [(), ("e",), ("e", "d", "1"), ("e", "d")], ids="-".join)
+def test_back_is_offered_where_there_is_something_to_go_back_to(typed: tuple[str, ...]) -> None:
+    desk = Keyed(sitting_in(Phase.DECLARED))
+    desk.type(*typed)
+    assert ("back" in touched(view_of(desk))) == bool(typed)
+
+
 RIICHI_PHASES: Final = sorted({phase for rule in RIICHI for phase in rule.phases}, key=lambda one: one.value)
 
 
@@ -131,6 +151,7 @@ def seen_by(table: Standing, look: str) -> None:
     trays = {
         "wrong": lambda: swapped(play, "south", now),
         "strange": lambda: strange(play, "west", now),
+        "strange, asked": lambda: strange(play, "west", now),
         "strange, unread": lambda: strange(play, "west", now, unread=3),
     }
     if look in trays:
@@ -139,10 +160,12 @@ def seen_by(table: Standing, look: str) -> None:
         hand, *walls = play.order["north"]
         table.program.observe(changed(swapped(play, "north", now), rows=((None, *hand[1:]), *walls), wrong=()))
     table.program.step(timeout=0)
+    if look == "strange, asked":
+        table.type("enter")
 
 
 @pytest.mark.parametrize("camera", [None, "camera_unplugged"])
-@pytest.mark.parametrize("look", ["", "wrong", "unread", "strange", "strange, unread"])
+@pytest.mark.parametrize("look", ["", "wrong", "unread", "strange", "strange, asked", "strange, unread"])
 def test_whatever_staff_are_at(table: Standing, camera: str | None, look: str) -> None:
     table.program.observe(CameraHealth(camera))
     seen_by(table, look)

@@ -104,6 +104,23 @@ def test_in_a_play_nothing_changes_the_light() -> None:
         assert picture_of(window, view) == before
 
 
+@pytest.mark.parametrize("scene", ["confirming", "playing"])
+def test_the_desk_changes_the_light_in_a_play_too_and_who_touches_the_clock_afterwards_changes_it_back(
+    scene: str,
+) -> None:
+    view = SCENES[scene]()
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        usual = picture_of(window, view)
+        quiet = picture_of(window, replace(view, light="quiet"))
+        assert quiet != usual
+        assert picture_of(window, replace(view, light="normal")) == usual
+        assert picture_of(window, replace(view, light="quiet")) == quiet
+        press(pygame.K_m, "m")
+        assert [key for key in window.pressed() if key != QUIT] == []
+        assert picture_of(window, replace(view, light="quiet")) == (quiet if scene == "playing" else usual)
+        assert picture_of(window, view) == usual
+
+
 def test_quiet_light_is_there_from_the_start_where_it_is_configured_and_gets_no_darker() -> None:
     quiet, view = ScreenSettings(driver="dummy", light="quiet", dim_after_s=1), SCENES["confirming"]()
     with ScreenWindow(quiet, Translator("en"), time := Time()) as window:

@@ -1,5 +1,6 @@
 """The arbiter at the table: let in first, then heard; and orders of the desk, each carried out once, in order."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -353,6 +354,19 @@ def test_extra_time_adds_up_and_is_of_one_play() -> None:
     ordered(sitting, 3, "pause")
     sitting.next_deal()
     assert (sitting.table.extra_min, sitting.table.paused, sitting.table.ordered) == (0, True, 3)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_the_light_that_the_desk_orders_is_kept_in_every_phase_and_the_next_play(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    before = sitting.table
+    assert ordered(sitting, 1, "quiet_light") == ()
+    assert sitting.table == replace(before, light="quiet", ordered=1)
+    if phase is Phase.RECORDED:
+        sitting.next_deal()
+        assert (sitting.table.light, sitting.table.ordered) == ("quiet", 1)
+    ordered(sitting, 2, "normal_light")
+    assert sitting.table.light == "normal"
 
 
 def test_a_table_begins_without_any_order() -> None:

@@ -10,6 +10,7 @@ from kiosk.table import (
     ButtonPressed,
     ClaimWindowElapsed,
     DeclarationsCorrected,
+    NoHuMeant,
     Phase,
     PlayVoided,
     Restarted,
@@ -117,6 +118,39 @@ def test_the_question_takes_the_same_time_whoever_answers() -> None:
         assert sitting.table.closes_at is not None
         ends.add(sitting.table.closes_at - sitting.table.since)
     assert ends == {2 * WINDOW + 2 * S}
+
+
+@pytest.mark.parametrize("who", [(), ("west",), ("west", "north"), ("east",)], ids="-".join)
+def test_who_says_that_the_play_goes_on_ends_the_question_alike_whoever_has_answered(who: tuple[Seat, ...]) -> None:
+    sitting = asked("west", "north")
+    sitting.press(*who)
+    sitting.take(NoHuMeant(at=sitting.wait()))
+    assert (sitting.table.doubt, sitting.table.public) == ("leaving", "playing")
+    assert sitting.table.closes_at == sitting.now + 2 * S
+    sitting.take(NoHuMeant(at=sitting.wait(MS)))
+    assert sitting.table.closes_at == sitting.now - MS + 2 * S, "said again it changes nothing"
+    close(sitting)
+    meant = tuple(seat for seat in ("west", "north") if seat in who)
+    assert standing(sitting.table) == (Phase.DECLARED if meant else Phase.PLAYING, None, meant)
+
+
+def test_who_meant_hu_and_was_too_slow_for_that_presses_anew() -> None:
+    sitting = asked("west")
+    sitting.take(NoHuMeant(at=sitting.wait()))
+    close(sitting)
+    sitting.press("west")
+    close(sitting)
+    assert standing(sitting.table) == (Phase.CLAIMING, "asked", ())
+    sitting.press("west")
+    close(sitting)
+    assert standing(sitting.table) == (Phase.DECLARED, None, ("west",))
+
+
+def test_where_nobody_is_asked_or_the_table_is_paused_nothing_is_to_be_said() -> None:
+    playing, claiming, paused = sitting_in(Phase.PLAYING), sitting_in(Phase.CLAIMING), asked("west")
+    paused.order("pause")
+    refused = [one.refusal(NoHuMeant(at=one.wait())) for one in (playing, claiming, paused)]
+    assert refused == ["not_now", "not_now", "table_paused"]
 
 
 def test_a_call_is_told_with_the_question_and_stays() -> None:

@@ -154,6 +154,14 @@ def test_neighbours_are_worth_what_most_of_them_say(over: int, known: int, expec
     assert neighbour_odds(0, replace(layout, lies=lies), marks) == pytest.approx(expected, abs=1e-6)
 
 
+def test_marks_that_say_no_serial_tell_of_no_other_tile_how_it_stands() -> None:
+    """A maker's sign turned a whole set upside down, and its 090 was read as 060, as if all others lay so."""
+    seen = see(tray_scene(UPRIGHT_POSE))
+    unread = tuple(mark and replace(mark, serial=None) if number else mark for number, mark in enumerate(seen.marks))
+    assert upright_odds(0, seen.lay_out(), unread) == 0
+    assert upright_odds(0, seen.lay_out(), seen.marks) != 0
+
+
 @pytest.mark.parametrize("tile", [0, 33])
 def test_a_mark_that_was_not_read_has_no_odds(tile: int) -> None:
     seen = see(tray_scene(UPRIGHT_POSE))

@@ -37,7 +37,9 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
         for role in ROLES:
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         scorer = Scorer(open_event(folder), journal, folder, lambda: 0)
-        with DeskServer(scorer.feed, port=0, auth=auth, services=Services(scorer=scorer, folder=folder)) as server:
+        with DeskServer(
+            scorer.feed, port=0, auth=auth, services=Services(lambda: scorer.snapshot, scorer=scorer, folder=folder)
+        ) as server:
             yield server
         journal.close()
         auth.close()
@@ -117,7 +119,7 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
 @pytest.mark.parametrize(
     ("plan", "said", "left", "reason"),
     [
-        (riichi_plan(), whole_riichi_event(), {"plays.pmn"}, "no_riichi_record"),
+        (riichi_plan(), whole_riichi_event(), {"booklet.pdf", "plays.pmn"}, "no_riichi_record"),
         (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
     ],
     ids=["riichi", "only riichi sessions"],

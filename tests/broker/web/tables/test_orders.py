@@ -197,6 +197,15 @@ def test_all_tables_are_those_of_the_event(bench: Bench) -> None:
     assert [order.table for order in bench.ear.sent] == [1, 2, 3, 4]
 
 
+def test_a_dark_hall_is_ordered_for_all_tables_at_once_and_ended_for_one(bench: Bench) -> None:
+    with logged_in(bench.server, "table_arbiter") as client:
+        assert give(client, command="quiet_light", all="on").status_code == 303
+        assert give(client, command="normal_light").status_code == 303
+        assert "Dark hall: quiet light" in client.get("/orders").text
+    said = [(order.table, order.command) for order in bench.ear.sent]
+    assert said == [*((table, "quiet_light") for table in (1, 2, 3, 4)), (3, "normal_light")]
+
+
 @pytest.mark.parametrize("role", ["organiser", "display"])
 def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
     with logged_in(bench.server, role) as client:

@@ -1,0 +1,149 @@
+"""A booklet of the event for players to take home: a page a deal, with its four walls, who did what, and the stories.
+
+There is none before the standings are final: faces are secret until then.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from fractions import Fraction
+from typing import Final
+
+from reportlab.lib.colors import HexColor
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import Flowable, PageBreak
+
+from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text, pages_pdf, text_width
+from broker.export.pmn.record import in_order
+from broker.export.printed_results import (
+    TRAVELLERS,
+    page_heading,
+    signed_text,
+    travellers_by_deal,
+    unplayed_notes,
+)
+from broker.i18n import Translator
+from broker.protocol import SEATS, Seat
+from broker.rules import ROWS, Deal
+from broker.scorer.highlights import deal_highlights, event_highlights, highlight_text
+from broker.scorer.sheets import deal_sheet
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import event_strength
+from broker.terms import SEAT_NAMES
+
+LEADERS: Final = 3
+
+TILE: Final = (6.4 * mm, 9 * mm)
+ROW: Final = 11 * mm
+NAME: Final = 27 * mm
+APART: Final = 4 * mm
+"""Between hand and wall."""
+
+SUITS: Final = {"m": "萬", "p": "筒", "s": "索"}
+HONOURS: Final = "東南西北白發中"
+INKS: Final = {"m": "#b3261e", "p": "#1f4e9c", "s": "#1b6e37", "z": "#000000"}
+
+
+def booklet_pdf(stored: StoredEvent, _: Translator, at: datetime, *, anchor: str = "") -> bytes:
+    """Return the booklet, on A4 on its side. Raises as `Event.open_deal`."""
+    pages = [_cover(stored, _), *_deals(stored, _)]
+    return pages_pdf(page_heading(stored, _, at, _("Booklet"), anchor), pages, TRAVELLERS, wide=True)
+
+
+def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
+    snapshot = stored.room.snapshot()
+    leaders = [
+        _("Place {place}: {name}, {imp} IMP", place=one.place, name=one.name, imp=signed_text(Fraction(one.imp)))
+        for one in snapshot.standings[:LEADERS]
+    ]
+    stories = [
+        _("Deal {number}: {text}", number=one.deal, text=highlight_text(_, one, signed_text))
+        for one in event_highlights(snapshot)
+    ]
+    strength = event_strength(snapshot.ledger)
+    luck = []
+    if strength:
+        low, share, high = (round(100 * (part or 0)) for part in sorted(strength.reliability, key=lambda one: one or 0))
+        luck = [
+            _(
+                "{share} % of the differences between the players is strength (between {low} and {high} %), the rest "
+                "is luck.",
+                share=share,
+                low=low,
+                high=high,
+            )
+        ]
+    lines = [
+        *_part(_("Standings"), leaders),
+        *_part(_("Worth talking about"), stories),
+        *_part(_("Luck and strength"), luck),
+        *_part(
+            _("How to read a page"),
+            [
+                _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
+                _("Below, what happened with these tiles at each table."),
+            ],
+        ),
+    ]
+    return PageBlock((), tuple(lines))
+
+
+def _part(title: str, lines: Sequence[str]) -> Iterator[PageLine]:
+    if title and lines:
+        yield PageLine("heading", (PageCell(title), PageCell("")))
+    yield from (PageLine("note", (PageCell(line),)) for line in lines)
+
+
+def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]:
+    snapshot = stored.room.snapshot()
+    blocks = travellers_by_deal(stored, _, stored.room.groups(), unplayed_notes(stored, _, embargoed=False))
+    before = 0
+    for deal, block in blocks:
+        if deal != before:
+            stories = deal_highlights(deal_sheet(snapshot, deal))
+            yield PageBreak()
+            yield PageBlock(block.head[:1], ())
+            yield Walls(stored.event.open_deal(deal), {seat: _(SEAT_NAMES[seat]) for seat in SEATS})
+            if told := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
+                yield PageBlock((), told)
+        yield block if deal == before else PageBlock(block.head[1:], block.lines)
+        before = deal
+
+
+class Walls(Flowable):  # type: ignore[misc] # reportlab ships no types
+    """The four trays of a deal, a row each: the hand, and the wall as it is drawn."""
+
+    def __init__(self, deal: Deal, names: dict[Seat, str]) -> None:
+        super().__init__()
+        self._deal, self._names = deal, names
+
+    def wrap(self, room: float, _high: float) -> tuple[float, float]:
+        """Take the room that four rows need."""
+        self.width, self.height = room, ROW * len(SEATS)
+        return self.width, self.height
+
+    def draw(self) -> None:
+        """Draw them, the first seat on top."""
+        for row, seat in enumerate(SEATS, 1):
+            base = self.height - row * ROW
+            name, size = fit_text(self._names[seat], NAME - 2 * mm, 10, 6, bold=seat == self._deal.dealer)
+            draw_text(self.canv, (0, base + 3 * mm), name, size, bold=seat == self._deal.dealer)
+            tray = self._deal.faces[seat]
+            for at, face in enumerate((*in_order(tray[: ROWS[0]]), *tray[ROWS[0] :])):
+                left = NAME + at * TILE[0] + (APART if at >= ROWS[0] else 0)
+                draw_tile(self.canv, (left, base), face)
+
+
+def draw_tile(canvas: Canvas, at: tuple[float, float], face: str) -> None:
+    """Draw a tile's face from its lower left corner: a rank and the sign of its suit, or an honour's sign."""
+    (x, y), (wide, high) = at, TILE
+    canvas.saveState()
+    canvas.setLineWidth(0.4)
+    canvas.roundRect(x + 0.2 * mm, y, wide - 0.4 * mm, high, 0.8 * mm)
+    canvas.setFillColor(HexColor(INKS[face[1]]))
+    rank, suit = face[0], face[1]
+    signs = ((HONOURS[int(rank) - 1], 12, 0.32),) if suit == "z" else ((rank, 10, 0.55), (SUITS[suit], 9, 0.12))
+    for sign, size, up in signs:
+        bold = sign.isascii()
+        draw_text(canvas, (x + (wide - text_width(sign, size, bold=bold)) / 2, y + up * high), sign, size, bold=bold)
+    canvas.restoreState()

@@ -1,0 +1,96 @@
+"""Deals worth talking about: where tables differed most, what won most IMPs, and hands that one table alone found."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final, Literal, NamedTuple
+
+from broker.i18n import N_, Message
+from broker.protocol import SEATS, Seat
+from broker.scorer.sheets import DealSheet, GroupSheet, PlayLine, SeatLine, deal_sheet
+from broker.scorer.snapshot import Snapshot
+from broker.terms import SEAT_NAMES
+
+Kind = Literal["spread", "swing", "found"]
+
+TEXTS: Final[Mapping[Kind, Message]] = {
+    "spread": N_("{seat} scored from {low} (table {lowest}) to {high} (table {highest})."),
+    "swing": N_("{imp} IMP for {name}, {seat} at table {table}."),
+    "found": N_("Only {name} won as {seat}: a hand of {value} at table {table}, of {tables} tables."),
+}
+
+LEAST_TABLES: Final = 4
+"""Where fewer have played a deal, it is no wonder that one alone has won."""
+
+
+class Highlight(NamedTuple):
+    """One thing worth talking about; `size` compares it with others of its kind."""
+
+    kind: Kind
+    deal: int
+    seat: Seat
+    size: Fraction
+    values: Mapping[str, Any]
+    """For its text; `low`, `high` and `imp` are sums with a sign."""
+
+
+SUMS: Final = ("low", "high", "imp")
+
+
+def highlight_text(_: Callable[..., str], one: Highlight, signed: Callable[[Any], str]) -> str:
+    """Say it in a reader's language; `signed` writes sums."""
+    values = {name: signed(value) if name in SUMS else value for name, value in one.values.items()}
+    return _(TEXTS[one.kind], seat=_(SEAT_NAMES[one.seat]), **values)
+
+
+def deal_highlights(sheet: DealSheet) -> list[Highlight]:
+    """Return the greatest of each kind in a deal, in the order of `TEXTS`."""
+    found = [one for group in sheet.groups for one in _of_group(sheet.deal, group)]
+    return greatest(found)
+
+
+def event_highlights(snapshot: Snapshot) -> list[Highlight]:
+    """Return the greatest of each kind in all deals that every table has played."""
+    return greatest(one for deal in sorted(snapshot.complete) for one in deal_highlights(deal_sheet(snapshot, deal)))
+
+
+def greatest(found: Iterable[Highlight]) -> list[Highlight]:
+    """Return the greatest of each kind, in the order of `TEXTS`; of equals the first."""
+    listed = list(found)
+    kinds = [[one for one in listed if one.kind == kind] for kind in TEXTS]
+    return [max(of_kind, key=lambda one: one.size) for of_kind in kinds if of_kind]
+
+
+def _of_group(deal: int, group: GroupSheet) -> Iterator[Highlight]:
+    for seat in SEATS:
+        scored = [(line.points, play) for play in group.plays if (line := play.seats[seat]).points is not None]
+        if len(scored) > 1:
+            (low, lowest), (high, highest) = (end(scored, key=_points) for end in (min, max))
+            values = {"low": low, "lowest": lowest.table, "high": high, "highest": highest.table}
+            if high > low:
+                yield Highlight("spread", deal, seat, Fraction(high - low), values)
+        yield from (_swing(deal, seat, play) for play in group.plays if Fraction(play.seats[seat].imp or 0) > 0)
+        won = [play for play in group.plays if play.seats[seat].hand_value is not None]
+        if len(won) == 1 and len(group.plays) >= LEAST_TABLES:
+            yield _found(deal, seat, won[0], len(group.plays))
+
+
+def _points(scored: tuple[int | None, PlayLine]) -> int:
+    return scored[0] or 0
+
+
+def _swing(deal: int, seat: Seat, play: PlayLine) -> Highlight:
+    line = play.seats[seat]
+    imp = line.imp or 0
+    return Highlight("swing", deal, seat, Fraction(imp), {"imp": imp, "name": _who(line), "table": play.table})
+
+
+def _found(deal: int, seat: Seat, play: PlayLine, tables: int) -> Highlight:
+    line = play.seats[seat]
+    value = line.hand_value or 0
+    told = {"name": _who(line), "value": value, "table": play.table, "tables": tables}
+    return Highlight("found", deal, seat, Fraction(value), told)
+
+
+def _who(line: SeatLine) -> str:
+    """Return who did it, who may be a substitute."""
+    return line.sat or line.name

@@ -1,0 +1,88 @@
+"""Luck and strength: what the results of the event themselves tell of both. Of deals that all have played alone."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.i18n import N_
+from broker.protocol import Standing
+from broker.scorer.snapshot import Snapshot
+from broker.scoring import GOALS, MOST_PLAYERS, EventStrength, Interval, event_strength
+from broker.web import Access, Pagination, Sheets, Visitor, render_page, visitor_of
+from broker.web.svg import interval_bar
+
+PARTS: Final = {
+    "deal": N_("Deal and seat"),
+    "own": N_("Own strength"),
+    "opponents": N_("Opponents’ strength"),
+    "play": N_("The play itself"),
+}
+ABOUT: Final = {
+    "deal": N_("the tiles one was dealt: the comparison takes this out"),
+    "own": N_("what a player brings to every table"),
+    "opponents": N_("who sat at the same table"),
+    "play": N_("draws, discards and decisions of that one play"),
+}
+WHOLE: Final = (0.0, 1.0)
+
+
+class StrengthRow(NamedTuple):
+    """One player of the standings. `ahead`: the probability to be stronger than the next, or than who was chosen."""
+
+    line: Standing
+    strength: Interval
+    ahead: float | None
+
+
+class LuckPage:
+    """Answers everybody alike: nothing under embargo is in it, for arbiters either."""
+
+    def __init__(self, access: Access, sheets: Sheets) -> None:
+        self._access, self._sheets = access, sheets
+        self._kept: tuple[Snapshot, EventStrength | None] | None = None
+
+    def routes(self) -> Sequence[Route]:
+        """Return the route."""
+        return [self._access.route("/luck", self.show, "see_public")]
+
+    async def show(self, request: Request) -> Response:
+        """Show how much of the standings is strength, where points come from, and who is how strong."""
+        snapshot = self._sheets.snapshot(Visitor())
+        if self._kept is None or self._kept[0] is not snapshot:
+            self._kept = snapshot, await run_in_threadpool(event_strength, snapshot.ledger)
+        found = self._kept[1]
+        lines = [line for line in snapshot.standings if found and line.player in found.number]
+        pagination = Pagination.at(request.query_params.get("page", ""), len(lines))
+        than = next((line for line in lines if line.player == request.query_params.get("than")), None)
+        ahead = found.ahead([line.player for line in lines], than.player if than else None) if found else []
+        rows = [
+            StrengthRow(line, found.strengths[line.player], stronger)
+            for line, stronger in [*zip(lines, ahead, strict=True)][pagination.lines()]
+            if found
+        ]
+        values = {
+            "found": found,
+            "rows": rows,
+            "than": than,
+            "pagination": pagination,
+            "goals": [(round(100 * goal), found.plays_for(goal)) for goal in GOALS] if found else (),
+            "shares": [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
+            if found
+            else (),
+            "most": MOST_PLAYERS,
+            "final": snapshot.final,
+            "bar": interval_bar,
+            "whole": WHOLE,
+            "span": _span(found) if found else WHOLE,
+        }
+        return render_page(request, "luck.html", N_("Luck and strength"), visitor_of(request), values=values)
+
+
+def _span(found: EventStrength) -> tuple[float, float]:
+    """Return what all intervals lie in, with 0 in the middle."""
+    most = max(max(abs(one.low or 0), abs(one.high or 0)) for one in found.strengths.values())
+    return (-most, most) if most else (-1, 1)

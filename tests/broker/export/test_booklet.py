@@ -1,0 +1,48 @@
+"""The booklet, read back from the PDF: a page a deal with its walls, and none before the standings are final."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from broker.export.archive import BY_NAME, ExportSource
+from broker.export.booklet import HONOURS, SUITS, booklet_pdf
+from broker.export.pmn.record import in_order
+from broker.i18n import Translator, languages
+from broker.rules import ROWS, RuleError
+from broker.scorer.stored_event import open_stored_event
+from tests.broker.export.test_printed_results import text_of
+
+NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
+
+
+def signs(faces: tuple[str, ...]) -> str:
+    """Return how tiles are written, one after the other."""
+    return "".join(HONOURS[int(face[0]) - 1] if face[1] == "z" else face[0] + SUITS[face[1]] for face in faces)
+
+
+def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declared: Path) -> None:
+    stored = open_stored_event(declared)
+    pages = ["".join(text.split()) for text in text_of(booklet_pdf(stored, Translator("en"), NOON))]
+    assert len(pages) == 1 + len(stored.deals)
+    for number, page in enumerate(pages[1:], 1):
+        trays = stored.event.open_deal(number).faces.values()
+        assert [tray for tray in trays if signs((*in_order(tray[: ROWS[0]]), *tray[ROWS[0] :])) not in page] == []
+        assert f"Deal{number}" in page
+
+
+@pytest.mark.parametrize("language", languages())
+def test_it_is_the_same_each_time_and_tells_who_leads_and_what_to_talk_about(declared: Path, language: str) -> None:
+    stored, _ = open_stored_event(declared), Translator(language)
+    made = booklet_pdf(stored, _, NOON)
+    assert made == booklet_pdf(stored, _, NOON)
+    cover = text_of(made)[0]
+    leader = stored.room.snapshot().standings[0].name
+    assert [word for word in (leader, _("Worth talking about"), _("Luck and strength")) if word not in cover] == []
+
+
+def test_there_is_none_before_the_standings_are_final(over: Path) -> None:
+    source = ExportSource(over, open_stored_event(over), Translator(), NOON)
+    with pytest.raises(RuleError) as refused:
+        BY_NAME["booklet.pdf"].content(source)
+    assert refused.value.code == "not_final"

@@ -1,0 +1,129 @@
+"""Luck and strength: laws of the estimate, small exact cases, and a truth that the intervals hold."""
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from broker.protocol import SEATS
+from broker.scoring import EventStrength, Ledger, ScoredPlay, event_strength, longer
+from tests.benchmarks.strength import World, played
+from tests.broker.scoring.events import OEDMC
+
+WORLD = World(4, 12, 0.1)
+STRENGTHS = WORLD.spread * np.random.default_rng(3).standard_normal(16)
+
+
+def plays(seed: int, world: World = WORLD) -> list[ScoredPlay]:
+    """Return the plays of an event."""
+    ledger = played(world, STRENGTHS, np.random.default_rng(seed))
+    return [play for group in ledger.groups for play in group.members]
+
+
+def told(listed: Sequence[ScoredPlay]) -> EventStrength:
+    found = event_strength(Ledger.of(listed, OEDMC))
+    assert found is not None
+    return found
+
+
+def numbers(found: EventStrength) -> list[float | None]:
+    """Return all that does not go by names."""
+    return [number for interval in (found.reliability, *found.shares) for number in interval]
+
+
+@given(st.integers(0, 1000), st.lists(st.integers(-50, 50), min_size=4, max_size=4), st.integers(1, 12))
+def test_what_a_deal_gives_a_seat_everywhere_tells_nothing_of_strength(seed: int, gift: list[int], deal: int) -> None:
+    before = plays(seed)
+    given_to = dict(zip(SEATS, gift, strict=True))
+    after = [
+        structs.replace(play, points={seat: points + given_to[seat] for seat, points in (play.points or {}).items()})
+        if play.deal == deal
+        else play
+        for play in before
+    ]
+    one, other = told(before), told(after)
+    assert one.reliability == other.reliability
+    np.testing.assert_array_equal(one.drawn, other.drawn)
+
+
+@given(st.integers(0, 1000), st.permutations(range(16)))
+def test_strength_goes_with_the_player_and_not_with_the_name(seed: int, order: list[int]) -> None:
+    new = {f"p{old:04}": f"q{number:02}" for old, number in enumerate(order)}
+    before = plays(seed)
+    after = [structs.replace(play, players={seat: new[one] for seat, one in play.players.items()}) for play in before]
+    one, other = told(before), told(after)
+    assert numbers(other) == pytest.approx(numbers(one), abs=1e-6)
+    # Draws go by eigenvectors, whose order is another: 2,000 of them are off by so much.
+    for old, name in new.items():
+        assert other.strengths[name].estimate == pytest.approx(one.strengths[old].estimate, abs=0.4)
+
+
+@given(st.integers(0, 1000))
+def test_the_order_in_which_plays_come_does_not_matter(seed: int) -> None:
+    listed = plays(seed)
+    mixed = Random(seed).sample(listed, len(listed))
+    assert numbers(told(mixed)) == pytest.approx(numbers(told(listed)), abs=1e-6)
+
+
+@given(st.integers(0, 1000))
+def test_shares_add_up_to_all_of_it_and_are_in_their_intervals(seed: int) -> None:
+    found = told(plays(seed))
+    assert sum(share.estimate or 0 for share in found.shares) == pytest.approx(1)
+    for interval in (found.reliability, *found.shares):
+        low, high = interval.low or 0, interval.high or 0
+        assert 0 <= low <= high <= 1
+
+
+def test_where_everybody_always_scores_alike_nothing_is_strength() -> None:
+    level = [structs.replace(play, points=dict.fromkeys(SEATS, 0)) for play in plays(1)]
+    found = told(level)
+    assert numbers(found) == [0.0] * 15
+    assert not found.drawn.any()
+    assert found.stronger("p0000", "p0001") == 0.5
+    assert found.plays_for(0.8) == (None, None, None)
+
+
+def test_where_luck_has_no_part_all_of_the_standing_is_strength() -> None:
+    sure = [
+        structs.replace(play, points={seat: 16 if name == "p0003" else 0 for seat, name in play.players.items()})
+        for play in plays(1)
+    ]
+    found = told(sure)
+    assert all(found.stronger("p0003", other) > 0.99 for other in found.names if other != "p0003")
+    assert (found.reliability.estimate or 0) > 0.9
+
+
+def test_too_few_plays_tell_nothing() -> None:
+    assert event_strength(Ledger.of([], OEDMC)) is None
+    one_deal = [play for play in plays(1) if play.deal == 1]
+    assert event_strength(Ledger.of(one_deal, OEDMC)) is None
+    alone = [play for play in plays(1) if play.table == 1]
+    assert event_strength(Ledger.of(alone, OEDMC)) is None
+
+
+def test_probabilities_of_a_pair_add_up_and_each_is_compared_with_the_next_or_with_one() -> None:
+    found = told(plays(2))
+    names = list(found.names[:3])
+    first, second, third = names
+    assert found.stronger(first, second) + found.stronger(second, first) == pytest.approx(1)
+    assert found.ahead(names) == [found.stronger(first, second), found.stronger(second, third), None]
+    assert found.ahead(names, second) == [found.stronger(first, second), None, found.stronger(third, second)]
+
+
+@pytest.mark.parametrize(("now", "goal", "times"), [(0.5, 0.5, 1), (0.5, 0.8, 4), (0.2, 0.8, 16), (0.8, 0.5, 0.25)])
+def test_a_longer_event_is_reckoned_by_spearman_and_brown(now: float, goal: float, times: float) -> None:
+    assert longer(now, goal) == pytest.approx(times)
+    assert times * now / (1 + (times - 1) * now) == pytest.approx(goal)
+
+
+def test_more_plays_are_needed_the_less_is_strength() -> None:
+    found = told(plays(4))
+    half, most = found.plays_for(0.5), found.plays_for(0.8)
+    for interval in (half, most):
+        known = [number for number in (interval.low, interval.estimate, interval.high) if number is not None]
+        assert known == sorted(known)
+    assert most.estimate == pytest.approx(4 * (half.estimate or 0))

@@ -1,0 +1,122 @@
+"""What the trainings of all networks share: what learns, how, and how a network is written.
+
+A network learns on a GPU where torch finds one (CUDA), else on all cores. Batches are made ahead in threads, in order.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from vision.training.parallel import Job, cores, in_order
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+BATCH = 128  # pictures of a batch that `shuffled` chooses
+_REPORTED_EVERY = 100  # steps between two lines
+
+Batch = tuple[Tensor, ...]
+"""Pictures, shape (n, 3, h, w), about -1..1, and their truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a network learns: steps, the highest rate and when it is reached, decay of weights, longest gradient."""
+
+    steps: int
+    rate: float
+    warm: float
+    decay: float
+    longest: float = float("inf")
+
+
+def train(net: nn.Module, batches: Iterable[Batch], loss: Callable[[Any, Batch], Tensor], schedule: Schedule) -> None:
+    """Train a network, a step a batch; `loss` is of what the network answers, in half precision, and the batch."""
+    net.to(DEVICE, memory_format=torch.channels_last).train()
+    optimiser = torch.optim.AdamW(net.parameters(), lr=schedule.rate, weight_decay=schedule.decay)
+    rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, schedule.rate, schedule.steps, pct_start=schedule.warm)
+    began, total = time.monotonic(), torch.zeros((), device=DEVICE)
+    for step, made in enumerate(batches, 1):
+        batch = tuple(part.to(DEVICE) for part in made)
+        with torch.autocast(DEVICE, dtype=torch.bfloat16):
+            answer = net(batch[0].contiguous(memory_format=torch.channels_last))
+        off = loss(answer, batch)
+        optimiser.zero_grad()
+        off.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), schedule.longest)
+        optimiser.step()
+        rates.step()
+        total += off.detach()
+        if step % _REPORTED_EVERY == 0 or step == schedule.steps:
+            mean = total.item() / ((step - 1) % _REPORTED_EVERY + 1)
+            print(f"step {step}: loss {mean:.4f}, {time.monotonic() - began:.0f} s", flush=True)
+            total.zero_()
+    net.eval()
+
+
+def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[Batch]:
+    """Make batches in threads while the network learns from those before, in the order of the jobs."""
+    cv2.setNumThreads(1)
+    threads = max(1, cores() - 1)
+    with ThreadPool(threads) as pool:
+        yield from in_order(pool, make, jobs, 2 * threads)
+
+
+def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.int64], np.random.Generator]]:
+    """Return which of `count` pictures each batch takes, and the chance by which it shows them."""
+    chance = np.random.default_rng(seed)
+    for _ in range(epochs):
+        order = chance.permutation(count)
+        for at in range(0, count - BATCH + 1, BATCH):
+            yield order[at : at + BATCH], chance.spawn(1)[0]
+
+
+def numbers(array: NDArray[np.generic]) -> Tensor:
+    """Return an array as the tensor of real numbers that a network takes."""
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
+
+
+_FEW = 64  # numbers; smaller arrays are left as they are
+
+
+def export_onnx(
+    net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path
+) -> None:
+    """Write a network that is done learning; `open_sides` of what it takes and gives may be of any length."""
+    axes = {name: {side: f"side{side}" for side in open_sides} for name in ("picture", *outputs)}
+    content = BytesIO()
+    torch.onnx.export(
+        net.to("cpu", memory_format=torch.contiguous_format),
+        (example,),
+        content,
+        dynamo=False,  # the older exporter needs no further package
+        opset_version=17,
+        input_names=["picture"],
+        output_names=list(outputs),
+        dynamic_axes=axes,
+    )
+    model = onnx.load_model_from_string(content.getvalue())
+    _halve(model)
+    onnx.save(model, out)
+
+
+def _halve(model: onnx.ModelProto) -> None:
+    """Store large weights as half floats, each followed by a cast to what the layers take."""
+    graph = model.graph
+    for weights in list(graph.initializer):
+        held = numpy_helper.to_array(weights)
+        if held.dtype == np.float32 and held.size > _FEW:
+            graph.initializer.remove(weights)
+            graph.initializer.append(numpy_helper.from_array(held.astype(np.float16), weights.name + "_half"))
+            cast = helper.make_node("Cast", [weights.name + "_half"], [weights.name], to=TensorProto.FLOAT)
+            graph.node.insert(0, cast)

@@ -1,0 +1,49 @@
+"""Work that is spread over the cores: what comes back keeps its order, so it does not depend on how many there are."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.pool import Pool
+from typing import Any, TypeVar
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
+Drawn = dict[str, NDArray[Any]]
+"""What was drawn, one entry a picture in each array."""
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def drawing_pool(processes: int) -> Pool:
+    """Return processes that draw, each on one core."""
+    return get_context("spawn").Pool(processes, initializer=_one_thread)
+
+
+def _one_thread() -> None:
+    cv2.setNumThreads(1)
+
+
+def in_order(pool: Pool, work: Callable[[Job], Done], jobs: Iterable[Job], ahead: int) -> Generator[Done]:
+    """Return what comes of each job, in their order; `jobs` may have no end, for only `ahead` are begun beyond one."""
+    waiting = iter(jobs)
+    begun = deque(pool.apply_async(work, (job,)) for job in islice(waiting, ahead))
+    while begun:
+        done = begun.popleft().get()
+        begun.extend(pool.apply_async(work, (job,)) for job in islice(waiting, 1))
+        yield done
+
+
+def draw_chunks(draw: Callable[[int], Drawn], chunks: int, processes: int) -> Drawn:
+    """Draw the chunks 0, 1, ..., each from its own seed, and join them."""
+    with drawing_pool(processes) as pool:
+        drawn = list(in_order(pool, draw, range(chunks), 2 * processes))
+    return {key: np.concatenate([chunk[key] for chunk in drawn]) for key in drawn[0]}
