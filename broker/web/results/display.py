@@ -16,6 +16,7 @@ from broker.event import Event
 from broker.event.seating import seating_rounds
 from broker.protocol import COUNTRY, TeamStanding
 from broker.scorer.snapshot import StandingsRow, StandingsTable
+from broker.scorer.view import AnchorView
 from broker.terms import SEAT_LETTERS
 from broker.web import Access, Pagination, Sheets, Visitor, environment, read_number, translator_for, translators
 from broker.web.embargo import PublicFeed
@@ -33,7 +34,7 @@ LINES_IN_3_S: Final = 4
 """And so many more."""
 
 MOST_ROUNDS: Final = 8
-"""Rounds beside a name that can be read from the back of a hall."""
+"""Rounds beside a name that can be read from the back of a hall, in one column."""
 
 
 SEATING: Final = "seating"
@@ -121,6 +122,8 @@ class DisplayPage:
         players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
         shown = teams[pagination.lines(options.names)] if pagination.number <= of_teams else rungs[players]
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
+        rounds = seating_rounds(snapshot.event.plan)
+        to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
         html = (
             environment()
             .get_template("display.html")
@@ -133,7 +136,8 @@ class DisplayPage:
                 else (),
                 rungs=_in_columns(rungs[players], options) if pagination.number > of_teams else (),
                 seats=_in_columns(seats[players], options),
-                rounds=seating_rounds(snapshot.event.plan)[:MOST_ROUNDS],
+                rounds=rounds[to_come],
+                to_come=to_come,
                 letters=SEAT_LETTERS,
                 version=snapshot.event.version,
                 stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
@@ -144,6 +148,14 @@ class DisplayPage:
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+
+
+def rounds_to_come(rounds: Sequence[int], over: AnchorView | None, columns: int) -> slice:
+    """Return which of all rounds are shown beside the names: those after the last that is over, as many as fit."""
+    most = max(1, MOST_ROUNDS // columns)
+    first = sum(over is not None and one <= over.round for one in rounds)
+    first = min(first, max(0, len(rounds) - most))
+    return slice(first, first + most)
 
 
 def _in_columns(rows: Sequence[Row], options: DisplayOptions) -> list[Sequence[Row]]:

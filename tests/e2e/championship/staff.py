@@ -22,7 +22,7 @@ class Person:
     def __init__(self, browser: Browser, desk: str, name: str = "", *, phone: bool = False) -> None:
         """`name`: of the account; empty: somebody without one."""
         size = {"viewport": PHONE, "has_touch": True} if phone else {"viewport": {"width": 1280, "height": 900}}
-        self.context: BrowserContext = browser.new_context(locale="en-GB", ignore_https_errors=True, **size)  # type: ignore[arg-type]  # as Playwright reads them
+        self.context: BrowserContext = browser.new_context(locale="en-GB", ignore_https_errors=True, **size)
         self.context.set_default_timeout(60_000)
         self.page: Page = self.context.new_page()
         self.desk = desk

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from broker.event.seating import seating_of
+from broker.scorer.view import AnchorView
+from broker.web.results.display import rounds_to_come
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import plan
 from tests.broker.web.results.test_people import hall_of, shown
@@ -48,3 +50,19 @@ def test_the_display_shows_the_seating_where_it_is_asked_for(hall: Hall) -> None
     assert '<td class="imp">' in standings
     assert '<td class="imp">' not in seating
     assert len(re.findall(r'<th scope="row">Player \d+</th>', seating)) == 16
+
+
+@pytest.mark.parametrize(
+    ("over", "columns", "shown_rounds"),
+    [
+        (None, 1, (1, 2, 3, 4, 5, 6, 7, 8)),
+        (None, 2, (1, 2, 3, 4)),
+        (3, 2, (4, 5, 6, 7)),
+        (11, 2, (9, 10, 11, 12)),
+        (12, 6, (12,)),
+    ],
+)
+def test_a_name_has_the_rounds_to_come_beside_it(over: int | None, columns: int, shown_rounds: tuple[int, ...]) -> None:
+    rounds = tuple(range(1, 13))
+    anchor = None if over is None else AnchorView(over, "ANCHOR")
+    assert rounds[rounds_to_come(rounds, anchor, columns)] == shown_rounds
