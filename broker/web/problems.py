@@ -112,6 +112,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "reason_wrong": N_("Enter a reason; it must not be too long."),
     "number_unreadable": N_("Enter a whole number.{detail}"),
     "ending_missing": N_("Choose how the play ended: on a discard (and whose), self-drawn, or a draw."),
+    "scene_incomplete": N_("Count the four walls, and choose whose turn it was and who is dealer."),
+    "bad_walls": N_("A wall has 0 to 21 tiles left."),
     "tables_unreadable": N_("Enter table numbers and ranges, such as 1 2 5-9; for groups, one group per line.{detail}"),
     "groups_wrong": N_("Each group may only list tables that play this deal, and each table only once.{detail}"),
     "not_of_play": N_("One of these players is not in this play."),

@@ -227,6 +227,19 @@ PLACES: Final = (
     Place("ruling: counted after all", "busy", "/rulings/new?play=4-4&kind=taken_over"),
     Place("ruling: counted after all, whom it moves", "busy", "/rulings/new?play=4-4&kind=taken_over", HEAD, asked),
     Place("ruling: left out", "busy", "/rulings/new?play=4-4&kind=discarded"),
+    Place("what happened", "busy", "/what-happened?play=1-2"),
+    Place(
+        "what happened: answered",
+        "busy",
+        "/what-happened?play=1-2&wall-east=9&wall-south=10&wall-west=9&wall-north=10&turn=south&phase=draw",
+    ),
+    Place(
+        "what happened: claims",
+        "busy",
+        "/what-happened?wall-east=1&wall-south=0&wall-west=1&wall-north=1&turn=east&phase=claim&dealer=east"
+        "&claim-west=hu_on_discard&claim-south=pung",
+    ),
+    Place("what happened: refused", "busy", "/what-happened?turn=east&wall-east=30"),
     Place("ruling: fouled", "busy", "/rulings/new?deal=2"),
     Place("ruling: substitute", "busy", "/rulings/new?kind=substitute"),
     Place("ruling: substitute, refused", "busy", "/rulings/new?kind=substitute", HEAD, unreasoned),
