@@ -113,7 +113,7 @@ def _last_tile(state: Turns) -> Finding:
         seat=state.turn,
         other=following,
     )
-    return Finding("ltw_reached", text, "OEDMC 4", "no")
+    return Finding("ltw_reached", text, "OEDMC rule 4", "no")
 
 
 # ---- how the play goes on -----------------------------------------------------------------------
@@ -134,18 +134,18 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Finding]:
     seat = state.turn
     yield Finding("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
     if state.ltw:
-        yield Finding("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC 4", "no")
-        yield Finding("last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan="Last Tile Draw"), "OEDMC 5")
+        yield Finding("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
+        yield Finding("last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan="Last Tile Draw"), "OEDMC rule 5")
     elif not state.walls[SEAT_INDEX[seat]]:
         text = N_("{seat} may not declare a kong: the own wall is empty, so there is no replacement.", seat=seat)
-        yield Finding("kong_refused", text, "OEDMC 3B", "no")
+        yield Finding("kong_refused", text, "OEDMC rule 3B", "no")
     else:
         text = N_(
             "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of the own "
             "wall.",
             seat=seat,
         )
-        yield Finding("kong_allowed", text, "OEDMC 3A", "yes")
+        yield Finding("kong_allowed", text, "OEDMC rule 3A", "yes")
     yield _last_draw(state)
 
 
@@ -176,11 +176,11 @@ def _allowed(claim: Action) -> Finding:
 WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
     "only_hu_in_ltw": (
         N_("{seat}, {claim}: not allowed. On the last tile of the wall a discard can be claimed for hu only."),
-        "OEDMC 4",
+        "OEDMC rule 4",
     ),
     "kong_without_wall": (
         N_("{seat}, {claim}: not allowed. The own wall is empty, so there is no replacement."),
-        "OEDMC 3B",
+        "OEDMC rule 3B",
     ),
     "chow_not_next": (N_("{seat}, {claim}: not allowed. Only the next in turn order, {other}, may chow."), "MCR"),
     "own_discard": (N_("{seat}, {claim}: not allowed. Nobody claims an own discard."), "MCR"),
@@ -218,7 +218,7 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
         yield Finding("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
     if settled.do == "melded_kong":
         text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=seat)
-        yield Finding("draws_replacement", text, "OEDMC 3A", "yes")
+        yield Finding("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
         yield Finding("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
     if after.ltw:
@@ -234,7 +234,7 @@ def _nobody_claims(after: Turns) -> Iterator[Finding]:
     # After a kong it is the same player's turn, and the tile drawn is the replacement.
     if after.extra == "replacement":
         text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=after.turn)
-        yield Finding("draws_replacement", text, "OEDMC 3A", "yes")
+        yield Finding("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
         yield Finding("draws_next", N_("{seat} draws next, from the own wall.", seat=after.turn), "MIL", "yes")
         if after.ltw:
@@ -248,14 +248,14 @@ def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -
         text = N_("Of several who declare hu, only the nearest in turn order wins by the rules of this event.")
         yield Finding("nearest_wins", text)
     elif len(winners) > 1:
-        yield Finding("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC 2")
+        yield Finding("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC rule 2")
     if state.phase == "kong":
         text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
         yield Finding("added_kong_only", text, "MCR")
 
 
 def _adds(fan: SituationFan) -> Finding:
-    return Finding("adds_fan", N_("It adds {fan} to each winning hand.", fan=fan), "OEDMC 5")
+    return Finding("adds_fan", N_("It adds {fan} to each winning hand.", fan=fan), "OEDMC rule 5")
 
 
 def _last_draw(state: Turns) -> Finding:
