@@ -485,7 +485,6 @@ APART: Final[Mapping[str, Message]] = {
     "play_not_confirmed": N_("The players had not confirmed their tiles."),
     "play_not_recorded": N_("There was no result to reopen."),
     "play_not_restored": N_("The walls had not been restored."),
-    "play_not_ruled": N_("A fine can only follow a ruling that ended the play."),
     "play_not_seated": N_("The players had not checked in at their seats."),
     "play_out_of_turn": N_("It was not its turn: an earlier play of this table has no result."),
     "play_recorded": N_("The play already had a result."),

@@ -23,10 +23,12 @@ from kiosk.input.keyboard import (
     WindowClosing,
 )
 from kiosk.input.panel import (
+    INFRACTIONS_SHOWN,
     REASONS,
     Act,
     ArbiterPanel,
     Decided,
+    Offence,
     PanelClosed,
     PanelResult,
     opened_panel,

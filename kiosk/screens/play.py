@@ -5,9 +5,10 @@ from typing import Final
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
+from broker.rules.infractions import Choice
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
-from kiosk.input import REASONS, ArbiterPanel, Form
+from kiosk.input import INFRACTIONS_SHOWN, REASONS, ArbiterPanel, Form, Offence
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     ButtonRows,
@@ -21,7 +22,7 @@ from kiosk.screens.drawing import (
     seat_button,
     time_lines,
 )
-from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
+from kiosk.screens.texts import ARBITER, MEASURE, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
     ElsewhereView,
@@ -320,6 +321,9 @@ def _title(_: Translator, asked: ArbiterPanel) -> str:
     """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
     if asked.act == "false_hu" and asked.seats and asked.ask != "seats":
         return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
+    if asked.ask == "penalty":
+        seats = _(", ").join(_(SEAT_NAMES[seat]) for seat in asked.seats)
+        return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
     return _(RULE[asked.act]) if asked.act else _("Arbiter")
 
 
@@ -340,9 +344,29 @@ def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
             return (*seats, (*back, KeyButton("enter", _("Enter"))))
         case "fine":
             return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
+        case "infraction" | "penalty":
+            return _offence_rows(_, asked, back)
         case "reason":
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
+
+
+def _offence_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+    if asked.ask == "penalty":
+        choices = enumerate(asked.offences[asked.offence].choices, 1)
+        return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
+    named = [KeyButton(str(at), _named(_, one)) for at, one in enumerate(asked.offences_shown, 1)]
+    more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
+    return (*_in_twos(named), (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
+
+
+def _named(_: Translator, offence: Offence) -> str:
+    names = dict(offence.names)
+    return names.get(_.language) or next(iter(names.values()), offence.id)
+
+
+def _penalty(_: Translator, choice: Choice) -> str:
+    return _("{imp} IMP", imp=choice.imp) if choice.measure == "fine" else _(MEASURE[choice.measure])
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:

@@ -135,7 +135,9 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Finding]:
     yield Finding("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
     if state.ltw:
         yield Finding("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
-        yield Finding("last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan="Last Tile Draw"), "OEDMC rule 5")
+        yield Finding(
+            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan="Last Tile Draw"), "OEDMC rule 5"
+        )
     elif not state.walls[SEAT_INDEX[seat]]:
         text = N_("{seat} may not declare a kong: the own wall is empty, so there is no replacement.", seat=seat)
         yield Finding("kong_refused", text, "OEDMC rule 3B", "no")

@@ -88,9 +88,7 @@ def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
 
 def _claims(said: Mapping[str, str], turn: Seat) -> dict[Seat, Do]:
     claimed: dict[str, Do] = {do: do for do in CLAIMS}
-    return {
-        seat: claimed[do] for seat in SEATS if seat != turn and (do := said.get(f"claim-{seat}", "")) in claimed
-    }
+    return {seat: claimed[do] for seat in SEATS if seat != turn and (do := said.get(f"claim-{seat}", "")) in claimed}
 
 
 def _seat(written: str | None) -> Seat | None:

@@ -17,7 +17,7 @@ from tests.broker.rules.variants import seats
 EVEN = seats(10, 10, 10, 10)
 
 
-def codes(  # noqa: PLR0913 - a scene has so many parts
+def codes(
     walls: Mapping[Seat, int],
     turn: Seat,
     phase: Phase = "claim",

@@ -141,6 +141,17 @@ def drawing(page: Page) -> None:
     submit(page, "announce")
 
 
+def offered_formats(page: Page) -> None:
+    """Ask for formats, after the event has its players."""
+    if not page.locator("button[value=formats]").count():
+        named(page)
+        page.locator("#players-csv").fill(
+            "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
+        )
+        submit(page, "players")
+    submit(page, "formats")
+
+
 def respelt(page: Page) -> None:
     """Look at the correction of a player's name."""
     form = page.locator("#players form.card")
@@ -270,6 +281,7 @@ PLACES: Final = (
     Place("set-up: a correction looked at", "busy", "/setup?player=p03", "organiser", respelt),
     Place("set-up: new", "new", "/setup"),
     Place("set-up: players in teams", "new", "/setup", HEAD, listed),
+    Place("set-up: formats", "new", "/setup", HEAD, offered_formats),
     Place("set-up: refused", "new", "/setup", HEAD, mislisted),
     Place("draw: nothing announced", "new", "/setup/draw"),
     Place("draw", "new", "/setup/draw", HEAD, drawing),
