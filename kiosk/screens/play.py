@@ -342,16 +342,16 @@ def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
             chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
             seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
             return (*seats, (*back, KeyButton("enter", _("Enter"))))
-        case "fine":
-            return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
-        case "infraction" | "penalty":
-            return _offence_rows(_, asked, back)
+        case "fine" | "infraction" | "penalty":
+            return _penalty_rows(_, asked, back)
         case "reason":
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
 
 
-def _offence_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+    if asked.ask == "fine":
+        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
     if asked.ask == "penalty":
         choices = enumerate(asked.offences[asked.offence].choices, 1)
         return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)

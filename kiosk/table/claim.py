@@ -231,7 +231,7 @@ def _entitled(state: Table, event: ValueEntered) -> set[Seat]:
 
 
 def show_result(state: Table, outcome: Outcome, at: int) -> Table:
-    """Put a result before the four seats. Raises NotNow where a dead hand has won, which was ruled while it declared."""
+    """Put a result before the four seats. Raises NotNow where a dead hand has won, which had pressed before."""
     if dead := state.dead & outcome.winners.keys():
         raise NotNow("dead_hand_won", ", ".join(sorted(dead)))
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())

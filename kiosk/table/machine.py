@@ -102,8 +102,6 @@ SHOWN: Final = tuple(phase for phase in Phase if phase not in (Phase.PLAYING, Ph
 UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
 PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
 """Where there is a play to rule on."""
-DECLARING: Final = (Phase.DECLARED, Phase.ACCEPTING)
-"""Where everybody knows who has declared."""
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
@@ -130,8 +128,7 @@ RULES: Final = (
     Rule((Phase.RECORDED,), NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RECORDED,), Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
     Rule(UNDER_WAY, DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(tuple(one for one in PLAYED if one not in DECLARING), InfractionRuled, arbiter.on_infraction_ruled),
-    Rule(DECLARING, InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
     Rule(PLAYED, PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
     Rule(PLAYED, PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
     Rule(SHOWN, ButtonHeld, claim.on_long_press),

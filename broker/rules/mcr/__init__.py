@@ -75,7 +75,7 @@ from broker.rules.mcr.turns import (
 from broker.rules.mcr.what_happened import (
     CLAIMS,
     PHASE_ASKED,
-    Finding,
+    Answer,
     Scene,
     what_happened,
 )

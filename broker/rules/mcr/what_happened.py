@@ -8,7 +8,7 @@ replacement of each kong comes on top.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
 from broker.rules.errors import RuleError
+from broker.rules.mcr.fan import Fan, fan_entries
 from broker.rules.mcr.turns import (
     WALL,
     Action,
@@ -66,7 +67,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     """How many kongs each has declared, of all kinds."""
 
 
-class Finding(NamedTuple):
+class Answer(NamedTuple):
     """One sentence of the answer, its code, and the rule that it follows from."""
 
     code: str
@@ -82,12 +83,14 @@ class Finding(NamedTuple):
 def _word(_: Translator, value: object) -> object:
     if isinstance(value, Message):
         return _(value)
+    if isinstance(value, Fan):
+        return getattr(value, _.language, value.en)
     if isinstance(value, tuple):
         return _(", ").join(str(_word(_, one)) for one in value)
     return _(SEAT_NAMES[value]) if isinstance(value, str) and value in SEAT_NAMES else value
 
 
-def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Finding, ...]:
+def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Answer, ...]:
     """Return what the rules say of a scene. `one_winner`: only the nearest in turn order wins on a discard.
 
     Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
@@ -101,57 +104,57 @@ def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Finding, .
     return (_last_tile(state), *_PHASES[scene.phase](state, scene), *counted)
 
 
-def _last_tile(state: Turns) -> Finding:
+def _last_tile(state: Turns) -> Answer:
     """Say whether the last tile of the wall is reached."""
     following = NEXT_SEAT[state.turn]
     if not state.ltw:
         text = N_("The last tile of the wall is not reached: {other} has tiles left.", other=following)
-        return Finding("ltw_not_reached", text, "OEDMC")
+        return Answer("ltw_not_reached", text, "OEDMC")
     text = N_(
         "The last tile of the wall is reached: it is {seat}’s turn and the wall of {other} is empty. Only hu may be "
         "declared now.",
         seat=state.turn,
         other=following,
     )
-    return Finding("ltw_reached", text, "OEDMC rule 4", "no")
+    return Answer("ltw_reached", text, "OEDMC rule 4", "no")
 
 
 # ---- how the play goes on -----------------------------------------------------------------------
 
 
-def _at_draw(state: Turns, _: Scene) -> Iterator[Finding]:
+def _at_draw(state: Turns, _: Scene) -> Iterator[Answer]:
     if not state.walls[SEAT_INDEX[state.turn]]:
         text = N_(
             "{seat} has no tile left to draw, so the play was over before: count the walls again.", seat=state.turn
         )
-        yield Finding("wall_empty", text, "OEDMC", "no")
+        yield Answer("wall_empty", text, "OEDMC", "no")
         return
-    yield Finding("draws_next", N_("{seat} draws next, from the own wall.", seat=state.turn), "MIL", "yes")
+    yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=state.turn), "MIL", "yes")
     yield _last_draw(state)
 
 
-def _at_hold(state: Turns, _: Scene) -> Iterator[Finding]:
+def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
     seat = state.turn
-    yield Finding("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
+    yield Answer("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
     if state.ltw:
-        yield Finding("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
-        yield Finding(
-            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan="Last Tile Draw"), "OEDMC rule 5"
+        yield Answer("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
+        yield Answer(
+            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan=_fan("Last Tile Draw")), "OEDMC rule 5"
         )
     elif not state.walls[SEAT_INDEX[seat]]:
         text = N_("{seat} may not declare a kong: the own wall is empty, so there is no replacement.", seat=seat)
-        yield Finding("kong_refused", text, "OEDMC rule 3B", "no")
+        yield Answer("kong_refused", text, "OEDMC rule 3B", "no")
     else:
         text = N_(
             "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of the own "
             "wall.",
             seat=seat,
         )
-        yield Finding("kong_allowed", text, "OEDMC rule 3A", "yes")
+        yield Answer("kong_allowed", text, "OEDMC rule 3A", "yes")
     yield _last_draw(state)
 
 
-def _at_claim(state: Turns, scene: Scene) -> Iterator[Finding]:
+def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
     allowed = []
     for claim in _in_turn_order(scene):
         refused = _refusal(state, claim)
@@ -161,7 +164,7 @@ def _at_claim(state: Turns, scene: Scene) -> Iterator[Finding]:
     sets = [claim.actors[0] for claim in allowed if claim.do in ("pung", "melded_kong")]
     if len(sets) > 1:
         text = N_("Not both can hold the tiles for it: let {seats} show them.", seats=tuple(sets))
-        yield Finding("two_pungs", text, "MCR", "no")
+        yield Answer("two_pungs", text, "MCR", "no")
     yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
 
 
@@ -170,9 +173,9 @@ def _in_turn_order(scene: Scene) -> list[Action]:
     return [Action(do, seat) for seat, do in claims]
 
 
-def _allowed(claim: Action) -> Finding:
+def _allowed(claim: Action) -> Answer:
     text = N_("{seat}, {claim}: allowed.", seat=claim.actors[0], claim=CLAIMS[claim.do])
-    return Finding(f"{claim.do}_allowed", text, "MCR", "yes")
+    return Answer(f"{claim.do}_allowed", text, "MCR", "yes")
 
 
 WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
@@ -192,17 +195,17 @@ WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
 """By the code with which a claim is refused."""
 
 
-def _refusal(state: Turns, claim: Action) -> Finding | None:
+def _refusal(state: Turns, claim: Action) -> Answer | None:
     try:
         apply_turn(state, claim)
     except RuleError as refused:
         text, rule = WHY_NOT[refused.code]
         values = {"seat": claim.actors[0], "claim": CLAIMS[claim.do], "other": NEXT_SEAT[state.turn]}
-        return Finding(refused.code, Message(text.template, **values), rule, "no")
+        return Answer(refused.code, Message(text.template, **values), rule, "no")
     return None
 
 
-def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Finding]:
+def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Answer]:
     """Say whose tile it is, and who goes on."""
     after = apply_turn(state, settled)
     if settled.do == "no_claim":
@@ -215,52 +218,56 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
     seat, claim = after.turn, CLAIMS[settled.do]
     if len(claimants) > 1:
         text = N_("The tile is {seat}’s, for {claim}: hu comes before pung and kong, these before chow.")
-        yield Finding("tile_goes_to", Message(text.template, seat=seat, claim=claim), "MCR", "yes")
+        yield Answer("tile_goes_to", Message(text.template, seat=seat, claim=claim), "MCR", "yes")
     else:
-        yield Finding("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
+        yield Answer("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
     if settled.do == "melded_kong":
         text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=seat)
-        yield Finding("draws_replacement", text, "OEDMC rule 3A", "yes")
+        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
-        yield Finding("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
+        yield Answer("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
     if after.ltw:
         yield _last_tile(after)
     yield _last_draw(after)
 
 
-def _nobody_claims(after: Turns) -> Iterator[Finding]:
+def _nobody_claims(after: Turns) -> Iterator[Answer]:
     if after.over:
         text = N_("Nobody wins on this discard: the play is over, a draw.")
-        yield Finding("exhausted_draw", text, "MIL", "yes")
+        yield Answer("exhausted_draw", text, "MIL", "yes")
         return
     # After a kong it is the same player's turn, and the tile drawn is the replacement.
     if after.extra == "replacement":
         text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=after.turn)
-        yield Finding("draws_replacement", text, "OEDMC rule 3A", "yes")
+        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
-        yield Finding("draws_next", N_("{seat} draws next, from the own wall.", seat=after.turn), "MIL", "yes")
+        yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=after.turn), "MIL", "yes")
         if after.ltw:
             yield _last_tile(after)
     yield _last_draw(after)
 
 
-def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -> Iterator[Finding]:
-    yield Finding("tile_wins", N_("The tile is {seats}’s, for hu: the play is over.", seats=winners), "MCR", "yes")
+def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -> Iterator[Answer]:
+    yield Answer("tile_wins", N_("The tile is {seats}’s, for hu: the play is over.", seats=winners), "MCR", "yes")
     if state.one_winner and len(claimants) > 1:
         text = N_("Of several who declare hu, only the nearest in turn order wins by the rules of this event.")
-        yield Finding("nearest_wins", text)
+        yield Answer("nearest_wins", text)
     elif len(winners) > 1:
-        yield Finding("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC rule 2")
+        yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC rule 2")
     if state.phase == "kong":
         text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
-        yield Finding("added_kong_only", text, "MCR")
+        yield Answer("added_kong_only", text, "MCR")
 
 
-def _adds(fan: SituationFan) -> Finding:
-    return Finding("adds_fan", N_("It adds {fan} to each winning hand.", fan=fan), "OEDMC rule 5")
+def _adds(fan: SituationFan) -> Answer:
+    return Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), "OEDMC rule 5")
 
 
-def _last_draw(state: Turns) -> Finding:
+def _fan(name: SituationFan) -> Fan:
+    return next(fan for fan in fan_entries().values() if fan.en == name)
+
+
+def _last_draw(state: Turns) -> Answer:
     """Say who draws the last tile of the play, if from now on everybody draws and discards."""
     last, count = None, 0
     while state.over is None:
@@ -270,55 +277,60 @@ def _last_draw(state: Turns) -> Finding:
             last, count = state.turn, count + 1
         state = apply_turn(state, _PLAIN[state.phase](state.turn))
     if last is None:
-        return Finding("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
+        return Answer("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
     text = N_(
         "If nobody claims any more, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
         seat=last,
         count=count,
     )
-    return Finding("draws_last", text, "OEDMC")
+    return Answer("draws_last", text, "OEDMC")
 
 
-_PLAIN: Final = {
+_PLAIN: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
     "draw": lambda seat: Action("draw", seat),
     "hold": lambda seat: Action("discard", seat),
     "claim": lambda _: Action("no_claim"),
     "kong": lambda _: Action("no_claim"),
 }
-_PHASES: Final = {"draw": _at_draw, "hold": _at_hold, "claim": _at_claim, "kong": _at_claim}
+_PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
+    "draw": _at_draw,
+    "hold": _at_hold,
+    "claim": _at_claim,
+    "kong": _at_claim,
+}
 
 
 # ---- whether the walls fit ----------------------------------------------------------------------
 
 
-def _counted(scene: Scene) -> Iterator[Finding]:
+def _counted(scene: Scene) -> Iterator[Answer]:
     """Say whether the walls fit the turns, and else who has drawn out of turn."""
     odd = _odd_draws(scene)
     if not any(odd.values()):
-        yield Finding("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
+        yield Answer("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
         return
     fitting = [seat for seat in SEATS if not any(_odd_draws(replace(scene, turn=seat)).values())]
     if scene.taken is None:
         text = N_("The four walls fit only if sets were claimed before: say which, and the draws can be checked.")
-        yield Finding("sets_missing", text, "MIL", "no")
+        yield Answer("sets_missing", text, "MIL", "no")
     elif Counter(odd.values())[0] < len(SEATS) // 2:
         text = N_("The walls fit neither the turns nor the sets: count tiles and sets again.")
-        yield Finding("walls_unclear", text, "MIL", "no")
+        yield Answer("walls_unclear", text, "MIL", "no")
     else:
         yield from _out_of_turn(odd)
     if fitting and scene.taken is not None:
         text = N_("The walls fit if it was the turn of {seat}.", seat=fitting[0])
-        yield Finding("another_turn", text, "MIL")
+        yield Answer("another_turn", text, "MIL")
 
 
-def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Finding]:
+def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
     for seat, count in odd.items():
         if count > 0:
             text = N_("{seat} has drawn out of turn; tiles drawn too many: {count}.", seat=seat, count=count)
-            yield Finding("drew_out_of_turn", text, "MIL", "no")
+            yield Answer("drew_out_of_turn", text, "MIL", "no")
         elif count < 0:
             text = N_("{seat} was passed over; tiles drawn too few: {count}.", seat=seat, count=-count)
-            yield Finding("passed_over", text, "MIL", "no")
+            yield Answer("passed_over", text, "MIL", "no")
 
 
 def _odd_draws(scene: Scene) -> dict[Seat, int]:

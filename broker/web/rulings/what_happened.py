@@ -10,7 +10,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
 from broker.rules import Profile, RuleError
-from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Do, Finding, Scene, what_happened
+from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Do, Answer, Scene, what_happened
 from broker.web import Access, PageUnknown, render_page, translator_for, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import whole_number
@@ -39,7 +39,7 @@ class WhatHappenedPage:
         key = play_asked_for(said)
         play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         dealer = event.winds(play.deal)[1] if play else None
-        found: tuple[Finding, ...] = ()
+        found: tuple[Answer, ...] = ()
         error: Exception | None = None
         try:
             if "turn" in said:

@@ -189,7 +189,7 @@ def team_league(seed: int, teams: int, deals: int) -> tuple[list[ScoredPlay], di
 
 @pytest.mark.parametrize("played", [3, 8, 14])
 def test_eight_of_ten_teams_end_where_it_was_likely(played: int) -> None:
-    """Over 10 drawn leagues of sixteen teams and deals, always the same; of few teams a range of whole places has more."""
+    """Over 10 drawn leagues of sixteen teams and deals, always the same; of few teams whole places hold more."""
     within = list[bool]()
     for seed in range(10):
         plays, teams = team_league(seed, 16, 16)
