@@ -213,8 +213,9 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
 
 def _impossible(error: RuleError) -> Refused:
     """Return why no hand ends so; who has left out the discarder is asked on whose tile it was won."""
-    asked = error.code in ("discarder_missing", "loser_missing")
-    return Refused(error.code if asked else "impossible_result", error.text)
+    if error.code in ("discarder_missing", "loser_missing"):
+        return Refused(error.code, error.text)
+    return Refused("impossible_result", error.text)
 
 
 def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
 from broker.rules import Profile, RuleError
-from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Do, Answer, Scene, what_happened
+from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
 from broker.web import Access, PageUnknown, render_page, translator_for, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import whole_number

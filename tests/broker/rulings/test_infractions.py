@@ -95,8 +95,9 @@ def test_what_was_ruled_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk
         role="table_arbiter",
         reason="Hu or its value told aloud",
     )
-    hall.hear(fact(PLAY[0], len(hall.scorer.intake.books[PLAY[0]].taken) + 1, told))
-    (warned,) = [one for one in register(room) if one.player == OTHER]
+    last = max(message.seq for message in whole_event() if message.table == PLAY[0])
+    hall.hear(fact(PLAY[0], last + 1, told))
+    (warned,) = [one for one in register(room) if one.player == OTHER and one.ruling]
     assert (warned.measure, warned.infraction, warned.play) == ("warning", "sound", PLAY)
     assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
 

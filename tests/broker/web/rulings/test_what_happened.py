@@ -13,10 +13,8 @@ from tests.broker.web.rulings.desks import Ruled, ruling_desk
 from tests.broker.web.test_auth import logged_in
 
 PAGE = "/what-happened"
-SCENE = {
-    **{"wall-east": "9", "wall-south": "10", "wall-west": "9", "wall-north": "10"},
-    **{"dealer": "east", "turn": "south", "phase": "draw"},
-}
+WALLS = {"wall-east": "9", "wall-south": "10", "wall-west": "9", "wall-north": "10"}
+SCENE = WALLS | {"dealer": "east", "turn": "south", "phase": "draw"}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,11 @@ def test_sets_are_asked_for_before_it_is_said_who_drew_out_of_turn(desk: Ruled, 
 
 def test_claims_are_answered_in_turn_order_and_those_of_the_discarder_are_not_heard(client: httpx.Client) -> None:
     claims = {"claim-south": "pung", "claim-east": "chow", "claim-west": "hu_on_discard", "claim-north": "sneeze"}
-    assert codes(client, turn="south", phase="claim", **claims)[1:3] == ["hu_on_discard_allowed", "tile_wins"]
+    assert codes(client, turn="south", phase="claim", **claims)[1:4] == [
+        "hu_on_discard_allowed",
+        "chow_not_next",
+        "tile_wins",
+    ]
 
 
 def test_of_a_play_the_dealer_is_known_and_the_players_are_named(client: httpx.Client) -> None:
