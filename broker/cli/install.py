@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 import click
 
+from broker.cli.card import prepare_card
 from broker.console import CommandError, said_as_json, say
 from broker.files import write_file
 
@@ -107,18 +108,39 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--scorer", help="A table takes the time from this machine: its name or address.")
 @click.option("--locked", is_flag=True, help="A table: no console, key or stick does anything there.")
 @click.option("--read-only", is_flag=True, help=f"A table: the card is not written, but for a partition {DATA}.")
+@click.option(
+    "--card",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Not this machine: the boot partition of a card, which installs itself when it is first started.",
+)
+@click.option(
+    "--packages",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With --card: the folder with the packages for it.  [default: build/deb]",
+)
 @said_as_json
-def install(role: Role, root: Path, *, dry_run: bool, **wishes: str | bool | None) -> None:
+def install(
+    role: Role, root: Path, card: Path | None, packages: Path | None, *, dry_run: bool, **wishes: str | bool | None
+) -> None:
     """Set this machine up as a table or as the scorer. The Debian packages have done this already.
 
     What is there already is left as it is, so this can be run again, with other options too. Nothing in /etc/homologue
     is ever overwritten.
+
+    With --card, prepare the card of another machine: write Raspberry Pi OS to it with Raspberry Pi Imager, put it back
+    into the reader, and name its boot partition. At its first start, with a network, it installs the packages, and a
+    table then asks for its pairing code.
     """
     asked = Wishes(**wishes)  # type: ignore[arg-type]  # click gives each its type
     if asked.hostname is not None and not HOSTNAME.fullmatch(asked.hostname):
         raise click.UsageError("--hostname: lower-case letters, digits and -")
     if role == "scorer" and (asked.scorer or asked.locked or asked.read_only):
         raise click.UsageError("--scorer, --locked and --read-only are for tables")
+    if card is not None:
+        _prepare(card, role, packages or Path("build/deb"), asked, dry_run=dry_run)
+        return
+    if packages is not None:
+        raise click.UsageError("--packages goes with --card")
     _take([*steps(role, root, asked)], root, dry_run=dry_run)
 
 
@@ -131,6 +153,24 @@ def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
     Journals, events, keys and /etc/homologue stay, and so do the users to whom they belong.
     """
     _take([*removals(role, root)], root, dry_run=dry_run)
+
+
+def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: bool) -> None:
+    """Prepare the card of another machine, and say what is on it."""
+    if asked.read_only:
+        raise click.UsageError("--read-only needs a partition of its own: do it on the machine, once it is installed")
+    named = (("--hostname", asked.hostname), ("--scorer", asked.scorer))
+    options = [word for option, value in named if value for word in (option, value)]
+    try:
+        chosen = prepare_card(
+            card, role, packages, [*options, *(["--locked"] if asked.locked else [])], dry_run=dry_run
+        )
+    except OSError as error:
+        raise CommandError("card_unwritten", str(error)) from error
+    for file in chosen:
+        say(f"put {file.name} on the card", package=file.name)
+    if not dry_run:
+        say("Ready: the machine installs itself when it is first started from this card.", card=str(card))
 
 
 def _take(found: list[Step], root: Path, *, dry_run: bool) -> None:

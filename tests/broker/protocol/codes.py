@@ -9,6 +9,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,7 @@ the refusal.
 """
 
 
+@cache
 def given_by(room: str) -> dict[str, list[str]]:
     """Return the codes in a room's source, each with its texts."""
     files = sorted((ROOT / room).glob("*.py" if room == "broker" else "**/*.py"))

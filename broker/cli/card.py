@@ -1,0 +1,140 @@
+"""A card that installs itself: what Raspberry Pi Imager wrote, the packages, and a service for the first start.
+
+Raspberry Pi OS (Debian 13, since October 2025) runs cloud-init, which reads its seed from the card's boot partition.
+Imager's choices (user, network, keyboard) are `user-data`; ours goes beside it as `vendor-data`, so that neither
+changes the other. It lays a service that tries until it has succeeded once: a cut of power or of the network on the way
+costs a start, not the card. A script per boot would be shorter, but in vendor data cloud-init never runs one (25.1).
+Source: cloud-init, "NoCloud" and "User data formats" (cloud boothook).
+"""
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from broker.console import CommandError
+from broker.files import make_folder, sync, write_file
+
+SEED: Final = ("meta-data", "user-data")
+"""Files by which cloud-init knows the boot partition."""
+
+HOOK: Final = "vendor-data"
+PACKAGES: Final = "homologue"
+"""The folder on the boot partition in which the packages lie."""
+
+ARCHITECTURE: Final = "arm64"
+SPARE: Final = 32 << 20
+"""Bytes that stay free on the boot partition, which takes new kernels as well."""
+
+MARK: Final = "# Written by `homologue install --card`; it may be written again."
+
+DONE: Final = "/var/lib/homologue-card-installed"
+"""Is there once the machine has installed itself."""
+
+_HOOK: Final = f"""\
+#cloud-boothook
+#!/bin/sh
+{MARK}
+# Runs early at every start, before there is a network; what takes minutes is left to a service that waits for it.
+unit=/etc/systemd/system/homologue-card.service
+[ -e "$unit" ] || {{
+    cp /boot/firmware/{PACKAGES}/homologue-card.service "$unit" && systemctl daemon-reload
+    systemctl enable homologue-card.service
+    systemctl start --no-block homologue-card.service
+}}
+"""
+
+_SERVICE: Final = f"""\
+{MARK}
+[Unit]
+Description=Install Homologue from this card
+Wants=network-online.target
+After=network-online.target
+ConditionPathExists=!{DONE}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh /boot/firmware/{PACKAGES}/install
+Restart=on-failure
+RestartSec=30
+StandardOutput=journal+console
+StandardError=journal+console
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+_INSTALL: Final = """\
+#!/bin/sh
+{mark}
+export DEBIAN_FRONTEND=noninteractive
+echo "Installing this {role}. It takes some minutes; leave the machine on."
+if dpkg --configure -a && apt-get update && apt-get install -y /boot/firmware/{packages}/*.deb && {install}; then
+    touch {done} && sync
+    echo "Installed; the machine starts again."
+    systemctl reboot
+else
+    echo "Not installed yet: is there a network? The next try is in 30 seconds (journalctl -u homologue-card)."
+    exit 1
+fi
+"""
+
+
+def prepare_card(boot: Path, role: str, packages: Path, options: Sequence[str], *, dry_run: bool = False) -> list[Path]:
+    """Lay packages and first start on a card's boot partition, and return the packages.
+
+    `options` are those of `homologue install` on the machine. Run again it replaces what it wrote. Raises CommandError,
+    and OSError where the card takes no writes.
+    """
+    if missing := [name for name in SEED if not (boot / name).is_file()]:
+        raise CommandError(
+            "card_unknown",
+            f"{boot} has no {' and no '.join(missing)}: write Raspberry Pi OS of October 2025 or later (64-bit) "
+            "to the card with Raspberry Pi Imager, and name the partition that it calls bootfs",
+        )
+    hook = boot / HOOK
+    if hook.exists() and MARK.encode() not in hook.read_bytes():
+        raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card anew")
+    chosen = _chosen(packages, role)
+    folder = boot / PACKAGES
+    before = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
+    needed = sum(file.stat().st_size for file in chosen) + SPARE - before
+    if (free := shutil.disk_usage(boot).free) < needed:
+        raise CommandError("card_full", f"{boot} has {free >> 20} MB free, and {needed >> 20} MB are needed")
+    if dry_run:
+        return chosen
+    if folder.is_dir():
+        shutil.rmtree(folder)
+    make_folder(folder)
+    for file in chosen:
+        sync(Path(shutil.copyfile(file, folder / file.name)))
+    install = shlex.join(["homologue", "install", role, *options])
+    script = _INSTALL.format(mark=MARK, role=role, packages=PACKAGES, install=install, done=DONE)
+    for place, text in (
+        (folder / "install", script),
+        (folder / "homologue-card.service", _SERVICE),
+        (boot / HOOK, _HOOK),  # last: without it the others do nothing
+    ):
+        write_file(place, text.encode())
+    return chosen
+
+
+def _chosen(folder: Path, role: str) -> list[Path]:
+    """Return all packages for the card; ours of the newest build, others as they lie there. Raises CommandError."""
+    built = sorted(folder.glob(f"homologue-{role}_*_{ARCHITECTURE}.deb"), key=lambda file: file.stat().st_mtime)
+    if not built:
+        raise CommandError(
+            "packages_missing", f"{folder} has no homologue-{role}_*_{ARCHITECTURE}.deb: make deb DEB_ARCH=arm64"
+        )
+    version = built[-1].name.split("_")[1]
+    common = folder / f"homologue-common_{version}_{ARCHITECTURE}.deb"
+    if not common.is_file():
+        raise CommandError("packages_missing", f"{folder} has no {common.name}, which {built[-1].name} needs")
+    others = [
+        file
+        for ending in (ARCHITECTURE, "all")
+        for file in sorted(folder.glob(f"*_{ending}.deb"))
+        if not file.name.startswith("homologue-")
+    ]
+    return [common, built[-1], *others]
