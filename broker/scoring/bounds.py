@@ -13,7 +13,7 @@ leaves what can be reached. Nothing but what is in the ledger is looked at. Late
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from broker.scoring.standings import Imps, Ledger, Ranked, exact_imps
 
 ALL: Final = slice(None)
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 
 class Bounds(NamedTuple):

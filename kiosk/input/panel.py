@@ -72,7 +72,7 @@ SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
 AFTER_SEATS: Final[dict[Act, PanelStep]] = {"false_hu": "fine", "infraction": "infraction"}
 """What is asked then, if not why."""
 
-INFRACTIONS_SHOWN: Final = 8
+INFRACTIONS_SHOWN: Final = 5
 """At a time: the next key shows more."""
 
 

@@ -355,9 +355,9 @@ def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...
     if asked.ask == "penalty":
         choices = enumerate(asked.offences[asked.offence].choices, 1)
         return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
-    named = [KeyButton(str(at), _named(_, one)) for at, one in enumerate(asked.offences_shown, 1)]
+    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(asked.offences_shown, 1))
     more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
-    return (*_in_twos(named), (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
+    return (*named, (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
 
 
 def _named(_: Translator, offence: Offence) -> str:

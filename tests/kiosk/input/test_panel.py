@@ -240,17 +240,17 @@ OFFENCES = ArbiterPanel("act", ("infraction",), (4, 8), opened_panel(sitting_in(
 @pytest.mark.parametrize(
     ("keys", "decided"),
     [
-        ("1 w enter 8 1", Decided("infraction", ("west",), infraction="sound", measure="warning")),
-        ("1 e w enter 8 2", Decided("infraction", ("east", "west"), 4, infraction="sound")),
-        ("1 w enter 9 9 1 1", Decided("infraction", ("west",), infraction="wrong_tiles", measure="dead_hand")),
-        ("1 w enter 9 6 3", Decided("infraction", ("west",), 16, infraction="conduct")),
+        ("1 w enter 6 3 1", Decided("infraction", ("west",), infraction="sound", measure="warning")),
+        ("1 e w enter 6 3 2", Decided("infraction", ("east", "west"), 4, infraction="sound")),
+        ("1 w enter 6 6 6 1 1", Decided("infraction", ("west",), infraction="wrong_tiles", measure="dead_hand")),
+        ("1 w enter 6 6 4 3", Decided("infraction", ("west",), 16, infraction="conduct")),
     ],
 )
 def test_an_infraction_is_chosen_from_the_catalogue_with_one_of_its_penalties(keys: str, decided: Decided) -> None:
     assert typed(OFFENCES, *keys.split()) == decided
 
 
-@pytest.mark.parametrize("keys", ["1 enter", "1 w enter 0", "1 w enter 9 8", "1 w enter 8 4", "1 w enter 8 0"])
+@pytest.mark.parametrize("keys", ["1 enter", "1 w enter 0", "1 w enter 6 6 5", "1 w enter 6 3 4", "1 w enter 6 3 0"])
 def test_what_is_not_in_the_catalogue_cannot_be_chosen(keys: str) -> None:
     *before, last = keys.split()
     reached = typed(OFFENCES, *before)
