@@ -303,8 +303,11 @@ def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake
 
 def test_an_infraction_at_a_table_costs_what_the_rules_have_for_it(intake: Intake) -> None:
     west = event().bookings[1, 1].players["west"]
-    for measure, imp, what in (("fine", 5, "sound"), ("dead_hand", 0, "sound"), ("warning", 0, "spat")):
-        strange = FineRuled(takes={west: imp}, measure=measure, infraction=what, exception=True)
+    for strange in (
+        FineRuled(takes={west: 5}, infraction="sound", exception=True),
+        FineRuled(takes={west: 0}, measure="dead_hand", infraction="sound"),
+        FineRuled(takes={west: 0}, measure="warning", infraction="spat"),
+    ):
         assert refused(intake, fact(1, 1, ruled(strange))) == "fine_not_in_profile"
     assert said(intake, fact(1, 1, ruled(FineRuled(takes={west: 4}, infraction="sound")))).new
 
