@@ -210,6 +210,7 @@ def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Ste
 
 def on_infraction_ruled(state: Table, event: InfractionRuled) -> Step:
     """Tell what the rules of the event have for an infraction. Who has a dead hand declares no more. Raises NotNow."""
+    current_play(state)
     known = infractions_of(state.profile).get(event.infraction)
     if known is None or Choice(event.measure, event.imp) not in choices_of(state.profile, event.infraction):
         raise NotNow("fine_not_in_profile", f"{event.infraction}: {event.measure} {event.imp} IMP")
