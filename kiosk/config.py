@@ -106,17 +106,36 @@ def open_device_key(path: Path) -> SigningKey:
 PIN_TOLD_FILE: Final = "arbiter-pin-told"
 """Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
 
-Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
+Language = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z]{2,3}$(?!\\n)",
+        description="`en`, `fr`, `zh`, or another language with a folder in `broker/locale/`.",
+    ),
+]
 
 SelfTestWhen = Annotated[
     Literal["day", "asked"] | None,
-    Meta(description="whether the self-test comes at the start of a day by itself; without it: where buttons are real"),
+    Meta(
+        description="When the hardware self-test runs: `day` (at the first start, and after four idle hours), or "
+        "`asked`. Default: `day`, with simulated buttons `asked`."
+    ),
 ]
-
 
 SpareFolder = Annotated[
-    str | None, Meta(description="where the journal goes on while the card takes no writes: a stick; else in memory")
+    str | None,
+    Meta(
+        description="Where the journal goes on while the card takes no writes, such as a USB stick; name it in the "
+        "unit's `ReadWritePaths=` too (`systemctl edit homologue-kiosk`). Default: memory, which a power cut empties."
+    ),
 ]
+
+MetricsPort = Annotated[
+    Annotated[int, Meta(ge=1, le=65535)] | None,
+    Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
+]
+
+PinFile = Annotated[str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")]
 
 
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,91 +144,152 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     A connection without TLS has to be asked for: `plain`.
     """
 
-    host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)", description="name or address")]
-    port: Annotated[int, Meta(ge=1, le=65535)]
-    password_file: Annotated[str | None, Meta(description="only the kiosk's user can read it")] = None
-    ca_file: Annotated[str | None, Meta(description="certificate of the event's authority")] = None
-    keepalive_s: Annotated[int, Meta(ge=2, le=300, description="how soon a dead network is noticed")] = 10
-    certificate_file: Annotated[str | None, Meta(description="the device's certificate, by that authority")] = None
-    plain: Annotated[bool, Meta(description="without TLS: whoever is on the network reads and changes all")] = False
+    host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)", description="The broker's name or address.")]
+    port: Annotated[
+        int, Meta(ge=1, le=65535, description="1883 for the scorer's own broker, 8883 for the hall's Mosquitto.")
+    ]
+    password_file: Annotated[
+        str | None,
+        Meta(description="Where there is no `certificate_file`: a file with this table's password and nothing else."),
+    ] = None
+    ca_file: Annotated[str | None, Meta(description="The event's authority (`tls/ca.crt` in the event's folder).")] = (
+        None
+    )
+    keepalive_s: Annotated[
+        int, Meta(ge=2, le=300, description="Seconds until a dead network is noticed, 2 to 300.")
+    ] = 10
+    certificate_file: Annotated[
+        str | None, Meta(description="The device's certificate, which `homologue event device` makes.")
+    ] = None
+    plain: Annotated[
+        bool,
+        Meta(
+            description="`true`: without TLS, with the password. Whoever is on the network can read and change "
+            "everything."
+        ),
+    ] = False
 
 
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Addresses of what is on the table. `people` plays by itself, with simulated devices only.
+    """Addresses of what is on the table."""
 
-    `keyboards`: those that may type; where none is named, every one may.
-    `enrolled`: the folder with the own pictures of sets, set-NN.jpg, as `homologue set enrol` writes them.
-    """
-
-    buttons: str
-    camera: str
-    people: str | None = None
-    scanner: str | None = None
-    keyboards: Annotated[tuple[str, ...], Meta(max_length=8)] = ()
-    enrolled: str | None = None
+    buttons: Annotated[str, Meta(description="[Address](installer.md#buttons) of the four buttons.")]
+    camera: Annotated[str, Meta(description="[Address](camera.md#addresses) of the camera.")]
+    people: Annotated[
+        str | None, Meta(description="A script for simulated people, used by the demo; with simulated devices only.")
+    ] = None
+    scanner: Annotated[
+        str | None, Meta(description="[Address](scanners.md#the-kiosks-configuration) of a scanner.")
+    ] = None
+    keyboards: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=8,
+            description="The keyboards that may type, each `evdev:/dev/input/by-id/...-event-kbd` with `?layout=us` "
+            "or `fr`. With none, every keyboard types.",
+        ),
+    ] = ()
+    enrolled: Annotated[
+        str | None,
+        Meta(description="Folder with the files `set-NN.jpg` of [enrolled sets](labels.md#enrol-a-set)."),
+    ] = None
 
 
 class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
+    """The table's screen."""
 
-    `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
-    `light`: how it begins; `quiet` for a dark hall: lowered, and nothing white.
-    `near`: who sits at its lower edge; `turned`: it lies flat, and each seat's text is turned to who sits there.
-    `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
-    `backlight`: the folder of the light behind it, which is lowered then; without it the picture is drawn darker.
-    `scores`: when a riichi table shows the session's score.
-    """
-
-    width: Annotated[int, Meta(ge=480, le=3840)] = 800
-    height: Annotated[int, Meta(ge=320, le=2160)] = 480
-    driver: str | None = None
-    fullscreen: bool = False
-    hand: Literal["right", "left"] = "right"
-    text: Literal["normal", "large", "largest"] = "normal"
-    light: Literal["normal", "quiet"] = "normal"
-    near: Seat = "east"
-    turned: bool = False
-    scores: Literal["always", "between_hands"] = "always"
-    dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
-    backlight: str | None = None
-
-
-MetricsPort = Annotated[
-    Annotated[int, Meta(ge=1, le=65535)] | None,
-    Meta(description="port on this machine alone, where Prometheus reads how the table is; null: none"),
-]
+    width: Annotated[int, Meta(ge=480, le=3840, description="Pixels, 480 to 3840.")] = 800
+    height: Annotated[int, Meta(ge=320, le=2160, description="Pixels, 320 to 2160.")] = 480
+    driver: Annotated[
+        str | None,
+        Meta(description="SDL's driver: `kmsdrm` without a desktop, `dummy` shows nothing. By default SDL chooses."),
+    ] = None
+    fullscreen: Annotated[bool, Meta(description="The whole screen, and no mouse pointer.")] = False
+    hand: Annotated[
+        Literal["right", "left"], Meta(description="The side of the buttons on the screen: `right` or `left`.")
+    ] = "right"
+    text: Annotated[
+        Literal["normal", "large", "largest"],
+        Meta(description="Text size where there is room: `normal`, `large` or `largest`."),
+    ] = "normal"
+    light: Annotated[
+        Literal["normal", "quiet"],
+        Meta(description="`quiet`: for a dark hall, see [every screen](screens.md#light-and-colours)."),
+    ] = "normal"
+    near: Annotated[
+        Seat,
+        Meta(description="Who sits at the screen's lower edge: seats are laid out from there as people sit."),
+    ] = "east"
+    turned: Annotated[
+        bool, Meta(description="For a display that lies flat: each seat's text is turned to its player.")
+    ] = False
+    scores: Annotated[
+        Literal["always", "between_hands"],
+        Meta(description="At a riichi table, when the score is shown: `always`, or `between_hands`."),
+    ] = "always"
+    dim_after_s: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="Seconds without use until the screen gets darker; 0: never. The touch that wakes it counts.",
+        ),
+    ] = 600
+    backlight: Annotated[
+        str | None,
+        Meta(
+            description="`/sys/class/backlight` where the display's own light can be set (the Pi's displays on the "
+            "ribbon, not HDMI): it is lowered instead of the picture."
+        ),
+    ] = None
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings."""
 
-    event: EventName
-    table: TableNo
-    folder: str
+    event: Annotated[EventName, Meta(description="The event's name, as in its `event.toml`.")]
+    table: Annotated[TableNo, Meta(description="The table's number.")]
+    folder: Annotated[str, Meta(description="Where the journal is kept: a folder for each event and table.")]
     broker: BrokerSettings
     devices: DeviceSettings
     screen: ScreenSettings = ScreenSettings()
-    arbiter_pin_file: Annotated[
-        str, Meta(description="not used any more: a hash of the arbiters' PIN that lies there is removed")
-    ] = "arbiter-pin"
+    arbiter_pin_file: PinFile = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
     spare_folder: SpareFolder = None
     event_key: Annotated[
-        PublicKey | None, Meta(description="the event's public key; without it receipts are believed unsigned")
+        PublicKey | None,
+        Meta(
+            description="The event's public key: receipts of nobody else are believed. A paired device has it from the "
+            "desk."
+        ),
     ] = None
-    key_file: Annotated[str, Meta(description="the device's private key; made where it is absent")] = ""
+    key_file: Annotated[
+        str,
+        Meta(
+            description="The device's private key, made where it is absent. Default: `device.key` beside the journal "
+            "or the pairing."
+        ),
+    ] = ""
     metrics_port: MetricsPort = None
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of a device that the desk pairs with its table: event, table and broker are what it was told."""
 
-    paired: Annotated[str, Meta(min_length=1, description="the folder where what the desk has told is kept")]
+    paired: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Instead of `event`, `table`, `folder` and `[broker]`: the folder for what the desk sends.",
+        ),
+    ]
     devices: DeviceSettings
-    desk: Annotated[str, Meta(max_length=64, description="the desk's address, where it is always the same")] = ""
+    desk: Annotated[
+        str, Meta(max_length=64, description="With `paired`: the desk's address, where tables do not find it.")
+    ] = ""
     screen: ScreenSettings = ScreenSettings()
-    arbiter_pin_file: str = "arbiter-pin"
+    arbiter_pin_file: PinFile = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
     spare_folder: SpareFolder = None

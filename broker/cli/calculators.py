@@ -87,7 +87,7 @@ def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None)
     """Value a winning MCR hand, fan by fan.
 
     Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red. `concealed`
-    excludes the winning tile. See docs/fan.md.
+    excludes the winning tile. See docs/rules.md.
 
     \b
     {"concealed": ["2m", "2m", "3m", "3m", "5p", "5p", "7p", "7p", "2s", "2s", "9s", "9s", "4z"],

@@ -19,7 +19,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "An event": ("event", "deal", "movement", "rehearse", "scorer", "certs"),
     "A table": ("kiosk", "table"),
     "Tiles and cameras": ("read", "camera", "labels", "set"),
-    "Results and records": ("export", "record", "store"),
+    "Results and records": ("export", "publish", "record", "store"),
     "Rules and calculators": ("rules",),
     "This machine": (),
 }

@@ -60,6 +60,11 @@ def riichi_group(context: click.Context, as_json: bool, rules: str, language: La
     {"concealed": ["2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "5s", "5s", "7s", "8s"], "winning_tile": "6s",
      "self_drawn": false, "round_wind": "east", "seat_wind": "south", "riichi": 1, "dora_indicators": ["1m"]}
     {"han": 3, "fu": 30, "dealer": true, "self_drawn": false, "honba": 1}
+    melds, if any: [{"kind": "chii|pon|kan", "tiles": ["2m", "3m", "4m"], "open": true}]
+    riichi: 0, 1, or 2 (double riichi)
+    also, false unless said: "open_riichi", "ippatsu", "rinshan", "chankan", "haitei", "houtei", "after_eight_counters",
+     "first_turn" (before any call and before the winner's first discard)
+    also, none unless said: "dora_indicators", "ura_indicators" (not the dora), "honba", "riichi_sticks", "rules"
     """
     if context.invoked_subcommand is not None:
         return

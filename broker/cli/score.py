@@ -154,7 +154,7 @@ def score(
     of `points` it may have `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A
     play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
     checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
-    play. See docs/score.md.
+    play. See docs/records.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},

@@ -341,6 +341,21 @@ def session(rules: str) -> None:
      "scores": [25000, 25000, 25000, 25000]}, "event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     {"type": "tsumo", "winner": 0, "han": 2, "fu": 40, "riichi_declared": [0, 3]}
     {"type": "exhaustive_draw", "tenpai": [0, 2]}    {"type": "chombo", "offender": 3}    {"type": "game_end"}
+
+    \b
+    ron              winner, loser, a value
+    multi_ron        loser, wins: a winner and a value each
+    tsumo            winner, a value; may have rinshan, daiminkan_from
+    exhaustive_draw  tenpai
+    nagashi          player or players, tenpai
+    abort            reason: nine_terminals, four_winds, four_riichi, four_kans, triple_ron
+    chombo           offender or offenders; may have reason, dependent (on another's fault: pays nothing),
+                     yakuman_tenpai (whose hand was spoilt: paid twice)
+    minor_fault, dead_hand  offender or offenders; may have reason
+
+    A value is `han`, with `fu` under 5 han; or `yakuman`, by names; or `yakuman_count`; or `yaku` with a value of its
+    own. A win may have `responsible`, `after_eight_counters` and `chombo`; every end of a hand `riichi_declared` and
+    `dead_hands`.
     """
     given = cache(lambda: load_riichi_rules(rules))
 

@@ -143,14 +143,14 @@ class TableBook:
 
     def loaded(self) -> None:
         """Put in order what was filled in from a store: what was taken, and what was refused before."""
-        self.upto = max(self.taken, default=0)
+        self.upto = self.taken.highest
         if len(self.taken) < self.upto:
             self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
         named = {seq for seq in self.hashes if (after := self.taken.get(seq + 1)) and after.before}
         self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
         self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken.id_of(one.seq) != one.id]
         self.passed_over -= self.taken.keys()
-        self.seen = dict.fromkeys([*self.taken][-MOST_LISTED:])
+        self.seen = dict.fromkeys(self.taken.last(MOST_LISTED))
 
     def want(self, seq: int, height: int | None) -> None:
         """Ask the table for a fact that was stored. `height`: of the row that is there and does not count, if one is.

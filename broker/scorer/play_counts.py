@@ -32,12 +32,12 @@ class PlayCounts:
     def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
         """Count the results of a whole journal, before any ruling."""
         self._finished = None
-        for (table, round_), message in results.items():
-            planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
-            self.of_deal[played] += 1
-            self.at_table[table] += 1
-            self.of_round[round_] += 1
-            if played != planned:  # a table that had another plan has played by that
+        deals, bookings = [result_of(message).deal for message in results.values()], self._event.bookings
+        self.of_deal.update(deals)
+        self.at_table.update(table for table, _ in results)
+        self.of_round.update(round_ for _, round_ in results)
+        for key, played in zip(results, deals, strict=True):
+            if played != (planned := bookings[key].deal):  # a table that had another plan has played by that
                 self.expected[planned] -= 1
                 self.expected[played] += 1
 

@@ -160,6 +160,8 @@ class JournalContent(NamedTuple):
     """What does not count, and what is gone; also what counts though its row was changed."""
     decided: Sequence[Decided]
     """What is no fact of a table, with its bytes."""
+    set_aside: Sequence[Fault] = ()
+    """What was ever found wrong, though it may have come back since."""
 
     def ids(self) -> set[str]:
         """Return the ids of all that counts."""
@@ -172,8 +174,12 @@ class JournalContent(NamedTuple):
         return iter(sorted(records, key=lambda record: record.number))
 
     def lost(self) -> Iterator[tuple[int, int]]:
-        """Return table and number of the facts that were there and cannot be read."""
-        return ((fault.table, fault.seq) for fault in self.faults if fault.table and fault.seq)
+        """Return table and number of the facts that were there and cannot be read, or could not for some time.
+
+        Of those too that have come back: what followed them has counted meanwhile, and counts on.
+        """
+        faults = (*self.set_aside, *self.faults)
+        return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
     def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
         """Return the same with what has come back to its journal."""
@@ -223,6 +229,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         return read_journal(journal, event, is_signed)
     content, faults = reading.content(), [*faults, *reading.faults]
     content = content._replace(judged_from=_judged_from(journal, faults))
+    content = content._replace(set_aside=journal.set_aside())
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
@@ -233,7 +240,8 @@ class Reading:
 
     def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
         self._judged_from, self._is_signed = judged_from, is_signed
-        self._points, self._plays = PointsCheck(event), PlayFinder(event)
+        self._points = PointsCheck(event)
+        self._plays = PlayFinder(event, self._points.are_right)
         self._found: list[tuple[int, int, Recorded | WholePlay]] = []
         """By height, of whole plays that of the result, and when it was taken."""
         self._decided: list[Decided] = []
@@ -248,7 +256,7 @@ class Reading:
         """Take in the next rows."""
         judged = self._judged_from is not None and stretch.heights[0] > self._judged_from
         play = self._plays.find(stretch) if judged and self._is_signed is None else None
-        if play is not None and isinstance(play.result.fact, Result) and self._points.are_right(play.result.fact):
+        if play is not None:
             self._followed(play.key[0], play.first, play.last, stretch)
             self._found.append((stretch.heights[-1], stretch.received[-1], play))
             return
@@ -300,7 +308,7 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
 
 def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
     """Return what was found and what was lost before, by name, without what has come back."""
-    lost = [fault for fault in journal.set_aside() if fault.code == LOST]
+    lost = [fault for fault in content.set_aside if fault.code == LOST]
     there = content.ids() if lost else set()
     return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
 

@@ -188,8 +188,13 @@ class Seatings:
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in a whole play: its walls were restored, then its players sat down."""
-        self.apply(play.result)
-        self._seated.setdefault(play.key, {})[play.first + 1] = play.players
+        key, result = play.key, play.result.fact
+        if key in self._seated or key in self._counted or not isinstance(result, Result):
+            self.apply(play.result)
+            self._seated.setdefault(key, {})[play.first + 1] = play.players
+        else:
+            self._seated[key] = {play.first + 1: play.players}
+            self._counted[key] = self._of_deal[play.deal][key] = result
 
     def forget(self, message: LogMessage) -> None:
         """Forget a fact that counts no longer."""

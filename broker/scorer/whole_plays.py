@@ -7,20 +7,18 @@ works. Of such a play only its result is in memory as a message; its other facts
 asks for them, which is rare.
 """
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from mmap import mmap
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Raw, Struct
 
-from broker.event import Event
+from broker.event import BookedPlay, Event
 from broker.protocol import (
     UNREADABLE,
-    Confirmed,
     Declared,
     Fine,
     HandValue,
@@ -44,26 +42,38 @@ class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     form: str
 
 
-class _Seated(PlayRef, frozen=True, kw_only=True, gc=False, tag="seated"):
-    players: msgspec.Raw
+class _Outcome(Struct, frozen=True, gc=False):
+    """What a result says after its players. Few are different, and plays with the same one share it."""
 
-
-class _Result(PlayRef, frozen=True, kw_only=True, gc=False, tag="result"):
-    profile: str
-    players: msgspec.Raw
     win: WinKind
-    winners: dict[Seat, HandValue]
+    winners: Annotated[dict[Seat, HandValue], Meta(max_length=1)]
     discarder: Seat | None
     points: dict[Seat, Points]
-    fines: dict[Seat, Fine]
+    fines: Annotated[dict[Seat, Fine], Meta(max_length=0)]
     hand: None = None
+    declared_on: None = None
+
+    def result(self, profile: str, booking: BookedPlay) -> Result:
+        """Return the result of a planned play that has ended so."""
+        return Result(
+            round=booking.round,
+            deal=booking.deal,
+            profile=profile,
+            players=booking.players,
+            win=self.win,
+            winners=self.winners,
+            discarder=self.discarder,
+            points=self.points,
+            fines=self.fines,
+        )
 
 
-_Unclaimed = tuple[ToldFact[_Walls], ToldFact[_Seated], ToldFact[Confirmed], KeptFact[_Result]]
-_Claimed = tuple[ToldFact[_Walls], ToldFact[_Seated], ToldFact[Confirmed], ToldFact[Declared], KeptFact[_Result]]
+_Unclaimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], KeptFact[Raw]]
+_Claimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], ToldFact[Declared], KeptFact[Raw]]
 
 _UNCLAIMED_PLAYS: Final[msgspec.json.Decoder[_Unclaimed]] = msgspec.json.Decoder(_Unclaimed)
 _CLAIMED_PLAYS: Final[msgspec.json.Decoder[_Claimed]] = msgspec.json.Decoder(_Claimed)
+_OUTCOMES: Final[msgspec.json.Decoder[_Outcome]] = msgspec.json.Decoder(_Outcome)
 
 
 class WholePlay(Struct, frozen=True, eq=False, gc=False):
@@ -108,77 +118,95 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
 
 
 class PlayFinder:
-    """Finds the whole plays of an event."""
+    """Finds the whole plays of an event. `are_right`: whether the points of a result follow from its outcome.
 
-    def __init__(self, event: Event) -> None:
-        self._event = event
-        self._seats: dict[int, bytes] = {}
+    But for its walls, presses and outcome, a play as planned is told in the words of the plan, byte for byte.
+    """
+
+    def __init__(self, event: Event, are_right: Callable[[Result], bool]) -> None:
+        self._event, self._are_right = event, are_right
+        self._profile = event.profile.id.encode()
+        self._players: dict[int, bytes] = {}
         """Players as facts have them, by the identity of the plan's: many plays may have the same."""
+        self._outcomes: dict[bytes, _Outcome | None] = {}
+        """What the ends of results say; None: they ask for a closer look."""
 
     def find(self, stretch: Stretch) -> WholePlay | None:
         """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
-        if len(stretch.heights) < MOST_TOLD - 1:
+        count = len(stretch.heights)
+        if count < MOST_TOLD - 1:
             return None
-        decoder = _CLAIMED_PLAYS if len(stretch.heights) == MOST_TOLD else _UNCLAIMED_PLAYS
         try:
-            facts = decoder.decode(stretch.array())
+            facts = (_CLAIMED_PLAYS if count == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
         except UNREADABLE:
             return None
         walls, last = facts[0], facts[-1]
-        key, said, form = (walls.table, last.fact.round), last.fact, walls.fact.form
-        booking = self._event.bookings.get(key)
-        if booking is None or booking.deal != said.deal or form != self._event.form(said.deal):
+        key = walls.table, walls.fact.round
+        booking, form = self._event.bookings.get(key), walls.fact.form
+        if booking is None or booking.deal != walls.fact.deal or form != self._event.form(booking.deal):
             return None
-        declared = tuple([press.seat for press in facts[3].fact.presses]) if len(facts) == MOST_TOLD else ()
-        usual = declared == (*said.winners,) and len(declared) <= 1 and not said.fines
-        sat = self._have(booking.players, facts[1].fact.players, said.players)
-        if not (usual and sat and said.profile == self._event.profile.id and self._in_order(facts, stretch.received)):
+        said = facts[3].fact  # the result, where nobody has declared
+        declared = said if isinstance(said, Declared) else None
+        outcome = self._outcome(booking, bytes(facts[1].fact), bytes(facts[2].fact), declared, bytes(last.fact))
+        if outcome is None or not self._in_order(facts, stretch.received):
             return None
-        result = Result(
-            round=said.round,
-            deal=said.deal,
-            profile=said.profile,
-            players=booking.players,
-            win=said.win,
-            winners=said.winners,
-            discarder=said.discarder,
-            points=said.points,
-            fines=said.fines,
-        )
         return WholePlay(
             key,
-            said.deal,
+            booking.deal,
             walls.seq,
             walls.at,
             form,
             booking.players,
-            declared,
-            last.saying(result),
+            (*outcome.winners,),
+            last.saying(outcome.result(self._event.profile.id, booking)),
             tuple([one.id for one in facts]),
-            array("q", stretch.received),
+            stretch.received,
             stretch.source,
             stretch.start,
             stretch.end,
         )
 
-    def _have(self, planned: Mapping[Seat, PlayerId], seated: msgspec.Raw, paid: msgspec.Raw) -> bool:
-        """Return whether facts have the players of the plan, in one order too: a message stays what it was."""
-        seats = self._seats.get(id(planned))
-        if seats is None:
-            seats = self._seats[id(planned)] = msgspec.json.encode(planned)
-        return bytes(seated) == seats == bytes(paid)
+    def _outcome(
+        self, booking: BookedPlay, seated: bytes, confirmed: bytes, declared: Declared | None, result: bytes
+    ) -> _Outcome | None:
+        """Return how a play has ended that was told as planned; None where it was not, or somebody must see it."""
+        place, players = b'"round":%d,"deal":%d' % (booking.round, booking.deal), self._as_told(booking.players)
+        begin = b'{"type":"result",%b,"profile":"%b","players":%b,' % (place, self._profile, players)
+        if not (
+            seated == b'{"type":"seated",%b,"players":%b}' % (place, players)
+            and confirmed == b'{"type":"confirmed",%b}' % place
+            and result.startswith(begin)
+        ):
+            return None
+        end = result[len(begin) :]
+        outcome = self._outcomes[end] if end in self._outcomes else self._read_outcome(end, booking)
+        if outcome is None or declared is None:
+            return None if outcome is None or outcome.winners else outcome
+        as_planned = (declared.round, declared.deal) == (booking.round, booking.deal)
+        return outcome if as_planned and [one.seat for one in declared.presses] == [*outcome.winners] else None
+
+    def _read_outcome(self, end: bytes, booking: BookedPlay) -> _Outcome | None:
+        """Read how a result ends, once for all that end so: their points are right, or not, with it."""
+        outcome = None
+        with suppress(*UNREADABLE):
+            outcome = _OUTCOMES.decode(b"{" + end)
+        if outcome and not self._are_right(outcome.result(self._event.profile.id, booking)):
+            outcome = None
+        self._outcomes[end] = outcome
+        return outcome
+
+    def _as_told(self, players: Mapping[Seat, PlayerId]) -> bytes:
+        """Return the players of a play as its table tells them, in the order of the plan."""
+        told = self._players.get(id(players))
+        if told is None:
+            told = self._players[id(players)] = msgspec.json.encode(players)
+        return told
 
     def _in_order(self, facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
-        """Return whether facts of one play follow without a gap, and the clock of their table can be right."""
-        (table, seq, at), (round_, deal) = (
-            (facts[0].table, facts[0].seq, facts[0].at),
-            (facts[0].fact.round, facts[0].fact.deal),
-        )
+        """Return whether facts of one table follow without a gap, and its clock can be right."""
+        table, seq, at, event = facts[0].table, facts[0].seq, facts[0].at, self._event.name
         for one, then in zip(facts, received, strict=True):
-            said = one.fact
-            if one.seq != seq or one.table != table or said.round != round_ or said.deal != deal:
-                return False
-            if not at <= one.at <= then or one.event != self._event.name:
+            if one.seq != seq or one.table != table or not at <= one.at <= then or one.event != event:
                 return False
             seq, at = seq + 1, one.at
         return True
@@ -201,6 +229,8 @@ class FactsByNumber(Mapping[int, LogMessage]):
         self._facts: dict[int, LogMessage | WholePlay] = {}
         """A whole play by its first number."""
         self._count = 0
+        self.highest = 0
+        """Of all numbers."""
 
     def __getitem__(self, seq: int) -> LogMessage:
         """Return a fact."""
@@ -227,15 +257,26 @@ class FactsByNumber(Mapping[int, LogMessage]):
         found = self._find(seq)
         return found.ids[seq - found.first] if isinstance(found, WholePlay) else found.id
 
+    def last(self, most: int) -> list[int]:
+        """Return the numbers that were taken last, in that order."""
+        found: list[int] = []
+        for first, one in reversed(self._facts.items()):
+            found += range(one.last, first - 1, -1) if isinstance(one, WholePlay) else (first,)
+            if len(found) >= most:
+                break
+        return found[:most][::-1]
+
     def take(self, fact: LogMessage) -> None:
         """Take in a fact."""
         self._count += fact.seq not in self
+        self.highest = max(self.highest, fact.seq)
         self._facts[fact.seq] = fact
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in all facts of a play."""
         self._facts[play.first] = play
         self._count += len(play.ids)
+        self.highest = max(self.highest, play.last)
 
     def _find(self, seq: int) -> LogMessage | WholePlay:
         """Return a fact, or the play that has it. Raises KeyError."""

@@ -275,7 +275,7 @@ class CheckedAhead:
             (count, size), numbers = map(int, line.split()), array("q")
             numbers.frombytes(shared[begin : begin + count * numbers.itemsize])
             begin += count * numbers.itemsize
-            yield from _unpacked(numbers.tolist(), shared, begin)
+            yield from _unpacked(numbers, shared, begin)
             begin += size
         if process.wait():
             raise NotAsWrittenError
@@ -283,7 +283,7 @@ class CheckedAhead:
         return HEAD.unpack_from(shared, begin)
 
 
-def _unpacked(numbers: Sequence[int], source: mmap.mmap, begin: int) -> Iterator[Stretch]:
+def _unpacked(numbers: "array[int]", source: mmap.mmap, begin: int) -> Iterator[Stretch]:
     """Return stretches whose arrays follow each other, by the numbers that were written of each."""
     at = 0
     while at < len(numbers):

@@ -8,7 +8,7 @@ is where an empty one with its key and `data-same` stands in its place.
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from broker.i18n import Message
 from broker.people import Right
 from broker.scorer.view import DashboardView
 from broker.web import labels
@@ -339,23 +340,37 @@ class LivePages:
         red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
         kept, key = self._kept.pop(place, None), (sheet.key, red)
         if kept is None or kept[0] != key or sheet.key is None:
-            html = render_template(
-                sheet.template,
-                _=_,
-                view_title=self._feed_of(visitor).current.title,
-                title=sheet.title,
-                arbiter=visitor.may("see_room"),
-                banners=red,
-                commands=visitor.may("give_orders"),
-                rules=visitor.rules,
-                attends=self._attends and visitor.may("give_orders"),
-                **sheet.values,
-            )
-            kept = (key, Markup(html))  # noqa: S704 - the template's own escaped output
+            title, attends = self._feed_of(visitor).current.title, self._attends and visitor.may("give_orders")
+            kept = (key, render_sheet(sheet, _, visitor, title, banners=red, attends=attends))
         self._kept[place] = kept
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return kept[1]
+
+
+def render_sheet(
+    sheet: LivePage,
+    _: HtmlTranslator,
+    visitor: Visitor,
+    view_title: str,
+    *,
+    banners: Sequence[Message] = (),
+    attends: bool = False,
+) -> Markup:
+    """Render a page's content, without what is around it."""
+    html = render_template(
+        sheet.template,
+        _=_,
+        view_title=view_title,
+        title=sheet.title,
+        arbiter=visitor.may("see_room"),
+        banners=banners,
+        commands=visitor.may("give_orders"),
+        rules=visitor.rules,
+        attends=attends,
+        **sheet.values,
+    )
+    return Markup(html)  # noqa: S704 - the template's own escaped output
 
 
 def _kept(request: Request) -> dict[str, str]:

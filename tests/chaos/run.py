@@ -119,9 +119,9 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         _play(venue, weather, said)
         arbiter.finish()
         view = _settle(venue, arbiter, said)
-        venue.kill("scorer")
-        venue.start("scorer")
-        again = _settle(venue, arbiter, said)
+        if any(one["code"] == "ruling_late" for one in view.get("alerts", ())):  # it counts from the next start on
+            view = _settle_again(venue, arbiter, said)
+        again = _settle_again(venue, arbiter, said)
         pages.stop()
         display.stop()
         venue.stop()
@@ -179,6 +179,13 @@ def _content(view: dict[str, Any]) -> list[dict[str, Any]]:
     """
     plays = sorted(view["plays"], key=lambda play: (play["table"], play["round"]))
     return [*({**play, "at": 0} for play in plays), *view["standings"], {"plays": len(plays)}]
+
+
+def _settle_again(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
+    """Start the scorer again; return the room that it makes of the store."""
+    venue.kill("scorer")
+    venue.start("scorer")
+    return _settle(venue, arbiter, said)
 
 
 def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The value of an MCR hand.
 
-The 81 fan, PyMahjongGB that counts them, and what the Green Book counts otherwise (docs/fan.md).
+The 81 fan, PyMahjongGB that counts them, and what the Green Book counts otherwise (docs/rules.md).
 
 PyMahjongGB is asked only about hands that can be. It is a compiled module without a wheel for any platform, so it is
 imported when a hand is counted and not before. It writes past its arrays for more than four melds, returns values for

@@ -31,15 +31,15 @@ class SeatedPlayer(NamedTuple):
 class SeatingPage:
     """Answers whoever may see what is public: the plan is no secret."""
 
-    def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
-        self._access, self._sheets, self._live = access, sheets, live
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets = sheets
 
-    def routes(self) -> Sequence[Route]:
+    def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
         return [
-            *self._live.routes("/seating", self.seating, "see_public"),
+            *live.routes("/seating", self.seating, "see_public"),
             *(
-                self._access.route(f"/seating/{kind}.pdf", partial(self.printed, kind), "print_sheets")
+                access.route(f"/seating/{kind}.pdf", partial(self.printed, kind), "print_sheets")
                 for kind in SEATING_PRINTS
             ),
         ]
@@ -60,6 +60,7 @@ class SeatingPage:
             "by_table": by_table,
             "shown": shown,
             "rounds": rounds,
+            "search": True,
             "asked": asked,
             "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
             "pagination": pagination,

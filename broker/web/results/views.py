@@ -50,18 +50,18 @@ LEADERS: Final = 6
 class ResultsPage:
     """Answers whoever may see what is public; arbiters see all."""
 
-    def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
-        self._access, self._sheets, self._live = access, sheets, live
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets = sheets
 
-    def routes(self) -> Sequence[Route]:
+    def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/standings.json", self.standings_json, "see_public"),
-            *self._live.routes("/standings", self.standings, "see_public"),
-            *self._live.routes("/deals", self.deals, "see_public"),
-            *self._live.routes("/deal/{deal:int}", self.deal, "see_public"),
-            *self._live.routes("/player/{player}", self.player, "see_public"),
-            *self._live.routes("/team/{team:int}", self.team, "see_public"),
+            access.route("/standings.json", self.standings_json, "see_public"),
+            *live.routes("/standings", self.standings, "see_public"),
+            *live.routes("/deals", self.deals, "see_public"),
+            *live.routes("/deal/{deal:int}", self.deal, "see_public"),
+            *live.routes("/player/{player}", self.player, "see_public"),
+            *live.routes("/team/{team:int}", self.team, "see_public"),
         ]
 
     def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
@@ -109,10 +109,11 @@ class ResultsPage:
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
         number = request.path_params["deal"]
-        snapshot = self._sheets.snapshot(visitor)
         sheet = self._sheets.deal(visitor, number)
-        numbers = sorted(snapshot.event.expected)
+        numbers = sorted(self._sheets.snapshot(visitor).event.expected)
         at = numbers.index(number)
+        before = numbers[at - 1] if at else None
+        after = numbers[at + 1] if at + 1 < len(numbers) else None
         pagination = _pagination(request, sheet.plays_in)
         values = {
             "sheet": sheet,
@@ -124,11 +125,10 @@ class ResultsPage:
                 str(_("How the deal went around the room: points at each table, in the order of play")),
                 _seats(_),
             ),
-            "before": numbers[at - 1] if at else None,
-            "after": numbers[at + 1] if at + 1 < len(numbers) else None,
+            "before": before,
+            "after": after,
         }
-        key = (snapshot.parts(number), sheet.complete, pagination, snapshot.stand_ins, snapshot.event)
-        return LivePage("deal.html", _("Deal {deal}", deal=number), values, key)
+        return LivePage("deal.html", _("Deal {deal}", deal=number), values, (sheet, pagination, before, after))
 
     def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""

@@ -10,9 +10,10 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from broker.event import open_event
 from broker.protocol import LogMessage, Receipt, Result, TableState, Taken, encode
 from broker.protocol.signing import SigningKey
-from broker.scorer.stored_event import open_stored_event, verify_store
+from broker.scorer.stored_event import open_stored_event, read_journal, verify_store
 from broker.store import STORE, message_of, witness_of
 from broker.store.backup import check_copy, copy_faults
 from broker.store.backup_worker import BackupWorker
@@ -113,6 +114,7 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
         hall.connect(up=True)
         assert (hall.alerts(), hall.scorer.feed.current.plays_in) == ([], 16)
         assert [fault.code for fault in journal.set_aside()] == ["row_altered"]
+        assert [*read_journal(journal, open_event(flipped)).lost()] == [(LOSING.table, LOSING.seq)]
     assert verify_store(flipped).faults == ()
     assert {one.id for one, _ in open_stored_event(flipped).results()} == {
         one.id for one in LOG if isinstance(one.fact, Result)

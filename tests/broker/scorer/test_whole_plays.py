@@ -32,9 +32,9 @@ from broker.rulings import PlayKey
 from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
-from broker.scorer.whole_plays import WholePlay
+from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded
-from broker.store.chain import Stretch, by_plays
+from broker.store.chain import ALTERED, Fault, Stretch, by_plays
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
@@ -220,6 +220,44 @@ def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[R
         assert loaded_room.quarantine.counted(table) == lived.quarantine.counted(table)
 
 
+def shown(room: EventState) -> object:
+    """Return what arbiters see of all plays."""
+    plays = [room.play(key) for key in sorted(room.touched())]
+    return room.results, plays, list(room.standings()), room.apart_plays()
+
+
+@given(journals(), st.randoms(use_true_random=True))
+@COSTLY
+def test_who_starts_after_a_fact_was_repaired_sees_what_was_seen_when_it_had_come(
+    rows: list[Row], chance: Random
+) -> None:
+    """What stood behind the fact has counted while it could not be read, and is not to vanish at the next start."""
+    places = [place for place, row in enumerate(rows) if isinstance(row.message, LogMessage)]
+    repaired, left = rows.pop(chance.choice(places)), rows
+    message, at = repaired.message, (len(rows) + 2) * 1000
+    assert isinstance(message, LogMessage)
+    fault = Fault(ALTERED, 1, message.table, message.seq, message.id)
+    lived, again = EventState(event()), EventState(event())
+    replay_journal(lived, content_of(left)._replace(faults=[fault]), ())
+    lived.apply(lived.tables.clock.corrected(message, at))
+    replay_journal(again, content_of([*left, Row(message, at)])._replace(set_aside=[fault]), ())
+    assert shown(again) == shown(lived)
+
+
+@given(journals(), st.integers(0, 30))
+@COSTLY
+def test_the_numbers_of_whole_plays_are_those_of_their_facts(rows: list[Row], most: int) -> None:
+    taken = {table: FactsByNumber() for table in event().tables}
+    for one in content_of(rows).messages:
+        if isinstance(one, WholePlay):
+            taken[one.key[0]].take_whole(one)
+        elif isinstance(one, LogMessage):
+            taken[one.table].take(one)
+    for facts in taken.values():
+        assert facts.highest == max(facts, default=0)
+        assert facts.last(most) == [*facts][len(facts) - min(most, len(facts)) :]
+
+
 def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
     """The second home and the tables give back what an older copy of the store lacks."""
     facts, room = whole_log(1), EventState(event())
@@ -253,6 +291,10 @@ def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
     for place, one in enumerate(facts):
         if (other := altered(one, Random(1))) != one:
             assert whole(*facts[:place], other, *facts[place + 1 :]) == []
+    *before, last = facts
+    assert isinstance(last.fact, Result)
+    told = replace(last.fact, declared_on={"east": "north"})
+    assert whole(*before, fact(last.table, last.seq, told, at=last.at)) == []
     assert whole(*facts[:2], *facts[3:]) == []
     assert whole(facts[0], facts[2], facts[1], *facts[3:]) == []
 

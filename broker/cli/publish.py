@@ -1,0 +1,119 @@
+"""`homologue publish`: an event's public pages as files behind any web server."""
+
+import signal
+import threading
+import time
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import click
+
+from broker.cli import options
+from broker.console import report, said_as_json, say, working
+from broker.errors import ScorerError, StoreError, StoreMissing
+from broker.event import PROFILES, STANDINGS, open_event
+from broker.i18n import N_
+from broker.rules import RuleError
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import open_stored_event
+from broker.store import open_reader
+from broker.web.results.published import PublishedFolder, PublishedPages
+
+PAUSE_S: Final = 2.0
+"""How often an event is looked at."""
+
+REST: Final = 3
+"""It rests so many times as long as it worked: where a scorer plays beside it, that has the machine."""
+
+
+@click.command("publish", short_help="Write an event's public pages as files for any web server.")
+@options.folder_argument
+@click.option("--to", "target", type=options.FOLDER, required=True, help="Folder that the web server shows.")
+@click.option("--watch", is_flag=True, help="Go on until Ctrl-C, and write what becomes public as it does.")
+@said_as_json
+def publish(folder: Path, target: Path, *, watch: bool) -> None:
+    """Write standings, travellers, players, teams and the seating plan as files, in all languages.
+
+    The pages are those that the desk shows without a login: nothing of a deal is in them before every table has played
+    it. A file changes only when what it shows does. The event is only read, and its scorer may be running. Let a web
+    server or a CDN show the folder: however many look, the scorer does not notice.
+
+    \b
+    homologue publish my-event --to /var/www/my-event
+    homologue publish my-event --to /var/www/my-event --watch
+    """
+    if folder.resolve() in (target.resolve(), *target.resolve().parents):
+        raise RuleError(
+            "publish_inside_event",
+            N_("{folder} is in the event’s folder, which no web server may show: name another one", folder=target),
+        )
+    publisher = Publisher(folder, target)
+    if not watch:
+        with working("Publishing"):
+            publisher.step()
+        return
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    publisher.follow(stop)
+
+
+class Publisher:
+    """Brings a folder to what is public of an event."""
+
+    def __init__(self, event: Path, target: Path) -> None:
+        """Raises RuleError, ScorerError."""
+        self._event, self._target, self._name = event, target, open_event(event).name
+        self._folder, self._pages = PublishedFolder(target, self._name), PublishedPages()
+
+    def follow(self, stop: threading.Event) -> None:
+        """Go on until `stop`. While the event cannot be read, what was public stays; it is said once why."""
+        seen: object = None
+        failed = ""
+        while not stop.is_set():
+            began = time.monotonic()
+            try:
+                now = self._mark()
+                if now != seen:
+                    self.step(quiet=seen is not None)
+                    seen = now
+                failed = ""
+            except (ScorerError, StoreError, OSError) as error:
+                if str(error) != failed:
+                    report(error, self._event)
+                failed = str(error)
+            stop.wait(max(PAUSE_S, REST * (time.monotonic() - began)))
+
+    def step(self, *, quiet: bool = False) -> None:
+        """Publish what is public now; `quiet`: say nothing where nothing changed.
+
+        Raises ScorerError, StoreError, OSError.
+        """
+        files = self._pages.files(_snapshot(self._event))
+        written = self._folder.put(files)
+        if written or not quiet:
+            size = sum(map(len, files.values()))
+            text = f"{self._target}: {len(written)} of {len(files)} files written ({size / 1e6:.1f} MB in all)"
+            say(text, folder=self._target, written=len(written), files=len(files), bytes=size)
+
+    def _mark(self) -> object:
+        """Return what changes whenever something may have become public: the journal's end, and the event's files."""
+        inputs = chain(self._event.glob("*.*"), self._event.glob(f"{PROFILES}/*.toml"))
+        kinds = {".toml", ".json", ".csv"}
+        times = {one: one.stat().st_mtime_ns for one in inputs if one.suffix in kinds and one.name != STANDINGS}
+        try:
+            with closing(open_reader(self._event, self._name)) as journal:
+                return times, journal.last_link() if journal.has_links else object()
+        except StoreMissing:
+            return times
+
+
+def _snapshot(folder: Path) -> Snapshot:
+    """Return all that the event's store knows; before its scorer has started, the plan alone."""
+    try:
+        return open_stored_event(folder).room.snapshot()
+    except StoreMissing:
+        return EventState(open_event(folder)).snapshot()

@@ -1,0 +1,269 @@
+"""The public pages as files, for any web server: spectators read these, and never reach the scorer.
+
+The files are the desk's own pages as somebody without a login sees them, in every language, and with them the embargo.
+A file's bytes follow from what is public alone: while nothing new is public no file changes, and its `ETag` stays.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html import unescape
+from importlib import resources
+from itertools import chain
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from msgspec import Struct
+from msgspec import json as msgspec_json
+from starlette.requests import Request
+
+from broker.files import make_folder, write_file
+from broker.i18n import N_
+from broker.people.login import wall_clock_ms
+from broker.rules import RuleError
+from broker.scorer.snapshot import Snapshot, standings_csv
+from broker.web import LivePage, Sheets, Visitor, render_template
+from broker.web.i18n import HtmlTranslator, translators
+from broker.web.live import MakePage, render_sheet
+from broker.web.results.seating import SeatingPage
+from broker.web.results.views import ResultsPage
+
+ANYBODY: Final = Visitor(open_public=True)
+
+MENU: Final = {"/standings": N_("Standings"), "/deals": N_("Deals"), "/seating": N_("Seating plan")}
+"""Where a reader begins. All other pages are found by the links of these."""
+
+CSV_FILE: Final = "standings.csv"
+FILE_LINKS: Final = {f"/{CSV_FILE}": f"../{CSV_FILE}"}
+
+STYLES: Final = (
+    ("broker.web", "desk.css"),
+    *(("broker.web.results", name) for name in ("sheets.css", "charts.css", "riichi.css", "published.css")),
+)
+ICON: Final = ("broker.web", "icon.svg")
+
+FOLLOWS: Final = "standings"
+"""The page that reloads by itself, as the entrance does; another one would jump away under who reads it."""
+
+QUERY: Final = ("by", "stage", "page")
+"""What of an address makes another page; the language is a folder."""
+
+NUMBERED: Final = ("deal", "team")
+
+NOT_IN_FILES: Final = {"search": False, "slips": None}
+"""What needs a desk that answers: the search of names, and the codes by which a player asks for a receipt."""
+
+LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DOTALL)
+FIRST_PLACES: Final = 10
+
+
+class Address(NamedTuple):
+    """A page of the desk: its path, and what of the query makes it another page."""
+
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, link: str, here: "Address | None" = None) -> "Address":
+        """Read a link as it stands on a page."""
+        parts = urlsplit(urljoin(here.path if here else "/", unescape(link)))
+        asked = dict(parse_qsl(parts.query))
+        query = ((name, asked[name]) for name in QUERY if name in asked and (name, asked[name]) != ("page", "1"))
+        return cls(parts.path, tuple(query))
+
+    @property
+    def kind(self) -> str:
+        """Which page it is; `one` says of what."""
+        return self.path.split("/")[1]
+
+    @property
+    def one(self) -> str:
+        """Of which deal, player or team it is; empty: of all."""
+        return self.path.removeprefix(f"/{self.kind}").removeprefix("/")
+
+    @property
+    def file(self) -> str:
+        """The name of its file, in the folder of a language."""
+        return "-".join((self.kind, *([self.one] if self.one else ()), *chain(*self.query))) + ".html"
+
+    def request(self) -> Request:
+        """Return what a browser asks for."""
+        query = "&".join(f"{name}={value}" for name, value in self.query)
+        values: dict[str, object] = (
+            {self.kind: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
+        )
+        return Request({"type": "http", "path": self.path, "query_string": query.encode(), "path_params": values})
+
+
+class _Page(NamedTuple):
+    """A page as it was made. While `key` is equal it stays."""
+
+    key: object
+    content: bytes
+    leads: tuple[Address, ...]
+
+
+class PublishedPages:
+    """Makes the files of one event, snapshot after snapshot: a page whose content is the same is not rendered anew."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Page] = {}
+
+    def files(self, snapshot: Snapshot) -> dict[str, bytes]:
+        """Return all files by name: what others lead to comes first, the entrance last."""
+        sheets = Sheets(lambda: snapshot, wall_clock_ms)
+        self._kept = {file: page for _ in translators().values() for file, page in self._pages(sheets, _)}
+        public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
+        text = "\ufeff" + standings_csv(public.standings, public.event.origin_of)  # by which Excel knows UTF-8
+        title = public.event.plan.title
+        return {
+            **assets(),
+            **{file: page.content for file, page in reversed(self._kept.items())},
+            CSV_FILE: text.encode(),
+            "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
+        }
+
+    def _pages(self, sheets: Sheets, _: HtmlTranslator) -> Iterator[tuple[str, _Page]]:
+        """Return the pages of one language, those first that lead to the others."""
+        makers, title = _makers(sheets), sheets.snapshot(ANYBODY).event.plan.title
+        final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
+        found = set(waiting)
+        for address in waiting:
+            page = makers[address.kind](address.request(), ANYBODY, _)
+            file, key = f"{_.language}/{address.file}", (page.key, title, final)
+            kept = self._kept.get(file)
+            if kept is None or kept.key != key:
+                follows = address.kind == FOLLOWS and not final
+                kept = _Page(key, *_rendered(address, page, _, title, follows=follows))
+            yield file, kept
+            new = [lead for lead in kept.leads if lead not in found]
+            waiting += new
+            found.update(new)
+
+
+def _makers(sheets: Sheets) -> Mapping[str, MakePage]:
+    """Return what makes the pages of each kind, as at the desk."""
+    results = ResultsPage(sheets)
+    several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
+    return {**several, "deal": results.deal, "player": results.player, "team": results.team}
+
+
+KINDS: Final = ("standings", "deals", "seating", "deal", "player", "team")
+
+
+def _rendered(
+    address: Address, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
+) -> tuple[bytes, tuple[Address, ...]]:
+    """Render a page, and return where it leads. Its links lead to files; what would lead to the desk is no link."""
+    leads: dict[Address, None] = {}
+
+    def to_file(link: re.Match[str]) -> str:
+        to = Address.of(link[2], address)
+        if to.kind not in KINDS and to.path not in FILE_LINKS:
+            return link[4]
+        if to.path not in FILE_LINKS:
+            leads[to] = None
+        return f"{link[1]}{FILE_LINKS.get(to.path, to.file)}{link[3]}{link[4]}</a>"
+
+    inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
+    room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, title))
+    menu = [(Address(path), text) for path, text in MENU.items()]
+    values = {"room": room, "title": page.title, "here": address, "menu": menu, "follows": follows}
+    return _render("published.html", title, _=_, **values), tuple(leads)
+
+
+def _render(template: str, event_title: str, **values: object) -> bytes:
+    style, icon = assets()
+    return render_template(template, event_title=event_title, style=style, icon=icon, **values).encode()
+
+
+@cache
+def assets() -> Mapping[str, bytes]:
+    """Return style and icon. Their names are those of their content: a cache may keep them for ever."""
+    found = {"css": b"\n".join(_static(*one) for one in STYLES), "svg": _static(*ICON)}
+    return {f"static/{hashlib.sha256(one).hexdigest()[:16]}.{end}": one for end, one in found.items()}
+
+
+def _static(package: str, name: str) -> bytes:
+    return resources.files(package).joinpath("static", name).read_bytes()
+
+
+MANIFEST: Final = "files.json"
+"""By which a folder is known as one of these, and what may be removed from it: only what was published."""
+
+FOR_ALL: Final = 0o644
+FOLDER_FOR_ALL: Final = 0o755
+
+
+class Manifest(Struct, forbid_unknown_fields=True):
+    """What was published: of which event, and the SHA-256 of each file."""
+
+    event: str
+    files: dict[str, str]
+
+
+class PublishedFolder:
+    """A folder that a web server shows: files are replaced whole, and only those whose bytes are others."""
+
+    def __init__(self, folder: Path, event: str) -> None:
+        """Take a folder that is new or empty, or has this event already. Raises RuleError, OSError."""
+        self._folder, self._event = folder, event
+        self._there: dict[str, str] = {}
+        manifest = folder / MANIFEST
+        if manifest.exists():
+            self._there = self._read(manifest.read_bytes())
+        elif folder.exists() and any(folder.iterdir()):
+            raise self._taken()
+
+    def _read(self, content: bytes) -> dict[str, str]:
+        """Return the files that are there as they are now: somebody may have changed them."""
+        try:
+            manifest = msgspec_json.decode(content, type=Manifest)
+        except ValueError:
+            raise self._taken() from None
+        if manifest.event != self._event:
+            raise self._taken()
+        inside = (name for name in manifest.files if not Path(name).is_absolute() and ".." not in Path(name).parts)
+        found = ((name, self._folder / name) for name in inside)
+        return {name: _hash(path.read_bytes()) for name, path in found if path.is_file()}
+
+    def _taken(self) -> RuleError:
+        return RuleError(
+            "publish_folder_taken",
+            N_("{folder} has files that are not of this event: name a new folder or an empty one", folder=self._folder),
+        )
+
+    def put(self, files: Mapping[str, bytes]) -> list[str]:
+        """Bring the folder to these files; return those that were written. Raises OSError.
+
+        What pages need is there before them. Pages of an event that has become smaller go; styles of before stay, for
+        pages that a cache still has.
+        """
+        hashes = {name: _hash(content) for name, content in files.items()}
+        new = [name for name in files if self._there.get(name) != hashes[name]]
+        for name in new:
+            self._write(name, files[name])
+        gone = [name for name in self._there.keys() - files.keys() if not name.startswith("static/")]
+        for name in gone:
+            (self._folder / name).unlink(missing_ok=True)
+        if new or gone:
+            self._there = {**{name: self._there[name] for name in self._there.keys() - {*gone}}, **hashes}
+            listed = json.dumps({"event": self._event, "files": dict(sorted(self._there.items()))}, indent=0)
+            self._write(MANIFEST, listed.encode())
+        return new
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = self._folder / name
+        for folder in (self._folder, path.parent):
+            if not folder.is_dir():
+                make_folder(folder)
+                folder.chmod(FOLDER_FOR_ALL)
+        # The disk may take its time: what a power cut spoils is written anew by its hash.
+        write_file(path, content, FOR_ALL, exactly=True, durable=False)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
