@@ -15,6 +15,7 @@ from broker.cli.stream import answer_each, error_answer, json_lines_option, read
 from broker.protocol import HandValue, Seat, WinKind
 from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
 from broker.rules import seat_points as points_of
+from broker.rules import to_imp as imp_of
 from broker.rules.mcr import (
     LANGUAGES,
     RULESETS,
@@ -28,7 +29,6 @@ from broker.rules.mcr import (
     count_fan,
     fan_name,
 )
-from broker.scoring import to_imp as imp_of
 
 
 class FanMeld(Struct, forbid_unknown_fields=True):

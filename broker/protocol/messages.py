@@ -441,6 +441,9 @@ class TeamStanding(Struct, frozen=True, kw_only=True):
     deals: Count
     best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
     worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
+    likely: Annotated[
+        tuple[int, int] | None, Meta(description="the places between which it is likely to end; null: not told")
+    ] = None
     stage: str = ""
     section: str = ""
 

@@ -87,10 +87,10 @@ RULES: Final[Mapping[type, Rule]] = {
     # After a false hu the play goes on.
     Declared: Rule(UNDER_WAY, "declared"),
     Result: Rule(UNDER_WAY, "recorded"),
-    # What an arbiter rules at the table. A fine is ruled by itself where its play has ended without a result.
+    # What an arbiter rules at the table. An infraction leaves the play where it is.
     Void: Rule(ANY, "ruled"),
     Adjusted: Rule(ANY, "ruled"),
-    FineRuled: Rule(("ruled",), "ruled"),
+    FineRuled: Rule(ANY, None),
     Reopen: Rule(("recorded",), "reopened"),
     Overridden: Rule(ANY, None),
 }
@@ -117,7 +117,6 @@ SEQUENCE_CODES: Final = frozenset(
         "play_not_confirmed",
         "play_not_recorded",
         "play_not_restored",
-        "play_not_ruled",
         "play_not_seated",
         "play_out_of_turn",
         "play_recorded",
@@ -278,7 +277,7 @@ def _nearest(seats: set[Seat], discarder: Seat) -> set[Seat]:
 
 def _code(stage: Stage, fact: Fact) -> str:
     if isinstance(fact, Ruled):
-        return "play_not_recorded" if isinstance(fact.decision, Reopen) else "play_not_ruled"
+        return "play_not_recorded"
     return NOT_YET[stage]
 
 

@@ -35,6 +35,7 @@ from broker.rules.points import (
     check_outcome,
     others_in_turn,
     seat_points,
+    to_imp,
     winners_on_discard,
 )
 from broker.rules.profile import (

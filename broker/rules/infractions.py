@@ -5,6 +5,7 @@ The catalogue that ships is `infractions.toml`; a profile of one's own adds to i
 
 import tomllib
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple
@@ -12,11 +13,15 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from broker.rules.points import to_imp
 from broker.rules.profile import ComparisonRules, Stated, Step
 from broker.rules.riichi import RiichiProfile
 
 FALSE_HU: Final = "false_hu"
-"""Its fines are a setting of every profile; a table fines nothing else."""
+"""Its fines are a setting of every profile."""
+
+HUNDRED: Final = 100
+"""Points of riichi, in which its results are."""
 
 Measure = Literal["warning", "dead_hand", "fine"]
 
@@ -93,6 +98,36 @@ def infractions_of(profile: ComparisonRules) -> dict[str, Infraction]:
     for id_, own in profile.infractions.items():
         found[id_] = Infraction(id_, own.name or shipped.names.get(id_, {}), own.value, own.source)
     return found
+
+
+def in_imp(profile: ComparisonRules, penalty: Penalty) -> Penalty:
+    """Convert a penalty in points by the profile's own scale; a small one is 1 IMP."""
+    if not penalty.points:
+        return penalty
+    points = Fraction(penalty.points, HUNDRED if isinstance(profile, RiichiProfile) else 1)
+    return penalty._replace(imps=(max(1, to_imp(points, profile.imp)),))
+
+
+def fines_of(profile: ComparisonRules, infraction: str | None) -> frozenset[int]:
+    """Return the fines that a profile has for an infraction; for none that is named, all."""
+    listed = infractions_of(profile)
+    asked = [listed[infraction]] if infraction in listed else list(listed.values())
+    return frozenset(imp for one in asked for penalty in one.penalties for imp in in_imp(profile, penalty).imps)
+
+
+class Choice(NamedTuple):
+    """One penalty that may be ruled: a fine of so many IMP, or a warning or a dead hand without one."""
+
+    measure: Measure
+    imp: int = 0
+
+
+def choices_of(profile: ComparisonRules, infraction: str) -> tuple[Choice, ...]:
+    """Return the penalties that a profile has for an infraction, the first time's first; none for one it has not."""
+    found = infractions_of(profile).get(infraction)
+    penalties = [in_imp(profile, one) for one in found.penalties] if found else []
+    listed = (Choice(one.measure, imp) for one in penalties for imp in one.imps or (0,))
+    return tuple(dict.fromkeys(listed))
 
 
 def appeal_minutes(profile: ComparisonRules) -> Stated[int]:

@@ -8,13 +8,14 @@ and deposits, in hundreds of points.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final, Literal, Protocol
 
 from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
 from broker.rules.deal import SEAT_INDEX
 from broker.rules.errors import RuleError
-from broker.rules.profile import McrPaymentRules
+from broker.rules.profile import ImpRules, McrPaymentRules
 from broker.rules.profiles import Rules
 from broker.rules.riichi import (
     Abort,
@@ -251,3 +252,10 @@ def _without_deposits(event: Ron | Tsumo | ExhaustiveDraw | Abort) -> SessionEve
     if isinstance(event, Tsumo):
         return replace(event, riichi=(), chombo=(), win=replace(event.win, after_eight_counters=False))
     return replace(event, riichi=())
+
+
+def to_imp(difference: Fraction, scale: ImpRules) -> int:
+    """Convert points minus datum. The scale is symmetrical: what is won above the datum is lost below it."""
+    begins = (2 * step - (scale.gap.value == "midpoint") for step in scale.scale.value)
+    size = sum(2 * abs(difference) >= step for step in begins)
+    return size if difference > 0 else -size

@@ -1,12 +1,11 @@
 """The register of infractions, what the next one costs, and appeals against rulings. Pure.
 
-An infraction is a ruling of its own, or a fine that came with a result: a table fines false hu alone. Who repeats one
-meets the next step of the profile's catalogue. A fine that the catalogue does not have is given only once its arbiter
-has confirmed it.
+An infraction is a ruling of its own, at the desk or at a table, or the fine of a false hu that came with a result. Who
+repeats one meets the next step of the profile's catalogue. A fine that the catalogue does not have is given only once
+its arbiter has confirmed it.
 """
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from msgspec import Struct
 
@@ -19,16 +18,11 @@ from broker.protocol import (
     FineRuled,
     Refused,
 )
-from broker.rules import Rules
-from broker.rules.infractions import FALSE_HU, Measure, Penalty, appeal_minutes, infractions_of
-from broker.rules.riichi import RiichiProfile
+from broker.rules.infractions import FALSE_HU, Measure, Penalty, appeal_minutes, fines_of, in_imp, infractions_of
 from broker.rulings.model import CountedPlay, PlayKey, RulingEntry, appeal_subject, result_of
 from broker.scorer.state import EventState
-from broker.scoring import to_imp
 
 MINUTE_MS = 60_000
-HUNDRED = 100
-"""Points of riichi, in which its results are."""
 
 
 class RegisterEntry(Struct, frozen=True, kw_only=True):
@@ -100,22 +94,7 @@ def penalty_for(room: EventState, player: str, infraction: str) -> Penalty:
     if infraction not in known:
         raise Refused("unknown_infraction", N_("the rules have no infraction {name}", name=infraction))
     earlier = sum((one.player, one.infraction) == (player, infraction) for one in register(room))
-    return _in_imp(room.profile, known[infraction].penalty(earlier))
-
-
-def _in_imp(profile: Rules, penalty: Penalty) -> Penalty:
-    """Convert a penalty in points by the profile's own scale; a small one is 1 IMP."""
-    if not penalty.points:
-        return penalty
-    points = Fraction(penalty.points, HUNDRED if isinstance(profile, RiichiProfile) else 1)
-    return penalty._replace(imps=(max(1, to_imp(points, profile.imp)),))
-
-
-def fines_of(profile: Rules, infraction: str | None) -> frozenset[int]:
-    """Return the fines that a profile has for an infraction; for none that is named, all."""
-    listed = infractions_of(profile)
-    asked = [listed[infraction]] if infraction in listed else list(listed.values())
-    return frozenset(imp for one in asked for penalty in one.penalties for imp in _in_imp(profile, penalty).imps)
+    return in_imp(room.profile, known[infraction].penalty(earlier))
 
 
 def check_fine(room: EventState, decision: FineRuled, play: CountedPlay | None) -> None:

@@ -20,6 +20,7 @@ from broker.protocol import (
     DealPlayed,
     Declared,
     Fact,
+    FineRuled,
     KeptBack,
     LogMessage,
     Message,
@@ -40,6 +41,7 @@ from broker.protocol import (
 )
 from broker.protocol.signing import fact_hash, is_same_fact
 from broker.rules import RuleError
+from broker.rules.infractions import choices_of
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
@@ -431,6 +433,17 @@ class Intake:
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
+        if isinstance(fact.decision, FineRuled):
+            self._check_penalty(fact.decision)
+
+    def _check_penalty(self, ruled: FineRuled) -> None:
+        """Refuse what the rules do not have for an infraction: at a table it is chosen among them."""
+        if ruled.infraction is None:  # a false hu of a play that has ended without a result
+            return
+        known = choices_of(self._event.profile, ruled.infraction)
+        for imp in ruled.takes.values():
+            if (ruled.measure, imp) not in known:
+                raise Refused("fine_not_in_profile", N_("the rules have no fine of {imp} IMP for this", imp=imp))
 
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):

@@ -26,6 +26,7 @@ from broker.scoring import (
     APART,
     Adjustment,
     Bounds,
+    Exact,
     GroupRow,
     Imps,
     Ledger,
@@ -387,13 +388,16 @@ def team_rows(
 
 
 def staged_team_rows(
-    event: Event, sections: Sequence[SectionStandings], complete: Callable[[int], bool]
+    event: Event, sections: Sequence[SectionStandings], complete: Callable[[int], bool], won: Sequence[Exact]
 ) -> tuple[TeamStanding, ...]:
-    """Return those of an event in stages, the latest stage first. `complete` says which deals are."""
+    """Return those of an event in stages, the latest stage first. `complete` says which deals are.
+
+    `won`: what teams have won in single deals.
+    """
     rows: list[TeamStanding] = []
     for group, at in latest_first(sections):
         open_ = sum(stage == group.stage and not complete(deal) for deal, stage in event.stage_of_deal.items())
-        bounds, lines = team_bounds(group.ranking, open_, event.profile), list(group.ranking)
+        bounds, lines = team_bounds(group.ranking, open_, event.profile, won), list(group.ranking)
         rows += team_rows((lines[one] for one in at), bounds, (event.plan.stages[group.stage].name, group.section))
     return tuple(rows)
 
@@ -407,6 +411,7 @@ def _team_row(line: Ranked, reach: Bounds, named: tuple[str, str]) -> TeamStandi
         deals=line.plays,
         best=reach.best,
         worst=reach.worst,
+        likely=reach.likely,
         stage=named[0],
         section=named[1],
     )

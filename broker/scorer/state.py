@@ -679,9 +679,9 @@ class EventState:
             return ()
         event = self.planned
         if event.plan.stages:
-            return staged_team_rows(event, self.team_sections(), self.complete)
+            return staged_team_rows(event, self.team_sections(), self.complete, self.teams.won)
         ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
-        return team_rows(ranking, team_bounds(ranking, to_come, event.profile))
+        return team_rows(ranking, team_bounds(ranking, to_come, event.profile, self.teams.won))
 
     def team_sections(self) -> tuple[SectionStandings, ...]:
         """Return the teams' standings of each section of each stage; nothing in an event without stages or teams."""

@@ -7,6 +7,7 @@ from broker.scorer.stages import RankSection
 from broker.scoring import (
     Adjustment,
     Entries,
+    Exact,
     Ledger,
     Lineup,
     PreviousPlaces,
@@ -70,6 +71,12 @@ class TeamState:
     def lineups(self) -> list[tuple[int, Mapping[str, Lineup]]]:
         """Who sat where for the teams in each deal that counts for them, by deals and sections."""
         return [(deal, self._played[deal, section].lineups) for deal, section in sorted(self._played)]
+
+    @property
+    def won(self) -> list[Exact]:
+        """What teams have won in the single deals that count for them."""
+        number = self._entries.number
+        return [one.totals.imp[number[team]] for one in self._played.values() for team in one.lineups]
 
     def standings(self, beside: Iterable[Adjustment]) -> Ranking:
         """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""

@@ -23,7 +23,6 @@ from broker.scoring.compare import (
     in_turn_order,
     json_imp,
     real_table,
-    to_imp,
 )
 from broker.scoring.standings import (
     GroupRow,

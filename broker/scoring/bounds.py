@@ -1,4 +1,4 @@
-"""While plays are missing: what each player or team can still reach, and where players are likely to end.
+"""While plays are missing: what each player or team can still reach, and where they are likely to end.
 
 What can be reached is sound rather than tight: each missing play may end in any way that a table can enter, in any form
 that its deal has been played in, and what one player wins by it is not taken from another.
@@ -6,15 +6,17 @@ that its deal has been played in, and what one player wins by it is not taken fr
 Likely places are a model: a play to come gives IMPs as the plays so far have (a normal distribution about 0, its
 variance the mean square of all compared IMPs s²), independently of who plays. Where m plays may still join the k of a
 group, the datum of each moves, by a variance of s² · m / (k · (k + m)): that is the variance of the difference between
-the means of k and of all k + m. Of `DRAWS` ends, drawn always alike, a likely range has the middle `LIKELY`; it never
+the means of k and of all k + m. Of teams alike, with deals that all have played in the place of plays: none of
+these moves any more. Of `DRAWS` ends, drawn always alike, a likely range has the middle `LIKELY`; it never
 leaves what can be reached. Nothing but what is in the ledger is looked at. Later fines and awards are not foreseen.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from broker.protocol import SEATS
 from broker.rules import ComparisonRules
@@ -22,6 +24,8 @@ from broker.scoring.compare import ComparisonGroup, Entries, Exact, ScoredPlay, 
 from broker.scoring.standings import Imps, Ledger, Ranked, exact_imps
 
 ALL: Final = slice(None)
+
+Floats = NDArray[np.floating[Any]]
 
 
 class Bounds(NamedTuple):
@@ -100,9 +104,14 @@ def with_likely_places(
             np.add.at(variance, row.entries, of_a_play * more / (there * (there + more)))
     numbers = np.array([entries.number[name] for name in found], dtype=np.int64)
     now = ledger.totals.resized(size).imp[numbers].astype(np.float64)
-    ends = now + np.random.default_rng(0).normal(size=(DRAWS, len(numbers))) * np.sqrt(variance[numbers])
+    return _likely(found, now, variance[numbers])
+
+
+def _likely(found: Mapping[str, Bounds], now: Floats, variance: Floats) -> dict[str, Bounds]:
+    """Return bounds with the likely places, from everybody's IMPs now and the variance of those to come."""
+    ends = now + np.random.default_rng(0).normal(size=(DRAWS, len(now))) * np.sqrt(variance)
     places = np.empty(ends.shape, dtype=np.int16)
-    np.put_along_axis(places, np.argsort(-ends, axis=1), np.arange(1, len(numbers) + 1, dtype=np.int16)[None], axis=1)
+    np.put_along_axis(places, np.argsort(-ends, axis=1), np.arange(1, len(now) + 1, dtype=np.int16)[None], axis=1)
     low, high = np.sort(places, axis=0)[LIKELY, :]
     return {
         name: reach._replace(likely=(min(max(reach.best, first), reach.worst), max(min(reach.worst, last), reach.best)))
@@ -110,15 +119,24 @@ def with_likely_places(
     }
 
 
-def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules) -> dict[str, Bounds]:
-    """Return each team's bounds, while so many deals are still to be played by all: each moves it one conversion."""
+def team_bounds(
+    ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules, won: Sequence[Exact] = ()
+) -> dict[str, Bounds]:
+    """Return each team's bounds, while so many deals are still to be played by all: each moves it one conversion.
+
+    `won`: what teams have won in single deals, by which their likely places are told.
+    """
     lines = list(ranking)
     step = to_come * max(len(profile.imp.scale.value), abs(profile.small_group.imp.value))
     now = np.array([line.imp for line in lines], dtype=object)
     least, most = now - step, now + step
     ahead, behind = _places(least, most, ties_are_parted=bool(profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
-    return dict(zip((line.name for line in lines), (Bounds(*row) for row in rows), strict=True))
+    found = dict(zip((line.name for line in lines), (Bounds(*row) for row in rows), strict=True))
+    if not to_come or len(won) < FEWEST_PLAYS:
+        return found
+    variance = to_come * float(np.mean(np.array(won, dtype=np.float64) ** 2))
+    return _likely(found, now.astype(np.float64), np.full(len(lines), variance))
 
 
 def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:

@@ -158,13 +158,6 @@ def imp_steps(scale: ImpRules) -> Whole:
     return 2 * np.array(scale.scale.value, dtype=np.int64) - (scale.gap.value == "midpoint")
 
 
-def to_imp(difference: Fraction, scale: ImpRules) -> int:
-    """Convert points minus datum. The scale is symmetrical: what is won above the datum is lost below it."""
-    begins = imp_steps(scale)
-    size = sum(2 * abs(difference.numerator) >= difference.denominator * int(step) for step in begins)
-    return size if difference > 0 else -size
-
-
 def to_imps(numerators: Whole, denominator: int, scale: ImpRules) -> Whole:
     """Convert many differences `numerators / denominator` at once; the result has the shape of `numerators`.
 

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from broker.protocol import HandValue, Points, Seat, WinKind
-from broker.rules import Outcome, Profile, RuleError, mcr_folder, seat_points
-from broker.scoring.compare import to_imp
+from broker.rules import Outcome, Profile, RuleError, mcr_folder, seat_points, to_imp
 
 Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?$(?!\n)")]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
-from broker.rules import ComparisonRules, RuleError
-from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table, to_imp
+from broker.rules import ComparisonRules, RuleError, to_imp
+from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table
 from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, Totals, rank, simple_tie_breaker
 
 Teams = Mapping[str, Iterable[str]]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
-from broker.rules import RuleError
+from broker.rules import Profile, RuleError
 from broker.scorer.dashboard import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
@@ -41,6 +41,7 @@ from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
 from broker.web.rulings.register import RegisterPage
 from broker.web.rulings.views import RulingsPage, WhatIfPage
+from broker.web.rulings.what_happened import WHAT_HAPPENED_PATH, WhatHappenedPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
 from broker.web.setup.views import SetupPage
@@ -125,8 +126,11 @@ def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
 
 
 def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
-    """Return the addresses of the pages that this desk has; that of riichi sessions only where some are planned."""
-    without = {SESSIONS_PATH} if services.scorer and not services.scorer.rulings.room.event.riichi else set[str]()
+    """Return the addresses of the pages that this desk has: of riichi sessions, and of turns, only where they apply."""
+    event = services.scorer.rulings.room.event if services.scorer else None
+    without = {SESSIONS_PATH} if event and not event.riichi else set[str]()
+    if event and not isinstance(event.profile, Profile):
+        without.add(WHAT_HAPPENED_PATH)
     return frozenset(route.path for route in routes) - without
 
 
@@ -154,6 +158,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
         yield from WhatIfPage(access, rulings).routes()
         yield from FinalPage(access, rulings).routes()
         yield from RegisterPage(access, rulings).routes()
+        yield from WhatHappenedPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())
         if services.folder:
             media = SetupPage(access, services.folder).files()

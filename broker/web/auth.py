@@ -69,6 +69,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
         MenuEntry("/", N_("Room"), "see_public"),
         MenuEntry("/orders", N_("Orders"), "give_orders"),
         MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"),
+        MenuEntry("/what-happened", N_("What happened?"), "rule"),
         MenuEntry("/what-if", N_("What if"), "see_room"),
         MenuEntry("/riichi", N_("Riichi"), "see_room"),
         MenuEntry("/paper", N_("Paper"), "rule"),

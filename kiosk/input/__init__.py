@@ -24,11 +24,13 @@ from kiosk.input.keyboard import (
     WindowClosing,
 )
 from kiosk.input.panel import (
+    INFRACTIONS_SHOWN,
     REASONS,
     YES,
     Act,
     ArbiterPanel,
     Decided,
+    Offence,
     PanelClosed,
     PanelResult,
     opened_panel,

@@ -7,6 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from broker.protocol import SEATS, Seat
+from broker.rules.infractions import FALSE_HU, Choice, Measure, choices_of, infractions_of
 from kiosk.input.forms import DIGITS, SEAT_KEYS
 from kiosk.table import (
     DealBroughtForward,
@@ -15,6 +16,7 @@ from kiosk.table import (
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
+    InfractionRuled,
     PauseRuled,
     Phase,
     PlayAdjusted,
@@ -36,12 +38,13 @@ Act = Literal[
     "swap",
     "declared",
     "false_hu",
+    "infraction",
     "reopen",
     "adjust",
     "void",
     "self_test",
 ]
-PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "reason", "sure"]
+PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "infraction", "penalty", "reason", "sure"]
 
 REASONS: Final = (
     "the hand was not valid",
@@ -59,8 +62,30 @@ ENDS: Final[tuple[Act, ...]] = ("forward", "adjust", "void")
 """What throws away how a play stands, its trays among it: asked about once more, with what is lost."""
 
 PIN_LONGEST: Final = 12
-SEATS_OF: Final[dict[Act, tuple[int, int]]] = {"swap": (2, 2), "declared": (0, 4), "false_hu": (1, 1), "adjust": (0, 4)}
+SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
+    "swap": (2, 2),
+    "declared": (0, 4),
+    "false_hu": (1, 1),
+    "infraction": (1, 4),
+    "adjust": (0, 4),
+}
 """How many seats a ruling names, at least and at most."""
+
+
+AFTER_SEATS: Final[dict[Act, PanelStep]] = {"false_hu": "fine", "infraction": "infraction"}
+"""What is asked then, if not why."""
+
+INFRACTIONS_SHOWN: Final = 5
+"""At a time: the next key shows more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """An infraction of the rules here: its names by language, and the penalties for it, the first time's first."""
+
+    id: str
+    names: tuple[tuple[str, str], ...]
+    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +96,23 @@ class ArbiterPanel:
     acts: tuple[Act, ...] = ()
     """What can be ruled now."""
     fines: tuple[int, ...] = ()
+    offences: tuple[Offence, ...] = ()
+    """What may be ruled as an infraction."""
     act: Act | None = None
     digits: str = field(default="", repr=False)
     seats: tuple[Seat, ...] = ()
     fine: int = 0
     minutes: int = 0
     reason: str = ""
+    page: int = 0
+    """Of the infractions."""
+    offence: int = 0
+    """Which of them was chosen."""
+
+    @property
+    def offences_shown(self) -> tuple[Offence, ...]:
+        """Those of the present page."""
+        return self.offences[self.page * INFRACTIONS_SHOWN :][:INFRACTIONS_SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +131,8 @@ class Decided:
     amount: int = 0
     """Minutes, or IMP of a fine."""
     reason: str = ""
+    infraction: str = ""
+    measure: Measure = "fine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +172,20 @@ def _acts_of_play(state: Table) -> tuple[Act, ...]:
         acts.append("false_hu")
     if state.phase is Phase.RECORDED and state.outcome is not None:
         acts.append("reopen")
-    return (*acts, "adjust", "void")
+    return (*acts, "infraction", "adjust", "void")
 
 
 def opened_panel(state: Table) -> ArbiterPanel:
     """Return the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
-    fines = state.profile.false_hu.fines.value if state.session is None else ()
-    return ArbiterPanel("act", possible_acts(state), fines)
+    if state.session is not None:
+        return ArbiterPanel("act", possible_acts(state))
+    profile = state.profile
+    offences = tuple(
+        Offence(id_, tuple(one.names.items()), choices_of(profile, id_))
+        for id_, one in infractions_of(profile).items()
+        if id_ != FALSE_HU
+    )
+    return ArbiterPanel("act", possible_acts(state), profile.false_hu.fines.value, offences)
 
 
 def panel_on_claim(seat: Seat) -> ArbiterPanel:
@@ -190,7 +235,9 @@ def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
 def _back(panel: ArbiterPanel) -> PanelResult:
     if panel.digits:
         return replace(panel, digits=panel.digits[:-1])
-    return PanelClosed() if panel.ask in ("pin", "checking", "act") else ArbiterPanel("act", panel.acts, panel.fines)
+    if panel.ask in ("pin", "checking", "act"):
+        return PanelClosed()
+    return ArbiterPanel("act", panel.acts, panel.fines, panel.offences)
 
 
 def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -230,13 +277,33 @@ def _seats(panel: ArbiterPanel, key: str) -> PanelResult:
         chosen = {*panel.seats} ^ {seat}
         return replace(panel, seats=tuple(one for one in SEATS if one in chosen)) if len(chosen) <= most else panel
     if key == "enter" and len(panel.seats) >= least:
-        return replace(panel, ask="fine" if panel.act == "false_hu" else "reason")
+        return replace(panel, ask=AFTER_SEATS.get(panel.act, "reason") if panel.act else "reason")
     return panel
 
 
 def _fine(panel: ArbiterPanel, key: str) -> PanelResult:
     chosen = key in DIGITS and int(key) in panel.fines
     return replace(panel, ask="reason", fine=int(key)) if chosen else panel
+
+
+def _infraction(panel: ArbiterPanel, key: str) -> PanelResult:
+    at = int(key) if key in DIGITS else 0
+    if at == INFRACTIONS_SHOWN + 1:
+        pages = -(-len(panel.offences) // INFRACTIONS_SHOWN)
+        return replace(panel, page=(panel.page + 1) % max(pages, 1))
+    if not 1 <= at <= len(panel.offences_shown):
+        return panel
+    return replace(panel, ask="penalty", offence=panel.page * INFRACTIONS_SHOWN + at - 1)
+
+
+def _penalty(panel: ArbiterPanel, key: str) -> PanelResult:
+    """Decide: what was done is the reason."""
+    offence = panel.offences[panel.offence]
+    at = int(key) if key in DIGITS else 0
+    if not 1 <= at <= len(offence.choices):
+        return panel
+    measure, imp = offence.choices[at - 1]
+    return Decided("infraction", panel.seats, imp, infraction=offence.id, measure=measure)
 
 
 def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -263,6 +330,8 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
     "minutes": _minutes,
     "seats": _seats,
     "fine": _fine,
+    "infraction": _infraction,
+    "penalty": _penalty,
     "reason": _reason,
     "sure": _sure,
 }
@@ -277,7 +346,7 @@ def ruling_event(decided: Decided, state: Table, now: int) -> Event:
             return SelfTestBegun(at=now, asked=True)
         case "extra_time":
             return ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
-        case "swap" | "declared" | "false_hu":
+        case "swap" | "declared" | "false_hu" | "infraction":
             return _seat_ruling(decided, now)
         case "forward":
             return DealBroughtForward(at=now, round=_round_here(state), reason=decided.reason)
@@ -291,6 +360,10 @@ def _seat_ruling(decided: Decided, now: int) -> Event:
         return SeatsSwapped(at=now, one=one, other=other, reason=decided.reason)
     if decided.act == "declared":
         return DeclarationsCorrected(at=now, seats=decided.seats, reason=decided.reason)
+    if decided.act == "infraction":
+        return InfractionRuled(
+            at=now, seats=decided.seats, infraction=decided.infraction, measure=decided.measure, imp=decided.amount
+        )
     return FalseHuRuled(at=now, seat=decided.seats[0], imp=decided.amount, reason=decided.reason)
 
 

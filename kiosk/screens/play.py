@@ -5,9 +5,10 @@ from typing import Final
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
+from broker.rules.infractions import Choice
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
-from kiosk.input import REASONS, YES, ArbiterPanel, Form, goes_back
+from kiosk.input import INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Form, Offence, goes_back
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     ButtonRows,
@@ -23,7 +24,7 @@ from kiosk.screens.drawing import (
     time_lines,
     who_sits,
 )
-from kiosk.screens.texts import ARBITER, LOST, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
+from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
     ElsewhereView,
@@ -340,6 +341,9 @@ def _title(_: Translator, asked: ArbiterPanel) -> str:
     """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
     if _names_offender(asked):
         return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
+    if asked.ask == "penalty":
+        seats = _(", ").join(_(SEAT_NAMES[seat]) for seat in asked.seats)
+        return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
     return _(RULE[asked.act]) if asked.act else _("Arbiter")
 
 
@@ -363,13 +367,33 @@ def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
             chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
             seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
             return (*seats, (*back, KeyButton("enter", _("Enter"))))
-        case "fine":
-            return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
+        case "fine" | "infraction" | "penalty":
+            return _penalty_rows(_, asked, back)
         case "reason":
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
         case _:
             return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
+
+
+def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+    if asked.ask == "fine":
+        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
+    if asked.ask == "penalty":
+        choices = enumerate(asked.offences[asked.offence].choices, 1)
+        return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
+    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(asked.offences_shown, 1))
+    more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
+    return (*named, (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
+
+
+def _named(_: Translator, offence: Offence) -> str:
+    names = dict(offence.names)
+    return names.get(_.language) or next(iter(names.values()), offence.id)
+
+
+def _penalty(_: Translator, choice: Choice) -> str:
+    return _("{imp} IMP", imp=choice.imp) if choice.measure == "fine" else _(MEASURE[choice.measure])
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:

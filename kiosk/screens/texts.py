@@ -49,6 +49,7 @@ RULE: Final[Mapping[str, Message]] = {
     "swap": N_("Swap two seats"),
     "declared": N_("Correct who declared"),
     "false_hu": N_("False hu"),
+    "infraction": N_("Infraction"),
     "reopen": N_("Enter result again"),
     "adjust": N_("Adjust the play"),
     "void": N_("Void the play"),
@@ -61,6 +62,8 @@ ARBITER: Final[Mapping[str, Message]] = {
     "minutes": N_("Minutes: {minutes}"),
     "seats": N_("Which seats?"),
     "fine": N_("How much?"),
+    "infraction": N_("Which infraction?"),
+    "penalty": N_("Which penalty? The first is for the first time."),
     "reason": N_("Why?"),
     "sure": N_("Are you sure?"),
 }
@@ -71,6 +74,9 @@ LOST: Final[Mapping[str, Message]] = {
     "void": N_("The play ends now. What was declared and entered is lost; it counts for nobody."),
 }
 """What a ruling throws away."""
+
+MEASURE: Final[Mapping[str, Message]] = {"warning": N_("Warning"), "dead_hand": N_("Dead hand")}
+"""A fine is named by its IMP."""
 
 REASON: Final[Mapping[str, Message]] = {
     "1": N_("hand not valid"),
@@ -260,7 +266,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "tray_is_right": N_("This tray is already correct."),
     "not_two_seats": N_("Choose two different seats."),
     "press_again": N_("This seat has declared already."),
-    "press_of_dead_hand": N_("This seat has a false hu in this play."),
+    "press_of_dead_hand": N_("This seat’s hand is dead in this play."),
+    "dead_hand_won": N_("A dead hand cannot win: first correct who declared, or the result."),
     "press_too_soon": N_("Too soon: check, then press again."),
     "discarder_missing": N_("Whose tile was it?"),
     "discarder_wins": N_("You cannot win on your own discard."),

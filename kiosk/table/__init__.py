@@ -29,6 +29,7 @@ from kiosk.table.events import (
     FalseHuRuled,
     GuardOverridden,
     HandEntered,
+    InfractionRuled,
     LastTakenBack,
     Misplaced,
     NextDealCalled,

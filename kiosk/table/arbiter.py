@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
+from broker.i18n import SOURCE
 from broker.protocol import (
     MOST_ORDERS_KEPT,
     Adjusted,
@@ -33,6 +34,7 @@ from broker.protocol import (
     Void,
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE
+from broker.rules.infractions import Choice, choices_of, infractions_of
 from kiosk.table import claim, guards, plan
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -40,6 +42,7 @@ from kiosk.table.events import (
     CallToggled,
     DeclarationsCorrected,
     ExtraTimeGiven,
+    InfractionRuled,
     NotNow,
     Ordered,
     PauseRuled,
@@ -179,7 +182,7 @@ def on_reopened(state: Table, event: Reopened) -> Step:
 def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Step:
     """Put right who has declared; the value is entered anew. Raises NotNow."""
     play, author = current_play(state), arbiter_name(state)
-    if dead := [seat for seat in event.seats if seat in state.fines]:
+    if dead := [seat for seat in event.seats if seat in state.dead_hands]:
         raise NotNow("press_of_dead_hand", ", ".join(dead))
     if len(set(event.seats)) != len(event.seats):
         raise NotNow("press_again", "a seat declares once")
@@ -203,6 +206,26 @@ def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Ste
         hand=PlannedHand(),
     )
     return after, (fact,)
+
+
+def on_infraction_ruled(state: Table, event: InfractionRuled) -> Step:
+    """Tell what the rules of the event have for an infraction. Who has a dead hand declares no more. Raises NotNow."""
+    current_play(state)
+    known = infractions_of(state.profile).get(event.infraction)
+    if known is None or Choice(event.measure, event.imp) not in choices_of(state.profile, event.infraction):
+        raise NotNow("fine_not_in_profile", f"{event.infraction}: {event.measure} {event.imp} IMP")
+    takes, reason = {state.players[seat].id: event.imp for seat in event.seats}, known.name(SOURCE)
+    ruled = _ruled(state, FineRuled(takes=takes, measure=event.measure, infraction=known.id), reason)
+    if event.measure != "dead_hand":
+        return state, (ruled,)
+    if state.phase is Phase.RECORDED and state.outcome and {*event.seats} & state.outcome.winners.keys():
+        raise NotNow("dead_hand_won", "its result is entered again first")
+    left = tuple(one.seat for one in state.declarations if one.seat not in event.seats)
+    dead = replace(state, dead=state.dead | {*event.seats})
+    if state.phase not in (Phase.DECLARED, Phase.ACCEPTING) or len(left) == len(state.declarations):
+        return dead, (ruled,)
+    after, facts = on_declarations_corrected(dead, DeclarationsCorrected(at=event.at, seats=left, reason=reason))
+    return after, (ruled, *facts)
 
 
 def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> Step:

@@ -67,8 +67,8 @@ LONGEST_MS = 60_000
 
 def on_claim_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
     """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
-    if event.seat in state.fines:
-        raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
+    if event.seat in state.dead_hands:
+        raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if event.at < state.since:
         raise NotNow("press_before_play", f"{event.seat}, told when the play had begun")
     if event.at < state.since + SETTLE_NS:
@@ -242,7 +242,9 @@ def _entitled(state: Table, event: ValueEntered) -> set[Seat]:
 
 
 def show_result(state: Table, outcome: Outcome, at: int) -> Table:
-    """Put a result before the four seats."""
+    """Put a result before the four seats. Raises NotNow where a dead hand has won, which had pressed before."""
+    if dead := state.dead & outcome.winners.keys():
+        raise NotNow("dead_hand_won", ", ".join(sorted(dead)))
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
 
 

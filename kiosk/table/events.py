@@ -8,11 +8,13 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from broker.protocol import (
+    FINE_IMP,
     Assignment,
     Command,
     Count,
     FineImp,
     HandValue,
+    InfractionId,
     Name,
     Reason,
     RiichiEvent,
@@ -23,6 +25,7 @@ from broker.protocol import (
     Text,
     WinKind,
 )
+from broker.protocol.rulings import Measure
 
 Reader = Literal["camera", "scanner"]
 
@@ -193,6 +196,15 @@ class FalseHuRuled(Happened, frozen=True, tag="false_hu_ruled", kw_only=True):
     reason: Text
 
 
+class InfractionRuled(Happened, frozen=True, tag="infraction_ruled", kw_only=True):
+    """The arbiter has ruled that players did what the rules of the event do not allow."""
+
+    seats: Annotated[tuple[Seat, ...], Meta(min_length=1, max_length=4)]
+    infraction: InfractionId
+    measure: Measure
+    imp: Annotated[int, Meta(ge=0, le=FINE_IMP)] = 0
+
+
 class ValueEntered(Happened, frozen=True, tag="value_entered", kw_only=True):
     """How the play was won, and the hand values."""
 
@@ -301,6 +313,7 @@ Event: TypeAlias = (
     | ClaimWindowElapsed
     | PlayEndedDrawn
     | FalseHuRuled
+    | InfractionRuled
     | ValueEntered
     | ResultRefused
     | NoHuMeant

@@ -29,6 +29,7 @@ from kiosk.table.events import (
     GuardOverridden,
     HandEntered,
     Happened,
+    InfractionRuled,
     LastTakenBack,
     NextDealCalled,
     NoHuMeant,
@@ -129,6 +130,7 @@ RULES: Final = (
     Rule((Phase.RECORDED,), NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RECORDED,), Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
     Rule(UNDER_WAY, DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
     Rule(PLAYED, PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
     Rule(PLAYED, PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
     Rule(SHOWN, ButtonHeld, claim.on_long_press),
@@ -192,6 +194,7 @@ DUPLICATE_ONLY: Final = frozenset(
         GuardOverridden,
         DealBroughtForward,
         FalseHuRuled,
+        InfractionRuled,
         ValueEntered,
         Reopened,
         DeclarationsCorrected,
@@ -234,8 +237,8 @@ def _refuse_late_press(state: Table, event: ButtonPressed) -> None:
     closed_at = state.closed_at if state.phase in (Phase.DECLARED, Phase.ACCEPTING) else None
     if closed_at is None or event.at >= closed_at:
         return
-    if event.seat in state.fines:
-        raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
+    if event.seat in state.dead_hands:
+        raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if any(one.seat == event.seat for one in state.declarations):
         raise NotNow("press_again", f"{event.seat} has declared already")
     raise NotNow("press_told_late", f"{event.seat} pressed in time, but the window was closed before that was told")

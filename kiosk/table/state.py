@@ -266,6 +266,8 @@ class Table:
     declared_on: dict[Seat, Seat] = field(default_factory=dict)
     """Where several have declared, on whose tile each did, as it was entered with the outcome."""
     fines: dict[Seat, Fine] = field(default_factory=dict)
+    dead: frozenset[Seat] = frozenset()
+    """Whose hand the arbiter has ruled dead in this play."""
     calling: bool = False
     calls: int = 0
     """How many were made in this play."""
@@ -321,6 +323,11 @@ class Table:
         if self.assignment is None or self.index >= len(self.assignment.plays):
             return None
         return self.assignment.plays[self.index]
+
+    @property
+    def dead_hands(self) -> frozenset[Seat]:
+        """Who declares no more in this play: after a false hu, or by a ruling."""
+        return self.dead | self.fines.keys()
 
     @property
     def claim_ms(self) -> int:

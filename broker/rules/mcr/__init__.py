@@ -59,6 +59,7 @@ from broker.rules.mcr.shanten import (
 from broker.rules.mcr.turns import (
     DOES,
     PHASES,
+    WALL,
     Action,
     Do,
     Extra,
@@ -70,4 +71,11 @@ from broker.rules.mcr.turns import (
     awaited_seats,
     begin_turns,
     settle_claims,
+)
+from broker.rules.mcr.what_happened import (
+    CLAIMS,
+    PHASE_ASKED,
+    Answer,
+    Scene,
+    what_happened,
 )

@@ -183,7 +183,7 @@ def _correct(form: Form, by: PaymentRules) -> Correct:
     try:
         return replace(said, points=points_paid(said, by.dealer, by.rules))
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from error
+        raise _impossible(error) from error
 
 
 def _by_value(form: Form) -> Correct:
@@ -200,7 +200,7 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
     try:
         outcome, _ = score_riichi(hand, by.dealer, rules)
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from error
+        raise _impossible(error) from error
     return Correct(
         replaces=form.get("replaces") or None,
         win=outcome.win,
@@ -209,6 +209,13 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
         points={},
         hand=hand,
     )
+
+
+def _impossible(error: RuleError) -> Refused:
+    """Return why no hand ends so; who has left out the discarder is asked on whose tile it was won."""
+    if error.code in ("discarder_missing", "loser_missing"):
+        return Refused(error.code, error.text)
+    return Refused("impossible_result", error.text)
 
 
 def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import AnyDecision, AppealDecided, Appealed, FineRuled, Refused, Undo
+from broker.protocol import AnyDecision, AppealDecided, Appealed, FineRuled, Refused, Ruled, Undo
 from broker.protocol.rulings import Measure, Verdict
-from broker.rules.infractions import FALSE_HU, Penalty
+from broker.rules.infractions import FALSE_HU, Penalty, fines_of
 from broker.rules.profiles import load_rules
 from broker.rulings import RulingAuthor, RulingEntry
 from broker.rulings.final import open_matters
-from broker.rulings.infractions import appeals, fines_of, penalty_for, register
+from broker.rulings.infractions import appeals, penalty_for, register
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import HEAD, TABLE, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
-from tests.broker.scorer.small import event, whole_event
+from tests.broker.scorer.small import event, fact, whole_event
 
 PLAY = (1, 2)
 HERE = event().bookings[PLAY].players
@@ -82,6 +82,24 @@ def test_the_register_has_what_was_ruled_and_the_false_hu_that_tables_have_fined
     again = EventState(event())
     again.load(hall.journal.messages())
     assert {replace(one, at=0) for one in register(again)} == {replace(one, at=0) for one in register(room)}
+
+
+def test_what_was_ruled_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk(hall: Hall) -> None:
+    """The tables have played all they have to: a fact of before the result comes late."""
+    room = hall.scorer.state
+    told = Ruled(
+        round=PLAY[1],
+        deal=event().bookings[PLAY].deal,
+        decision=sound(OTHER),
+        author="Arbiter at the table (PIN)",
+        role="table_arbiter",
+        reason="Hu or its value told aloud",
+    )
+    last = max(message.seq for message in whole_event() if message.table == PLAY[0])
+    hall.hear(fact(PLAY[0], last + 1, told))
+    (warned,) = [one for one in register(room) if one.player == OTHER and one.ruling]
+    assert (warned.measure, warned.infraction, warned.play) == ("warning", "sound", PLAY)
+    assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
 
 
 def test_a_false_hu_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk(hall: Hall) -> None:

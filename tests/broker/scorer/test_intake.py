@@ -301,6 +301,17 @@ def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake
     assert said(intake, fact(1, 2, ruled(FineRuled(takes={here[0]: 4})))).new
 
 
+def test_an_infraction_at_a_table_costs_what_the_rules_have_for_it(intake: Intake) -> None:
+    west = event().bookings[1, 1].players["west"]
+    for strange in (
+        FineRuled(takes={west: 5}, infraction="sound", exception=True),
+        FineRuled(takes={west: 0}, measure="dead_hand", infraction="sound"),
+        FineRuled(takes={west: 0}, measure="warning", infraction="spat"),
+    ):
+        assert refused(intake, fact(1, 1, ruled(strange))) == "fine_not_in_profile"
+    assert said(intake, fact(1, 1, ruled(FineRuled(takes={west: 4}, infraction="sound")))).new
+
+
 REOPENED = (
     fact(1, 1, restored(1)),
     fact(1, 2, result(1)),

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from broker.protocol import SEATS
 from broker.rules import Profile, Stated, load_mcr
+from broker.scorer.teams import TeamState
 from broker.scoring import (
     Bounds,
     Ledger,
@@ -173,3 +174,37 @@ def test_what_is_likely_is_within_what_can_be_reached_and_narrower_and_always_th
 
 def test_from_few_plays_nothing_likely_is_said() -> None:
     assert {one.likely for one in foreseen(league(1, 12, 6), 7).values()} == {None}
+
+
+def team_league(seed: int, teams: int, deals: int) -> tuple[list[ScoredPlay], dict[str, list[str]]]:
+    """Return plays by teams of equal strength: in each deal one of each at each wind, drawn anew."""
+    chance, plays, names = Random(seed), list[ScoredPlay](), [f"t{one}" for one in range(teams)]
+    for deal in range(1, deals + 1):
+        sat = {seat: chance.sample(names, teams) for seat in SEATS}
+        for table in range(teams):
+            four = {seat: f"{sat[seat][table]} {seat}" for seat in SEATS}
+            plays.append(ScoredPlay(deal, table + 1, four, {seat: round(chance.gauss(0, 21)) for seat in SEATS}))
+    return plays, {name: [f"{name} {seat}" for seat in SEATS] for name in names}
+
+
+@pytest.mark.parametrize("played", [3, 8, 14])
+def test_eight_of_ten_teams_end_where_it_was_likely(played: int) -> None:
+    """Over 10 drawn leagues of sixteen teams and deals, always the same; of few teams whole places hold more."""
+    within = list[bool]()
+    for seed in range(10):
+        plays, teams = team_league(seed, 16, 16)
+        state = TeamState({name: tuple(players) for name, players in teams.items()}, OEDMC)
+        ledger = Ledger.of([play for play in plays if play.deal <= played], OEDMC)
+        state.update(ledger, range(1, played + 1), lambda _: True)
+        reach = team_bounds(state.standings(()), 16 - played, OEDMC, state.won)
+        for line in team.team_standings(plays, teams, OEDMC):
+            low, high = reach[line.name].likely or (0, 0)
+            assert reach[line.name].best <= low <= high <= reach[line.name].worst
+            within.append(low <= line.place <= high)
+    assert 0.72 < sum(within) / len(within) < 0.93
+
+
+def test_of_teams_that_have_played_little_or_all_nothing_likely_is_said() -> None:
+    lead = [Ranked(1, "a", 60, 0, 4), Ranked(2, "b", 11, 0, 4), Ranked(3, "c", -71, 0, 4)]
+    assert {one.likely for one in team_bounds(lead, 2, OEDMC, [5] * 7).values()} == {None}
+    assert {one.likely for one in team_bounds(lead, 0, OEDMC, [5] * 9).values()} == {None}

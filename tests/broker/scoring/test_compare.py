@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import Profile, RuleError, Stated, load_mcr
-from broker.scoring import Exact, ScoredPlay, awards_for_unplayed, compare_plays, to_imp
+from broker.rules import Profile, RuleError, Stated, load_mcr, to_imp
+from broker.scoring import Exact, ScoredPlay, awards_for_unplayed, compare_plays
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
 from tests.broker.scoring.oracle import STEPS, Play, imps, imps_of

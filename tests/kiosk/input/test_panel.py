@@ -252,6 +252,30 @@ def test_what_ends_a_play_does_not_stand_beside_what_leaves_the_panel(phase: Pha
     assert {"forward", "adjust", "void"}.isdisjoint(possible_acts(sitting_in(phase).table)[-2:])
 
 
+OFFENCES = ArbiterPanel("act", ("infraction",), (4, 8), opened_panel(sitting_in(Phase.PLAYING).table).offences)
+
+
+@pytest.mark.parametrize(
+    ("keys", "decided"),
+    [
+        ("1 w enter 6 3 1", Decided("infraction", ("west",), infraction="sound", measure="warning")),
+        ("1 e w enter 6 3 2", Decided("infraction", ("east", "west"), 4, infraction="sound")),
+        ("1 w enter 6 6 6 1 1", Decided("infraction", ("west",), infraction="wrong_tiles", measure="dead_hand")),
+        ("1 w enter 6 6 4 3", Decided("infraction", ("west",), 16, infraction="conduct")),
+    ],
+)
+def test_an_infraction_is_chosen_from_the_catalogue_with_one_of_its_penalties(keys: str, decided: Decided) -> None:
+    assert typed(OFFENCES, *keys.split()) == decided
+
+
+@pytest.mark.parametrize("keys", ["1 enter", "1 w enter 0", "1 w enter 6 6 5", "1 w enter 6 3 4", "1 w enter 6 3 0"])
+def test_what_is_not_in_the_catalogue_cannot_be_chosen(keys: str) -> None:
+    *before, last = keys.split()
+    reached = typed(OFFENCES, *before)
+    assert isinstance(reached, ArbiterPanel)
+    assert press_panel_key(reached, last) == reached
+
+
 @pytest.mark.parametrize("keys", ["9", "x", "2 w enter", "2 w e s", "1 enter", "3 enter 9", "3 enter 0"])
 def test_keys_that_mean_nothing_change_nothing(keys: str) -> None:
     *before, last = keys.split()

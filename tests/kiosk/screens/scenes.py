@@ -13,6 +13,7 @@ from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraView, SeenTile, TableObservation
 from kiosk.cards.page import drawn_heap
 from kiosk.input import REASONS, Act, ArbiterPanel, Form, opened_panel
+from kiosk.input.panel import PanelStep
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
 from kiosk.screens import (
@@ -230,6 +231,12 @@ def ruling(panel: ArbiterPanel, phase: Phase = Phase.PLAYING, problem: str | Non
     return screen_view(TABLE, sitting_in(phase).table, None, ONLINE, problem, panel)
 
 
+def infraction(ask: PanelStep, page: int = 0) -> ScreenView:
+    """What West has done, by the catalogue of the rules here."""
+    panel = opened_panel(sitting_in(Phase.PLAYING).table)
+    return ruling(replace(panel, ask=ask, act="infraction", seats=("west",), page=page, offence=2))
+
+
 def void() -> ScreenView:
     sitting = Sitting(named(LONG))
     sitting.begin()
@@ -238,7 +245,7 @@ def void() -> ScreenView:
     return seen(sitting)
 
 
-ALL_ACTS: Final[tuple[Act, ...]] = tuple(act for act in get_args(Act) if act not in {"resume", "self_test"})
+ALL_ACTS: Final[tuple[Act, ...]] = tuple(act for act in get_args(Act) if act not in {"resume", "self_test", "reopen"})
 """More than there ever are at once."""
 
 
@@ -399,6 +406,9 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "arbiter, fine": lambda: ruling(
         ArbiterPanel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED
     ),
+    "arbiter, infraction": lambda: infraction("infraction"),
+    "arbiter, infraction, more": lambda: infraction("infraction", page=1),
+    "arbiter, penalty": lambda: infraction("penalty"),
     "arbiter, reason": lambda: ruling(ArbiterPanel("reason", act="adjust")),
     "arbiter, sure to void": lambda: ruling(ArbiterPanel("sure", act="void", reason=REASONS[3])),
     "arbiter, sure to take another deal first": lambda: ruling(

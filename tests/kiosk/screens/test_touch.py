@@ -14,7 +14,7 @@ from pygame.image import tobytes
 from broker.i18n import Translator
 from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraHealth
-from kiosk.input import ArbiterPanel, possible_acts, press_panel_key
+from kiosk.input import ArbiterPanel, opened_panel, possible_acts, press_panel_key
 from kiosk.input.panel import PanelStep
 from kiosk.restoring import Restoring, may_tick, press_restoring_key
 from kiosk.screens import RestoringView, ScreenView, StatusLine, TableScreen, screen_view, with_riichi
@@ -126,7 +126,8 @@ def test_in_every_phase_of_a_riichi_session(phase: Phase, typed: tuple[str, ...]
 def test_whatever_an_arbiter_is_asked() -> None:
     walls = view_of(Keyed(sitting_in(Phase.RESTORING)))
     acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)})
-    seen, new = set[ArbiterPanel](), [ArbiterPanel("pin"), ArbiterPanel("act", acts, (8,))]
+    offences = opened_panel(sitting_in(Phase.RESTORING).table).offences[:6]
+    seen, new = set[ArbiterPanel](), [ArbiterPanel("pin"), ArbiterPanel("act", acts, (8,), offences)]
     while new:
         seen.add(panel := new.pop())
         offered, results = touched(replace(walls, panel=panel)), {key: press_panel_key(panel, key) for key in KEYS}

@@ -8,6 +8,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Command, Fact, Seat
+from broker.protocol.rulings import Measure
 from kiosk.table import (
     ArbiterAdmitted,
     ArbiterLeft,
@@ -24,6 +25,7 @@ from kiosk.table import (
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
+    InfractionRuled,
     NextDealCalled,
     NoHuMeant,
     NotNow,
@@ -129,6 +131,10 @@ def _nonsense(_: Table, move: Move, now: int) -> Event:
     return ValueEntered(at=now, win="discard", winners={move.seat: 7}, discarder=move.seat)
 
 
+def _ruled(move: Move, now: int, infraction: str, measure: Measure) -> Event:
+    return InfractionRuled(at=now, seats=(move.seat,), infraction=infraction, measure=measure)
+
+
 def _order(state: Table, now: int, command: Command, minutes: int = 0) -> Event:
     return Ordered(at=now, seq=state.ordered + 1, command=command, minutes=minutes)
 
@@ -194,6 +200,8 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "adjust": lambda _s, move, now: PlayAdjusted(at=now, at_fault=(move.seat,), reason="why"),
     "reopen": lambda _s, _m, now: Reopened(at=now, reason="why"),
     "reopen, by the desk": lambda state, _m, now: _order(state, now, "reopen"),
+    "warned": lambda _s, move, now: _ruled(move, now, "sound", "warning"),
+    "dead hand": lambda _s, move, now: _ruled(move, now, "false_call", "dead_hand"),
     "who declared": lambda _s, move, now: DeclarationsCorrected(at=now, seats=(move.seat,), reason="why"),
     "nobody declared": lambda _s, _m, now: DeclarationsCorrected(at=now, seats=(), reason="why"),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),

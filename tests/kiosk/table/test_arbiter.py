@@ -27,14 +27,17 @@ from broker.protocol import (
     TimeAdded,
     Void,
 )
+from broker.protocol.rulings import Measure
 from kiosk.table import (
     AT_THE_TABLE,
     ArbiterAdmitted,
     ArbiterLeft,
+    ButtonPressed,
     CallToggled,
     DeclarationsCorrected,
     Event,
     ExtraTimeGiven,
+    InfractionRuled,
     NotNow,
     Ordered,
     PauseRuled,
@@ -57,6 +60,7 @@ RULINGS: tuple[Event, ...] = (
     PlayVoided(at=AT, reason="why"),
     PlayAdjusted(at=AT, at_fault=(), reason="why"),
     DeclarationsCorrected(at=AT, seats=("east",), reason="why"),
+    InfractionRuled(at=AT, seats=("east",), infraction="sound", measure="warning"),
 )
 HERE = [phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED)]
 
@@ -167,6 +171,73 @@ def test_a_fine_of_a_play_that_is_made_void_stays() -> None:
     sitting.admit()
     told = sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
     assert told == (ruled(Void()), ruled(FineRuled(takes={"p02": 8}), reason="not enough fan"))
+
+
+def infraction(measure: Measure, imp: int = 0, what: str = "sound", seat: Seat = "west") -> InfractionRuled:
+    return InfractionRuled(at=AT, seats=(seat,), infraction=what, measure=measure, imp=imp)
+
+
+@pytest.mark.parametrize("phase", HERE)
+@pytest.mark.parametrize(("measure", "imp"), [("warning", 0), ("fine", 4), ("fine", 8)])
+def test_an_infraction_is_told_of_the_player_and_leaves_the_play_where_it_is(
+    phase: Phase, measure: Measure, imp: int
+) -> None:
+    sitting = with_arbiter(phase)
+    before = sitting.table
+    told = sitting.take(infraction(measure, imp))
+    decision = FineRuled(takes={"p03": imp}, measure=measure, infraction="sound")
+    assert told == (ruled(decision, reason="Hu or its value told aloud"),)
+    assert sitting.table == before
+
+
+@pytest.mark.parametrize("strange", [infraction("fine", 5), infraction("dead_hand"), infraction("warning", 0, "spat")])
+def test_what_the_rules_do_not_have_for_an_infraction_is_refused(strange: InfractionRuled) -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    assert code_of(sitting, strange) == "fine_not_in_profile"
+
+
+DEAD = infraction("dead_hand", 0, "false_call")
+
+
+def test_a_dead_hand_declares_no_more_in_its_play() -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    sitting.take(DEAD)
+    assert code_of(sitting, ButtonPressed(at=AT + S, seat="west")) == "press_of_dead_hand"
+    sitting.press("east")
+    assert sitting.table.phase is Phase.CLAIMING
+
+
+def test_who_has_declared_with_a_dead_hand_has_not_and_the_play_goes_on() -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    sitting.declare("west")
+    told = sitting.take(DEAD)
+    assert [type(one) for one in told] == [Ruled, Overridden]
+    assert (sitting.table.phase, sitting.table.declarations) == (Phase.PLAYING, ())
+
+
+def test_a_dead_hand_that_has_pressed_in_silence_is_not_told_of_and_wins_nothing() -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    sitting.press("west")
+    others = sitting.table.declarations
+    (told,) = sitting.take(DEAD)
+    assert (isinstance(told, Ruled), sitting.table.declarations) == (True, others)
+    sitting.close_window()
+    with pytest.raises(NotNow) as refused:
+        sitting.value(west=8)
+    assert refused.value.code == "dead_hand_won"
+
+
+def test_who_has_won_has_no_dead_hand_before_the_result_is_entered_again() -> None:
+    sitting = with_arbiter(Phase.RECORDED)
+    assert sitting.table.outcome
+    winner, *_ = sitting.table.outcome.winners
+    assert code_of(sitting, infraction("dead_hand", 0, "false_call", winner)) == "dead_hand_won"
+
+
+def code_of(sitting: Sitting, event: Event) -> str:
+    with pytest.raises(NotNow) as refused:
+        sitting.take(event)
+    return refused.value.code
 
 
 def test_a_fine_that_a_result_has_told_is_not_told_again() -> None:

@@ -224,6 +224,8 @@ PLAY = re.compile(r"o*(r(s+(c[do]*(R(O[do]*R)*(O[do]*)?)?)?)?)?(vf*)*")
 
 def letter(fact: Fact) -> str:
     if isinstance(fact, Ruled):
+        if isinstance(fact.decision, FineRuled) and fact.decision.infraction:
+            return ""  # an infraction may be ruled at any time
         return {Reopen: "O", Void: "v", Adjusted: "v", FineRuled: "f"}[type(fact.decision)]
     return LETTER[type(fact)]
 

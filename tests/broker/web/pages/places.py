@@ -141,6 +141,17 @@ def drawing(page: Page) -> None:
     submit(page, "announce")
 
 
+def offered_formats(page: Page) -> None:
+    """Ask for formats, after the event has its players."""
+    if not page.locator("button[value=formats]").count():
+        named(page)
+        page.locator("#players-csv").fill(
+            "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
+        )
+        submit(page, "players")
+    submit(page, "formats")
+
+
 def respelt(page: Page) -> None:
     """Look at the correction of a player's name."""
     form = page.locator("#players form.card")
@@ -231,6 +242,19 @@ PLACES: Final = (
     Place("ruling: counted after all", "busy", "/rulings/new?play=4-4&kind=taken_over"),
     Place("ruling: counted after all, whom it moves", "busy", "/rulings/new?play=4-4&kind=taken_over", HEAD, asked),
     Place("ruling: left out", "busy", "/rulings/new?play=4-4&kind=discarded"),
+    Place("what happened", "busy", "/what-happened?play=1-2"),
+    Place(
+        "what happened: answered",
+        "busy",
+        "/what-happened?play=1-2&wall-east=9&wall-south=10&wall-west=9&wall-north=10&turn=south&phase=draw",
+    ),
+    Place(
+        "what happened: claims",
+        "busy",
+        "/what-happened?wall-east=1&wall-south=0&wall-west=1&wall-north=1&turn=east&phase=claim&dealer=east"
+        "&claim-west=hu_on_discard&claim-south=pung",
+    ),
+    Place("what happened: refused", "busy", "/what-happened?turn=east&wall-east=30"),
     Place("ruling: fouled", "busy", "/rulings/new?deal=2"),
     Place("ruling: substitute", "busy", "/rulings/new?kind=substitute"),
     Place("ruling: substitute, refused", "busy", "/rulings/new?kind=substitute", HEAD, unreasoned),
@@ -261,6 +285,7 @@ PLACES: Final = (
     Place("set-up: a correction looked at", "busy", "/setup?player=p03", "organiser", respelt),
     Place("set-up: new", "new", "/setup"),
     Place("set-up: players in teams", "new", "/setup", HEAD, listed),
+    Place("set-up: formats", "new", "/setup", HEAD, offered_formats),
     Place("set-up: refused", "new", "/setup", HEAD, mislisted),
     Place("draw: nothing announced", "new", "/setup/draw"),
     Place("draw", "new", "/setup/draw", HEAD, drawing),

@@ -87,6 +87,7 @@ def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_w
         ({"win": "discard", "han-south": "two"}, "number_unreadable"),
         ({"win": "discard", "han-south": "-1"}, "hand_value_out_of_range"),
         ({"win": "abort", "abort": "rain"}, "ending_missing"),
+        ({"win": "discard", "han-south": "3", "fu-south": "30"}, "loser_missing"),
         ({"win": "discard", "discarder": "west"}, "impossible_result"),
         ({"win": "discard", "han-south": "3", "fu-south": "31", "discarder": "west"}, "impossible_result"),
         ({"win": "discard", "han-south": "3", "fu-south": "30", "discarder": "south"}, "impossible_result"),

@@ -1,0 +1,366 @@
+"""What happened: from the counted walls, whose turn it was and who claimed, what is legal and how the play goes on.
+
+Turns say what is legal; here is only what an arbiter who comes to a table asks of them, in words and with the rule.
+Whether the walls fit is known without asking who drew when. Every turn begins with a draw or a claim and ends with a
+discard, which the next player draws after unless somebody claims it. So of two neighbours the next one has drawn as
+often for a turn, but for the sets that the first has claimed (more) and that were claimed from the first (fewer); the
+replacement of each kong comes on top.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.i18n import N_, Message, Translator
+from broker.protocol import SEATS, Seat
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
+from broker.rules.errors import RuleError
+from broker.rules.mcr.fan import Fan, fan_entries
+from broker.rules.mcr.turns import (
+    WALL,
+    Action,
+    Do,
+    Phase,
+    SituationFan,
+    Turns,
+    apply_turn,
+    begin_turns,
+    settle_claims,
+)
+from broker.terms import SEAT_NAMES
+
+CLAIMS: Final[Mapping[Do, Message]] = {
+    "chow": N_("chow"),
+    "pung": N_("pung"),
+    "melded_kong": N_("kong"),
+    "hu_on_discard": N_("hu"),
+}
+"""What may be claimed, as arbiters are asked."""
+
+PHASE_ASKED: Final[Mapping[Phase, Message]] = {
+    "claim": N_("has discarded, and nobody has drawn since"),
+    "draw": N_("is to draw"),
+    "hold": N_("holds the extra tile"),
+    "kong": N_("has declared a kong, and not drawn its replacement"),
+}
+"""How far whose turn it was had come, as arbiters are asked; the usual question first."""
+
+Tone = Literal["plain", "yes", "no"]
+
+
+class Scene(Struct, frozen=True, kw_only=True):
+    """What an arbiter has been told, and has counted."""
+
+    walls: Mapping[Seat, int]
+    """Tiles left."""
+    turn: Seat
+    phase: Phase
+    claims: Mapping[Seat, Do] = {}
+    """Who claims the tile that lies open, and what for."""
+    dealer: Seat
+    taken: Mapping[tuple[Seat, Seat], int] | None = None
+    """How many sets each has claimed so far from each other, kongs among them; None: nobody has looked."""
+    kongs: Mapping[Seat, int] = {}
+    """How many kongs each has declared, of all kinds."""
+
+
+class Answer(NamedTuple):
+    """One sentence of the answer, its code, and the rule that it follows from."""
+
+    code: str
+    text: Message
+    rule: str = ""
+    tone: Tone = "plain"
+
+    def in_words(self, _: Translator) -> str:
+        """Return the sentence in a language, with the seats as they are called there."""
+        return _(self.text, **{name: _word(_, value) for name, value in self.text.values.items()})
+
+
+def _word(_: Translator, value: object) -> object:
+    if isinstance(value, Message):
+        return _(value)
+    if isinstance(value, Fan):
+        return getattr(value, _.language, value.en)
+    if isinstance(value, tuple):
+        return _(", ").join(str(_word(_, one)) for one in value)
+    return _(SEAT_NAMES[value]) if isinstance(value, str) and value in SEAT_NAMES else value
+
+
+def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Answer, ...]:
+    """Return what the rules say of a scene. `one_winner`: only the nearest in turn order wins on a discard.
+
+    Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
+    """
+    state = begin_turns(
+        scene.walls, scene.turn, "claim" if scene.phase == "kong" else scene.phase, one_winner=one_winner
+    )
+    if scene.phase == "kong":
+        state = replace(state, phase="kong", extra="replacement")
+    counted = () if scene.phase == "draw" and not scene.walls[scene.turn] else _counted(scene)
+    return (_last_tile(state), *_PHASES[scene.phase](state, scene), *counted)
+
+
+def _last_tile(state: Turns) -> Answer:
+    """Say whether the last tile of the wall is reached."""
+    following = NEXT_SEAT[state.turn]
+    if not state.ltw:
+        text = N_("The last tile of the wall is not reached: {other} has tiles left.", other=following)
+        return Answer("ltw_not_reached", text, "OEDMC")
+    text = N_(
+        "The last tile of the wall is reached: it is {seat}’s turn and the wall of {other} is empty. Only hu may be "
+        "declared now.",
+        seat=state.turn,
+        other=following,
+    )
+    return Answer("ltw_reached", text, "OEDMC rule 4", "no")
+
+
+# ---- how the play goes on -----------------------------------------------------------------------
+
+
+def _at_draw(state: Turns, _: Scene) -> Iterator[Answer]:
+    if not state.walls[SEAT_INDEX[state.turn]]:
+        text = N_(
+            "{seat} has no tile left to draw, so the play was over before: count the walls again.", seat=state.turn
+        )
+        yield Answer("wall_empty", text, "OEDMC", "no")
+        return
+    yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=state.turn), "MIL", "yes")
+    yield _last_draw(state)
+
+
+def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
+    seat = state.turn
+    yield Answer("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
+    if state.ltw:
+        yield Answer("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
+        yield Answer(
+            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan=_fan("Last Tile Draw")), "OEDMC rule 5"
+        )
+    elif not state.walls[SEAT_INDEX[seat]]:
+        text = N_("{seat} may not declare a kong: the own wall is empty, so there is no replacement.", seat=seat)
+        yield Answer("kong_refused", text, "OEDMC rule 3B", "no")
+    else:
+        text = N_(
+            "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of the own "
+            "wall.",
+            seat=seat,
+        )
+        yield Answer("kong_allowed", text, "OEDMC rule 3A", "yes")
+    yield _last_draw(state)
+
+
+def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
+    allowed = []
+    for claim in _in_turn_order(scene):
+        refused = _refusal(state, claim)
+        yield refused or _allowed(claim)
+        if refused is None:
+            allowed.append(claim)
+    sets = [claim.actors[0] for claim in allowed if claim.do in ("pung", "melded_kong")]
+    if len(sets) > 1:
+        text = N_("Not both can hold the tiles for it: let {seats} show them.", seats=tuple(sets))
+        yield Answer("two_pungs", text, "MCR", "no")
+    yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
+
+
+def _in_turn_order(scene: Scene) -> list[Action]:
+    claims = sorted(scene.claims.items(), key=lambda one: turns_between(scene.turn, one[0]))
+    return [Action(do, seat) for seat, do in claims]
+
+
+def _allowed(claim: Action) -> Answer:
+    text = N_("{seat}, {claim}: allowed.", seat=claim.actors[0], claim=CLAIMS[claim.do])
+    return Answer(f"{claim.do}_allowed", text, "MCR", "yes")
+
+
+WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
+    "only_hu_in_ltw": (
+        N_("{seat}, {claim}: not allowed. On the last tile of the wall a discard can be claimed for hu only."),
+        "OEDMC rule 4",
+    ),
+    "kong_without_wall": (
+        N_("{seat}, {claim}: not allowed. The own wall is empty, so there is no replacement."),
+        "OEDMC rule 3B",
+    ),
+    "chow_not_next": (N_("{seat}, {claim}: not allowed. Only the next in turn order, {other}, may chow."), "MCR"),
+    "own_discard": (N_("{seat}, {claim}: not allowed. Nobody claims an own discard."), "MCR"),
+    "discarder_wins": (N_("{seat}, {claim}: not allowed. Nobody claims an own discard."), "MCR"),
+    "wrong_phase": (N_("{seat}, {claim}: not allowed. The tile of a kong can be claimed for hu only."), "MCR"),
+}
+"""By the code with which a claim is refused."""
+
+
+def _refusal(state: Turns, claim: Action) -> Answer | None:
+    try:
+        apply_turn(state, claim)
+    except RuleError as refused:
+        text, rule = WHY_NOT[refused.code]
+        values = {"seat": claim.actors[0], "claim": CLAIMS[claim.do], "other": NEXT_SEAT[state.turn]}
+        return Answer(refused.code, Message(text.template, **values), rule, "no")
+    return None
+
+
+def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Answer]:
+    """Say whose tile it is, and who goes on."""
+    after = apply_turn(state, settled)
+    if settled.do == "no_claim":
+        yield from _nobody_claims(after)
+        return
+    if settled.do == "hu_on_discard":
+        yield from _won(state, settled.seats, claimants)
+        yield from (_adds(fan) for fan in after.situation_fans)
+        return
+    seat, claim = after.turn, CLAIMS[settled.do]
+    if len(claimants) > 1:
+        text = N_("The tile is {seat}’s, for {claim}: hu comes before pung and kong, these before chow.")
+        yield Answer("tile_goes_to", Message(text.template, seat=seat, claim=claim), "MCR", "yes")
+    else:
+        yield Answer("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
+    if settled.do == "melded_kong":
+        text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=seat)
+        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
+    else:
+        yield Answer("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
+    if after.ltw:
+        yield _last_tile(after)
+    yield _last_draw(after)
+
+
+def _nobody_claims(after: Turns) -> Iterator[Answer]:
+    if after.over:
+        text = N_("Nobody wins on this discard: the play is over, a draw.")
+        yield Answer("exhausted_draw", text, "MIL", "yes")
+        return
+    # After a kong it is the same player's turn, and the tile drawn is the replacement.
+    if after.extra == "replacement":
+        text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=after.turn)
+        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
+    else:
+        yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=after.turn), "MIL", "yes")
+        if after.ltw:
+            yield _last_tile(after)
+    yield _last_draw(after)
+
+
+def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -> Iterator[Answer]:
+    yield Answer("tile_wins", N_("The tile is {seats}’s, for hu: the play is over.", seats=winners), "MCR", "yes")
+    if state.one_winner and len(claimants) > 1:
+        text = N_("Of several who declare hu, only the nearest in turn order wins by the rules of this event.")
+        yield Answer("nearest_wins", text)
+    elif len(winners) > 1:
+        yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC rule 2")
+    if state.phase == "kong":
+        text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
+        yield Answer("added_kong_only", text, "MCR")
+
+
+def _adds(fan: SituationFan) -> Answer:
+    return Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), "OEDMC rule 5")
+
+
+def _fan(name: SituationFan) -> Fan:
+    return next(fan for fan in fan_entries().values() if fan.en == name)
+
+
+def _last_draw(state: Turns) -> Answer:
+    """Say who draws the last tile of the play, if from now on everybody draws and discards."""
+    last, count = None, 0
+    while state.over is None:
+        if state.phase == "draw":
+            if not state.walls[SEAT_INDEX[state.turn]]:
+                break
+            last, count = state.turn, count + 1
+        state = apply_turn(state, _PLAIN[state.phase](state.turn))
+    if last is None:
+        return Answer("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
+    text = N_(
+        "If nobody claims any more, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
+        seat=last,
+        count=count,
+    )
+    return Answer("draws_last", text, "OEDMC")
+
+
+_PLAIN: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
+    "draw": lambda seat: Action("draw", seat),
+    "hold": lambda seat: Action("discard", seat),
+    "claim": lambda _: Action("no_claim"),
+    "kong": lambda _: Action("no_claim"),
+}
+_PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
+    "draw": _at_draw,
+    "hold": _at_hold,
+    "claim": _at_claim,
+    "kong": _at_claim,
+}
+
+
+# ---- whether the walls fit ----------------------------------------------------------------------
+
+
+def _counted(scene: Scene) -> Iterator[Answer]:
+    """Say whether the walls fit the turns, and else who has drawn out of turn."""
+    odd = _odd_draws(scene)
+    if not any(odd.values()):
+        yield Answer("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
+        return
+    fitting = [seat for seat in SEATS if not any(_odd_draws(replace(scene, turn=seat)).values())]
+    if scene.taken is None:
+        text = N_("The four walls fit only if sets were claimed before: say which, and the draws can be checked.")
+        yield Answer("sets_missing", text, "MIL", "no")
+    elif Counter(odd.values())[0] < len(SEATS) // 2:
+        text = N_("The walls fit neither the turns nor the sets: count tiles and sets again.")
+        yield Answer("walls_unclear", text, "MIL", "no")
+    else:
+        yield from _out_of_turn(odd)
+    if fitting and scene.taken is not None:
+        text = N_("The walls fit if it was the turn of {seat}.", seat=fitting[0])
+        yield Answer("another_turn", text, "MIL")
+
+
+def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
+    for seat, count in odd.items():
+        if count > 0:
+            text = N_("{seat} has drawn out of turn; tiles drawn too many: {count}.", seat=seat, count=count)
+            yield Answer("drew_out_of_turn", text, "MIL", "no")
+        elif count < 0:
+            text = N_("{seat} was passed over; tiles drawn too few: {count}.", seat=seat, count=-count)
+            yield Answer("passed_over", text, "MIL", "no")
+
+
+def _odd_draws(scene: Scene) -> dict[Seat, int]:
+    """Return how many tiles each has drawn too many, or below zero too few, where most have drawn as they should."""
+    over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
+    at = _usual(over.values())
+    return {seat: over[seat] - at for seat in SEATS}
+
+
+def _usual(numbers: Iterable[int]) -> int:
+    """Return the number that most have; of several the one that is nearest to the others."""
+    counted = Counter(numbers)
+    most = max(counted.values())
+    return min(
+        (number for number, times in counted.items() if times == most),
+        key=lambda one: (sum(abs(other - one) * times for other, times in counted.items()), one),
+    )
+
+
+def _draws_due(scene: Scene) -> dict[Seat, int]:
+    """Return how many tiles each should have drawn more than the dealer has for turns of the own."""
+    taken, due = scene.taken or {}, dict.fromkeys(SEATS, 0)
+    # The discard that lies open is not yet drawn after, nor is the one whose draw is awaited; a turn that goes on has
+    # not come to its discard.
+    open_at = next(seat for seat in SEATS if NEXT_SEAT[seat] == scene.turn) if scene.phase == "draw" else scene.turn
+    seat = scene.dealer
+    while NEXT_SEAT[seat] != scene.dealer:
+        claimed = sum(taken.get((seat, other), 0) for other in SEATS)
+        lost = sum(taken.get((other, seat), 0) for other in SEATS)
+        due[NEXT_SEAT[seat]] = due[seat] + claimed - lost - (seat == open_at)
+        seat = NEXT_SEAT[seat]
+    waits = scene.turn if scene.phase == "kong" else None
+    return {seat: due[seat] + scene.kongs.get(seat, 0) - (seat == waits) for seat in SEATS}

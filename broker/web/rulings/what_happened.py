@@ -1,0 +1,99 @@
+"""What happened at a table, as the rules see it: asked by an arbiter who stands there. Nothing is stored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.i18n import N_
+from broker.protocol import SEATS, Refused, Seat
+from broker.rules import Profile, RuleError
+from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
+from broker.web import Access, PageUnknown, render_page, translator_for, visitor_of
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.forms import whole_number
+from broker.web.rulings.views import play_asked_for
+
+WHAT_HAPPENED_PATH: Final = "/what-happened"
+MOST_SETS: Final = 4
+
+
+class WhatHappenedPage:
+    """Answers arbiters; the address has all that was said, so that it can be shown to another."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [self._access.route(WHAT_HAPPENED_PATH, self.show, "rule")]
+
+    async def show(self, request: Request) -> Response:
+        """Ask, and answer what can be answered."""
+        event, said = self._rulings.event, dict(request.query_params)
+        profile = event.profile
+        if not isinstance(profile, Profile):
+            raise PageUnknown("riichi has other turns")
+        key = play_asked_for(said)
+        play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+        dealer = event.winds(play.deal)[1] if play else None
+        found: tuple[Answer, ...] = ()
+        error: Exception | None = None
+        try:
+            if "turn" in said:
+                nearest = profile.payments.several_hu.value == "nearest"
+                found = what_happened(read_scene(said, dealer), one_winner=nearest)
+        except (RuleError, Refused) as refusal:
+            error = refusal
+        values: dict[str, Any] = {
+            "said": said,
+            "play": play,
+            "names": {seat: event.name_of(play.players[seat]) for seat in SEATS} if play else {},
+            "dealer": dealer,
+            "found": [(one, one.in_words(translator_for(request))) for one in found],
+            "asks_sets": "sets" in said or any(one.code == "sets_missing" for one in found),
+            "claims": CLAIMS,
+            "phases": PHASE_ASKED,
+            "last_table": max((table for table, _ in event.bookings), default=1),
+            "last_round": max((round_ for _, round_ in event.bookings), default=1),
+            "full": WALL,
+            "most_sets": MOST_SETS,
+        }
+        return render_page(
+            request, "what_happened.html", N_("What happened?"), visitor_of(request), error=error, values=values
+        )
+
+
+def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
+    """Return what the form says. Raises Refused `scene_incomplete`, `number_unreadable`."""
+    walls = {seat: whole_number(said, f"wall-{seat}") for seat in SEATS}
+    counted = {seat: left for seat, left in walls.items() if left is not None}
+    turn, phase = _seat(said.get("turn")), said.get("phase", "")
+    dealer = dealer or _seat(said.get("dealer"))
+    if len(counted) < len(SEATS) or turn is None or dealer is None or phase not in PHASE_ASKED:
+        raise Refused("scene_incomplete", "walls, turn or dealer are missing")
+    sets = {(seat, other): f"taken-{seat}-{other}" for seat in SEATS for other in SEATS if other != seat}
+    return Scene(
+        walls=counted,
+        turn=turn,
+        phase=phase,  # type: ignore[arg-type]  # looked at above
+        claims=_claims(said, turn) if phase in ("claim", "kong") else {},
+        dealer=dealer,
+        taken={pair: _count(said, field) for pair, field in sets.items()} if "sets" in said else None,
+        kongs={seat: _count(said, f"kongs-{seat}") for seat in SEATS} if "sets" in said else {},
+    )
+
+
+def _claims(said: Mapping[str, str], turn: Seat) -> dict[Seat, Do]:
+    claimed: dict[str, Do] = {do: do for do in CLAIMS}
+    return {seat: claimed[do] for seat in SEATS if seat != turn and (do := said.get(f"claim-{seat}", "")) in claimed}
+
+
+def _seat(written: str | None) -> Seat | None:
+    return next((seat for seat in SEATS if seat == written), None)
+
+
+def _count(said: Mapping[str, str], field: str) -> int:
+    return min(max(whole_number(said, field) or 0, 0), MOST_SETS)
