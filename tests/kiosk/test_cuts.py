@@ -263,7 +263,7 @@ def test_an_arbiter_who_was_let_in_finds_the_panel_and_a_ruling_that_stands_clos
     tell_pin(tmp_path)
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
-        for key in ("a", *"4812", "enter", "4", "5", "enter", "6"):
+        for key in ("a", *"4812", "enter", "5", "5", "enter", "6"):
             before = table.journal.panel, table.program.state
             table.type(key)
             after = table.journal.panel, table.program.state
