@@ -319,7 +319,7 @@ def test_formats_are_shown_as_the_set_up_offers_them_and_as_programs_read_them()
     offered = [one.row() for one in formats(Resources(16, None, 240, 4))]
     assert json.loads(ask(*hall, "--json").output) == {"formats": offered}
     heads, *lines = ask(*hall).output.splitlines()
-    assert heads.endswith("strength")
+    assert heads.endswith("strength  50 %  80 %")
     assert [line.split()[:3] for line in lines] == [
         [str(row["rounds"]), str(row["deals_per_round"]), str(row["copies"])] for row in offered
     ]

@@ -33,6 +33,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/live/riichi": ARBITERS,
     "/riichi/{table:int}-{round:int}.pdf": ARBITERS,
     "/infractions": ARBITERS,
+    "/what-happened": ARBITERS,
     "/infractions.pdf": ARBITERS,
     "/ruling/{ruling}.pdf": ARBITERS,
     "/rulings": ARBITERS,
