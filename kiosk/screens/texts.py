@@ -63,7 +63,7 @@ ARBITER: Final[Mapping[str, Message]] = {
     "seats": N_("Which seats?"),
     "fine": N_("How much?"),
     "infraction": N_("Which infraction?"),
-    "penalty": N_("Which penalty? The first is for the first time."),
+    "penalty": N_("Which penalty? The first is for a first offence."),
     "reason": N_("Why?"),
     "sure": N_("Are you sure?"),
 }
