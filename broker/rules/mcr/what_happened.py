@@ -129,7 +129,7 @@ def _at_draw(state: Turns, _: Scene) -> Iterator[Answer]:
         )
         yield Answer("wall_empty", text, "OEDMC", "no")
         return
-    yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=state.turn), "MIL", "yes")
+    yield Answer("draws_next", N_("{seat} draws next, from their own wall.", seat=state.turn), "MIL", "yes")
     yield _last_draw(state)
 
 
@@ -142,7 +142,7 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
             "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan=_fan("Last Tile Draw")), "OEDMC rule 5"
         )
     elif not state.walls[SEAT_INDEX[seat]]:
-        text = N_("{seat} may not declare a kong: the own wall is empty, so there is no replacement.", seat=seat)
+        text = N_("{seat} may not declare a kong: their own wall is empty, so there is no replacement.", seat=seat)
         yield Answer("kong_refused", text, "OEDMC rule 3B", "no")
     else:
         text = N_(
@@ -222,7 +222,7 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
     else:
         yield Answer("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
     if settled.do == "melded_kong":
-        text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=seat)
+        text = N_("{seat} draws the replacement, the next tile of their own wall, then discards.", seat=seat)
         yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
         yield Answer("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
@@ -238,10 +238,10 @@ def _nobody_claims(after: Turns) -> Iterator[Answer]:
         return
     # After a kong it is the same player's turn, and the tile drawn is the replacement.
     if after.extra == "replacement":
-        text = N_("{seat} draws the replacement, the next tile of the own wall, then discards.", seat=after.turn)
+        text = N_("{seat} draws the replacement, the next tile of their own wall, then discards.", seat=after.turn)
         yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
     else:
-        yield Answer("draws_next", N_("{seat} draws next, from the own wall.", seat=after.turn), "MIL", "yes")
+        yield Answer("draws_next", N_("{seat} draws next, from their own wall.", seat=after.turn), "MIL", "yes")
         if after.ltw:
             yield _last_tile(after)
     yield _last_draw(after)
