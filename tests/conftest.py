@@ -1,9 +1,13 @@
 """What every test begins with, and how many examples a property test tries (`HYPOTHESIS_PROFILE=nightly`: many)."""
 
 import os
+import shutil
+from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.demo_event import MakeEvent, maker
 
@@ -16,6 +20,17 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ARGS: Final = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 SLOW_TIMEOUT_S = 1500
 
@@ -36,3 +51,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
     """Return what puts the demo's event into a folder."""
     return maker(tmp_path_factory.mktemp("demo"))
+
+
+# One for all tests of a worker, each with a context of its own. Its driver keeps an event loop running in the main
+# thread, in which no other may run: see `tests/event_loop.py`.
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("chromium is missing; install it with: sudo apt-get install chromium")
+    expect.set_options(timeout=60_000)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGS))
+        yield chromium
+        chromium.close()

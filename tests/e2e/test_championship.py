@@ -21,7 +21,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from broker.mqtt.brokers import Kind
-from tests.broker.web.conftest import browser  # noqa: F401 - a fixture
 from tests.e2e.championship.pages import (
     Photographer,
     lines_on,
@@ -70,7 +69,7 @@ AFTERWARDS: Final = ("final", "ceremony", "standings", "rulings", "exports")
 class Championship:
     """The event as its staff live it, and as it is counted beside it."""
 
-    def __init__(self, venue: Venue, browser: Browser, kind: Kind, photos: Photographer) -> None:  # noqa: F811 - the fixture
+    def __init__(self, venue: Venue, browser: Browser, kind: Kind, photos: Photographer) -> None:
         self.venue, self.photos = venue, photos
         link = venue.open_set_up()
         make_accounts(browser, venue.desk, link)
@@ -322,7 +321,7 @@ def group_of(row: dict[str, str]) -> str:
 
 
 @pytest.fixture(params=["embedded", "mosquitto"])
-def championship(tmp_path: Path, request: pytest.FixtureRequest, browser: Browser) -> Iterator[Championship]:  # noqa: F811 - the fixture
+def championship(tmp_path: Path, request: pytest.FixtureRequest, browser: Browser) -> Iterator[Championship]:
     photos = Photographer()
     with ExitStack() as leaving:
         leaving.callback(photos.develop)

@@ -18,11 +18,11 @@ from playwright.sync_api import Browser, Error, sync_playwright
 
 from broker.i18n import languages
 from broker.web.server import DeskServer
-from tests.broker.web.conftest import ARGS
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.laws import broken, inaccessible
 from tests.broker.web.pages.places import PLACES
 from tests.broker.web.pages.visits import SIZES, Look, Visits
+from tests.conftest import ARGS
 
 WIDTHS: Final = {"phone": 300, "laptop": 640, "projector": 640}
 """Of one picture on a sheet, pixels."""

@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from tests.broker.web.conftest import ARGS
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.places import CODE, HEAD, Place, keyed, named, submit
 from tests.broker.web.pages.visits import Look, Visits
 from tests.broker.web.sample import NAMES
+from tests.conftest import ARGS
 
 COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
