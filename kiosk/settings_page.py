@@ -50,7 +50,7 @@ def _default(value: Any) -> str:  # noqa: ANN401 - a default is of any type
     return "none" if value is None else f"`{msgspec.json.encode(value).decode()}`"
 
 
-def _meaning(hint: Any) -> str:  # noqa: ANN401 - so is a type
+def _meaning(hint: Any) -> str:  # noqa: ANN401 - an annotation may be anything
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next(note.description for note in reversed(notes) if isinstance(note, Meta) and note.description)
 

@@ -110,7 +110,7 @@ def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]
         before = deal
 
 
-class Walls(Flowable):  # type: ignore[misc] # reportlab ships no types
+class Walls(Flowable):  # type: ignore[misc]  # reportlab ships no types
     """The four trays of a deal, a row each: the hand, and the wall as it is drawn."""
 
     def __init__(self, deal: Deal, names: dict[Seat, str]) -> None:

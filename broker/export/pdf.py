@@ -306,7 +306,7 @@ def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) ->
     return _Line(text, size * min(1.0, room / width), align, bold=bold)
 
 
-class _Line(Flowable):  # type: ignore[misc] # reportlab ships no types
+class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
     """A text in one line. Most cells are, and a paragraph takes four times as long."""
 
     def __init__(self, text: str, size: float, align: Align, *, bold: bool) -> None:
@@ -340,7 +340,7 @@ DrawPage = Callable[[Canvas, int, int], None]
 """Draws what stands on each page beside its tables; gets the page's number, and how many pages there are."""
 
 
-class _CountedCanvas(Canvas):  # type: ignore[misc] # reportlab ships no types
+class _CountedCanvas(Canvas):  # type: ignore[misc]  # reportlab ships no types
     """A canvas whose pages are finished when all are there, so that each can say how many there are."""
 
     def __init__(self, *args: object, draw_page: DrawPage, **options: object) -> None:

@@ -111,7 +111,9 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str, look: str) -> No
 
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
 @pytest.mark.parametrize("left", [False, True], ids=["asked", "play on"])
-def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(who: tuple[Seat, ...], left: bool) -> None:  # noqa: FBT001 - an example
+def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(
+    who: tuple[Seat, ...], *, left: bool
+) -> None:
     """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is one.
 
     So is that of its end, where somebody says at the screen that the play is to go on.

@@ -78,7 +78,7 @@ def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
     return Scene(
         walls=counted,
         turn=turn,
-        phase=phase,  # type: ignore[arg-type]  # looked at above
+        phase=phase,  # type: ignore[arg-type]  # a phase: checked above
         claims=_claims(said, turn) if phase in ("claim", "kong") else {},
         dealer=dealer,
         taken={pair: _count(said, field) for pair, field in sets.items()} if "sets" in said else None,

@@ -10,7 +10,7 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urljoin
 
 import pytest
@@ -257,10 +257,10 @@ def web_server(folder: Path) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_published_pages_fit_a_phone_and_can_be_read(
-    browser: Browser, tmp_path: Path, whole: Files, scheme: str
+    browser: Browser, tmp_path: Path, whole: Files, scheme: Literal["light", "dark"]
 ) -> None:
     PublishedFolder(tmp_path, NAME).put(whole)
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page, found = context.new_page(), list[str]()
     with web_server(tmp_path) as url:
         for name in ("index", "en/standings", "fr/deal-2", "zh/deals", "fr/player-p03", "zh/seating-by-table"):
