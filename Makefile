@@ -86,6 +86,11 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
+.PHONY: bench-columns
+bench-columns: setup ## measure: a million plays from stream to standings, beside pandas, DuckDB and PostgreSQL
+	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
+	$(BIN)/python -m tests.benchmarks.columns
+
 .PHONY: bench-hands
 bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
