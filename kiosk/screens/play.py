@@ -36,6 +36,7 @@ from kiosk.screens.views import (
     StoppedView,
     may_pair,
 )
+from kiosk.screens.what_happened import scene_screen
 from kiosk.table import TrayProblem
 
 
@@ -304,6 +305,8 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     asked = view.panel
     if asked is None:
         return None
+    if asked.ask == "scene" and asked.scene:
+        return scene_screen(_, view, asked.scene)
     title = _title(_, asked)
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
     lines = [
