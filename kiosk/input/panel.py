@@ -160,7 +160,8 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
     first: tuple[Act, ...] = ("resume",) if state.paused else ()
     last: tuple[Act, ...] = ("extra_time",) if state.paused else ("extra_time", "pause")
     test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
-    return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last)
+    asks: tuple[Act, ...] = ("what_happened",) if scene_of(state) else ()
+    return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last, *asks)
 
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
@@ -178,8 +179,7 @@ def _acts_of_play(state: Table) -> tuple[Act, ...]:
         acts.append("false_hu")
     if state.phase is Phase.RECORDED and state.outcome is not None:
         acts.append("reopen")
-    asks: tuple[Act, ...] = ("what_happened",) if scene_of(state) else ()
-    return (*acts, "infraction", "adjust", "void", *asks)
+    return (*acts, "infraction", "adjust", "void")
 
 
 def opened_panel(state: Table) -> ArbiterPanel:

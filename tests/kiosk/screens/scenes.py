@@ -454,7 +454,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "declared, on a later tile": lambda: entering(Form(("west", "east"), tiles=("north", "east"))),
     "declared, one value": one_value,
     "declared, refused": lambda: entering(Form(("west",), digits="7", least=8), problem="below_minimum"),
-    "declared, three winners": lambda: entering(Form(SEATS[1:], (8, 8), "388", 8, ("east", "east", "east"))),
+    "declared, three winners": lambda: entering(Form(SEATS[1:], (8, 8), "388", 8, tiles=("east", "east", "east"))),
     "declared, false hu, PIN": lambda: ruling(ArbiterPanel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
     "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
