@@ -97,6 +97,11 @@ class RiichiPrompt:
         return self.form.seat if isinstance(self.form, WinForm) else None
 
     @property
+    def asked(self) -> Seat | None:
+        """Whose hand is asked about, or on whose tile they declared."""
+        return (self.form.whose_tile or self.form.seat) if isinstance(self.form, WinForm) else None
+
+    @property
     def overtaken(self) -> tuple[Seat, ...]:
         """Who declared on a later tile."""
         return self.form.overtaken if isinstance(self.form, WinForm) else ()
