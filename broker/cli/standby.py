@@ -16,7 +16,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
-from broker.console import said_as_json
+from broker.console import said_as_json, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
 from broker.i18n import Message
 from broker.mqtt.certificates import Certificates
@@ -381,4 +381,4 @@ def take_over(folder: Path) -> None:
         SqliteJournal(folder / STORE, event_name(folder)).close()
         raise StandbyBehind(f"no standby runs on {folder}")
     (folder / WISH).touch()
-    click.echo("The standby takes over.")
+    say("the standby takes over", folder=folder)

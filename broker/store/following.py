@@ -19,7 +19,6 @@ from msgspec import Struct
 
 from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
-from broker.output import STANDINGS
 from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
 from broker.store.chain import Fault, link_after
 from broker.store.journal import RefusedRow
@@ -36,7 +35,7 @@ PEER: Final = "standby.json"
 """In the event's folder: where the other machine is (broker/scorer/standby.py)."""
 
 OWN: Final = (
-    *(STORE, STANDINGS, PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
+    *(STORE, "standings.csv", PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
     *("server.crt", "server.key"),
 )
 """What each machine has for itself, or makes from the rest; packages of another version are large, and taken again."""
@@ -126,7 +125,7 @@ class FollowedEvent:
         states = {str(path.relative_to(self._folder)): _state(path) for path in _followed_files(self._folder)}
         return Part(
             height,
-            rows,  # type: ignore[arg-type] # as the database gives them: what decodes them looks at their types
+            rows,
             refused,
             aside,
             about if _hash(about) != have.about else None,
