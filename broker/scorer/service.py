@@ -20,6 +20,7 @@ from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.logs import get_logger, play_id
 from broker.protocol import (
+    SILENT_S,
     Beat,
     CheckedIn,
     CountRequest,
@@ -70,6 +71,7 @@ from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
+from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
@@ -78,6 +80,7 @@ from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
+from broker.store.witness import WitnessLine
 
 log = get_logger("homologue.scorer")
 
@@ -109,7 +112,7 @@ class Scorer:
     """Returns the last entry of the desk's audit log."""
 
     @gc_paused()
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one statement a part
         self,
         event: Event,
         journal: Journal,
@@ -173,7 +176,8 @@ class Scorer:
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
-        journal.follow(self.homes.follow)
+        self.standby = StandbyWatch(lambda: journal.height, seconds)
+        journal.follow(self._committed)
         self._alerts.note(self.publisher.write_standings())
         self._admit_listed(event, folder)
 
@@ -243,6 +247,12 @@ class Scorer:
         return self._inbox.qsize() + len(self._waiting)
 
     @property
+    def tables_heard(self) -> int:
+        """How many tables are heard of."""
+        now, readings = self._seconds(), tuple(self.devices.readings.values())
+        return sum(now - one.heard_at < SILENT_S for one in readings)
+
+    @property
     def begun(self) -> bool:
         """Whether a table has told a fact."""
         return any(book.taken for book in self._intake.books.values())
@@ -256,6 +266,7 @@ class Scorer:
         self._inbox.put(call)
         answer = wait_for(call)
         self.homes.wait()
+        self.standby.wait()
         return answer
 
     def pin_changed(self) -> None:
@@ -306,9 +317,10 @@ class Scorer:
         self.publisher.publish_again()
 
     def _look(self) -> None:
-        """Say that we are there, and notice who says so no more."""
+        """Say that we are there, and notice who says so no more. Raises ScorerReplaced where that was handed over."""
         now = self._seconds()
         self._look_at_disk()
+        self._look_at_standby()
         self.publisher.beat(now)
         if self.homes.look():
             self._publish_alerts(self._clock())
@@ -318,6 +330,18 @@ class Scorer:
             self._alerts.note(silent)
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
+            self.dashboard.show()
+
+    def _look_at_standby(self) -> None:
+        """Tell tables and people of the standby; end once it was told that it is the active scorer."""
+        if self.standby.left(settled=self._inbox.empty()):
+            self.publisher.moved = self.publisher.standby
+            raise ScorerReplaced("the standby has taken over: this one writes no more")
+        if self.standby.peer:
+            self.publisher.place_standby(self.standby.peer.broker)
+        if found := self.standby.concerns():
+            self._alerts.note(found)
+            self._publish_alerts(self._clock())
             self.dashboard.show()
 
     def _look_at_disk(self) -> None:
@@ -347,13 +371,15 @@ class Scorer:
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.standby.leaving:  # tables send it again, to the standby
+            incoming = []
         if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
             self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
             incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
         self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
-                call.do()
+                call.do(None if not self.standby.leaving else ScorerBusy("the standby takes over: go to its desk"))
                 self.dashboard.due.hurry()  # who has ruled looks at once
         if self.publisher.large:
             self.dashboard.show()  # the arbiter is not to wait until thousands of lines are written
@@ -570,6 +596,12 @@ class Scorer:
         self.publisher.standings_due.hurry()
         self._publish_standings()
 
+    def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+        """Keep what was decided in its other homes."""
+        self.homes.follow(decided, lines)
+        if decided:
+            self.standby.decided = lines[-1].height
+
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""
         if isinstance(decided.message, Ruling):
@@ -607,14 +639,16 @@ class PendingCall(Generic[T]):
         self._work = work
         self.answer: Future[T] = Future()
 
-    def do(self) -> None:
-        """Answer. A refusal is an answer; anything else that goes wrong goes on to whoever runs the scorer too."""
+    def do(self, refusal: ScorerError | None = None) -> None:
+        """Answer, with a refusal if there is one. Anything else that goes wrong goes on to whoever runs the scorer."""
         if not self.answer.set_running_or_notify_cancel():
             return
         try:
+            if refusal:
+                raise refusal
             self.answer.set_result(self._work())
-        except (Refused, ScorerError) as refusal:
-            self.answer.set_exception(refusal)
+        except (Refused, ScorerError) as refused:
+            self.answer.set_exception(refused)
         except BaseException as broken:
             self.answer.set_exception(broken)
             raise
