@@ -216,10 +216,10 @@ arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare 
 	$(BIN)/python packaging/arm64.py --dist $(DIST)
 
 .PHONY: lab
-lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME TABLES=N KEEP=FOLDER)
+lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME ONLY=THEME TABLES=N KEEP=FOLDER)
 	@tests/install-system-packages lab
 	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(UNTIL),--until $(UNTIL)) $(if $(TABLES),--tables $(TABLES)) $(if $(KEEP),--keep $(KEEP))
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(ONLY),--only $(ONLY)) $(if $(TABLES),--tables $(TABLES)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,25 +22,30 @@ THEMES: Final[dict[str, Callable[[LabTable, Report], None]]] = {
 }
 """In the order of the day: each goes on at the table where the one before has left it."""
 
+THEME_NAMES: Final = (*THEMES, "power")
+
 
 @click.command()
 @click.option("--cuts", default=10, show_default=True, help="How often the plug is pulled.")
 @click.option("--seed", default=1, show_default=True, help="When.")
 @click.option(
-    "--until", type=click.Choice(["card", "first_boot", *THEMES, "power"]), default="power", help="The last theme."
+    "--until", type=click.Choice(["card", "first_boot", *THEME_NAMES]), default="power", help="The last theme."
 )
+@click.option("--only", type=click.Choice(THEME_NAMES), help="This theme alone, after `first_boot`.")
 @click.option("--tables", default=1, show_default=True, help="Play two rounds at so many tables instead, 1 GB each.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep disks, consoles and the event in this new folder.")
-def main(cuts: int, seed: int, until: str, tables: int, keep: Path | None) -> None:
+def main(cuts: int, seed: int, until: str, only: str | None, tables: int, keep: Path | None) -> None:
     """Install the packages of build/deb in a machine, and look what a table does there when things go wrong."""
     begun = time.monotonic()
+    last = THEME_NAMES.index(until) + 1 if until in THEME_NAMES else 0
+    themes = THEME_NAMES[:last] if only is None else (only,)
     debian, made = image.base(), image.disk(image.newest_debs())
     click.echo(f"lab: {(made / 'megabytes').read_text().strip()} MB on the card; {time.monotonic() - begun:.0f} s")
     report = Report(click.echo)
     with tempfile.TemporaryDirectory(prefix="homologue-lab-") as temporary:
         folder = keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        if tables == 1:
+        if tables == 1 and only is None:
             click.echo("card")
             card.run(report)
         if until != "card" and not report.broken:
@@ -50,27 +55,25 @@ def main(cuts: int, seed: int, until: str, tables: int, keep: Path | None) -> No
                     hall.run(scorer, folder, made, debian, tables, report, seed)
                 else:
                     with new_table(folder, made, debian, scorer) as table:
-                        _run(table, report, until, cuts, seed)
+                        _run(table, report, themes, cuts, seed)
     click.echo(f"lab: {(time.monotonic() - begun) / 60:.0f} minutes")
     click.echo(report.last_line)
     sys.exit(bool(report.broken))
 
 
-def _run(table: LabTable, report: Report, until: str, cuts: int, seed: int) -> None:
-    """Run the themes up to one. Each needs what the one before has left; the plug can be pulled at any table."""
+def _run(table: LabTable, report: Report, themes: Sequence[str], cuts: int, seed: int) -> None:
+    """Run some themes after the first boot, until one does not hold; the plug can be pulled all the same."""
     click.echo("first_boot")
     first_boot.run(table, report)
-    if report.broken or until == "first_boot":
+    if report.broken:
         return
-    for name, run in THEMES.items():
-        if report.broken:
-            break
-        click.echo(name)
-        run(table, report)
-        if name == until:
-            return
-    click.echo("power")
-    power.run(table, report, cuts, seed)
+    for name in themes:
+        if name == "power":
+            click.echo(name)
+            power.run(table, report, cuts, seed)
+        elif not report.broken:
+            click.echo(name)
+            THEMES[name](table, report)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,9 @@ def ask(table: LabTable, do: str) -> None:
     client = table.outside.hall.client
     token = re.search(r'name="form" value="([^"]+)"', client.get("/devices").text)
     assert token, "the desk shows no form"
-    page = client.post("/devices/upgrade", data={"form": token[1], "do": do, "tables": str(TABLE)})
+    page = client.post(
+        "/devices/upgrade", data={"form": token[1], "do": do, "tables": str(TABLE)}, follow_redirects=True
+    )
     assert "Noted." in page.text, page.text[:3000]
 
 
