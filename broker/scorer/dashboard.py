@@ -13,6 +13,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
 
 from broker.event import Event
+from broker.halls.centre import Centre
+from broker.halls.link import HallLink
 from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
@@ -222,6 +224,8 @@ class Sources(NamedTuple):
     decided: Numbers
     anchor: Callable[[], str]
     """Returns the anchor of what is stored now."""
+    hall: HallLink | None = None
+    centre: Centre | None = None
 
 
 class Dashboard:
@@ -308,6 +312,8 @@ class DashboardBuilder:
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
             lost=self._count_lost(),
+            centre=self._sources.hall.view() if self._sources.hall else None,
+            halls=self._sources.centre.views() if self._sources.centre else (),
         )
 
     def _count_lost(self) -> int:

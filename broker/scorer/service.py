@@ -4,6 +4,7 @@ One thread alone changes anything. The link's thread only puts messages into the
 requests: they are answered in turn, between batches.
 """
 
+import json
 import logging
 import queue
 import threading
@@ -18,6 +19,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
+from broker.event.halls import read_centre, read_halls
+from broker.halls.centre import Centre, OfHall
+from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.logs import get_logger, play_id
 from broker.protocol import (
     Beat,
@@ -51,6 +55,7 @@ from broker.scorer.alerts import (
     Concern,
     concern_of_apart,
     concern_of_gap,
+    concern_of_hall,
     concern_of_refusal,
     concern_of_repair,
     concern_of_wrong_pin,
@@ -71,7 +76,7 @@ from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
+from broker.scorer.stored_event import ELSEWHERE, JournalContent, past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
@@ -122,7 +127,7 @@ class Scorer:
         self._space, self.metrics = space, ScorerMetrics()
         self._waiting: list[Incoming] = []
         """Messages that wait for room on the disk; the broker has them too."""
-        self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._journal, self._folder, self._clock, self._seconds = journal, folder, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         self._alerts = AlertBook()
@@ -155,7 +160,9 @@ class Scorer:
         )
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
+        self._join_halls(event, stored)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
+        self.publisher.at_centre = self.centre is not None
         self._note_key(folder)
         self.publisher.height = journal.height
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
@@ -170,12 +177,26 @@ class Scorer:
             self._alerts,
             self.homes.numbers,
             self.anchor,
+            self.hall,
+            self.centre,
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
         self._admit_listed(event, folder)
+
+    def _join_halls(self, event: Event, stored: JournalContent) -> None:
+        """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
+        halls, centre = read_halls(self._folder), read_centre(self._folder)
+        times = self._clock, self._seconds
+        self.hall = HallLink(centre, event.name, self._journal, *times) if centre else None
+        """The way to the centre, in a hall among others."""
+        decided = [one.message for one in stored.decided]
+        self.centre = Centre(event, halls, self._journal, decided, self._intake.has, *times) if halls else None
+        """The halls, at the centre of an event in many places."""
+        if self.centre:
+            self._intake.access = None  # whom a hall has let in at its tables it has judged itself
 
     def _note_key(self, folder: Path) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
@@ -272,6 +293,8 @@ class Scorer:
         keep_lease(self._journal, lease)
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
+        if self.hall:
+            self.hall.connect(addresses_of(self._folder, self.hall.centre), self._folder, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -291,6 +314,8 @@ class Scorer:
             self._publish_standings()
             self._pins.close()
             self.publisher.close()
+            if self.hall:
+                self.hall.close()
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
@@ -304,6 +329,10 @@ class Scorer:
         for table in self.homes.due():
             self.publisher.kept(table, self.homes.records(table))
         self.publisher.publish_again()
+        if self.hall:
+            self.hall.step()
+        if self.centre:
+            self.publisher.halls(self.centre)
 
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
@@ -314,6 +343,7 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
+        silent += [concern_of_hall("hall_silent", hall) for hall in (self.centre.look() if self.centre else ())]
         if silent:
             self._alerts.note(silent)
             self._publish_alerts(self._clock())
@@ -345,6 +375,8 @@ class Scorer:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
+            elif isinstance(change, FromCentre) and self.hall:
+                self._take_word(self.hall, change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
         if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
@@ -373,14 +405,70 @@ class Scorer:
                 )
         return True
 
+    def _take_word(self, hall: HallLink, news: FromCentre) -> None:
+        """Take what the centre says; a deal that is over in all halls is public from now on."""
+        hall.take(news)
+        self._alerts.note(concern_of_hall(code) for code in hall.news)
+        hall.news.clear()
+        released, hall.released = hall.released, None
+        if released is None or released == self.state.elsewhere:
+            return
+        with self._journal.commit():
+            self._journal.remember(ELSEWHERE, json.dumps(sorted(released)))
+        self.publisher.plays_changed(self.state.release(released))
+        self.publisher.standings_due.ask()
+        self.dashboard.changed()
+
     def _take(self, batch: list[Incoming]) -> None:
-        """Judge, commit, acknowledge, answer: in this order."""
-        if not batch:
+        """Take in what has come: from tables or, at the centre, from halls."""
+        if self.centre is None:
+            self._take_facts(batch)
+            return
+        facts: list[Incoming] = []
+        for one in batch:
+            row = self._unpacked(self.centre, one) if self.centre.is_of_hall(one) else one
+            if isinstance(row, OfHall):
+                self._take_facts(facts)
+                self._adopt(self.centre, row)
+                facts = []
+            elif row is not None:
+                facts.append(row)
+        self._take_facts(facts, self.centre)
+
+    def _unpacked(self, centre: Centre, one: Incoming) -> Incoming | OfHall | None:
+        try:
+            row = centre.unpack(one)
+        except Refused as refused:
+            verdict = IntakeVerdict(None, refused.code, refused.text)
+            self._alerts.note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
+            return None
+        return row.record if row and isinstance(row.record, Incoming) else row
+
+    def _adopt(self, centre: Centre, row: OfHall) -> None:
+        """Take in a ruling of a hall's desk, or which device it has admitted."""
+        try:
+            if isinstance(row.record, Ruling):
+                centre.adopted(row.hall, self.rulings.adopt(row.record, centre.keep))
+            elif not isinstance(row.record, Incoming):
+                centre.adopted(row.hall, self.devices.adopt(row.record, centre.keep))
+        except Refused as refused:
+            self._alerts.note((concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}"),))
+        row.acknowledge()
+
+    def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
+        """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
+        if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
         self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
+            if centre:
+                centre.keep()
+        if self.centre:
+            self.centre.refused(
+                one.message.table for one in verdicts if one.code and isinstance(one.message, LogMessage)
+            )
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
@@ -528,6 +616,8 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        if self.centre:
+            self.centre.again()
         self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
@@ -639,5 +729,5 @@ def wait_for(call: PendingCall[T]) -> T:
         raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
 
 
-Arrival = Incoming | LinkChanged | Concern | PendingCall[Any]
+Arrival = Incoming | LinkChanged | FromCentre | Concern | PendingCall[Any]
 """What comes into the scorer's inbox."""

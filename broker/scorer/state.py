@@ -109,7 +109,9 @@ class EventState:
         """Ids of the desk's rulings that were taken before their play had a result."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
         """The plays on which, or on whose deal, something was ruled."""
-        self._counts = PlayCounts(event)
+        self.elsewhere: frozenset[int] | None = frozenset() if event.among_halls else None
+        """In a hall among others, the deals that all halls have played, as the centre says."""
+        self._counts = PlayCounts(event, self.elsewhere)
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = self._no_deals_of_teams()
         self._snapshot: Snapshot | None = None
@@ -123,13 +125,16 @@ class EventState:
         *,
         judged_from: int | None = 0,
         lost: Iterable[tuple[int, int]] = (),
+        elsewhere: frozenset[int] | None = None,
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
         or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
         None: all. `lost`: table and number of facts that were there and cannot be read: what came after them followed.
+        `elsewhere`: in a hall among others, the deals that all halls have played.
         """
+        self.elsewhere = elsewhere if self.event.among_halls else None
         for table, seq in lost:
             self.quarantine.lose(table, seq)
         for table, seq in passed:
@@ -140,7 +145,7 @@ class EventState:
 
     def _count_all(self) -> frozenset[int]:
         """Count everything from the start; return all deals."""
-        self._ruled, self._counts = {}, PlayCounts(self.planned)
+        self._ruled, self._counts = {}, PlayCounts(self.planned, self.elsewhere)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -163,6 +168,18 @@ class EventState:
         self._add_result(key, play.result)
         self.tables.take_whole(play)
         return True
+
+    def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
+        """Take in which deals all halls have played; return those that are complete since, or no longer."""
+        self.elsewhere, changed = elsewhere, self._counts.release(elsewhere)
+        self.teams.update(self._ledger, changed, self.complete)
+        self._snapshot = None
+        return changed
+
+    @property
+    def all_complete(self) -> frozenset[int]:
+        """The deals that every table has played."""
+        return self._counts.all_complete()
 
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
         """Compare and add up plays in the place of all that were. `complete` says which deals are."""
@@ -254,6 +271,7 @@ class EventState:
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new.results, new._other_results = dict(self.results), dict(self._other_results)
+        new.elsewhere = self.elsewhere
         new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
         new._ruled, new._counts = dict(self._ruled), self._counts.copy()
         new._ledger, new.teams = self._ledger, self.teams.copy()
@@ -617,7 +635,7 @@ class EventState:
         return self._counts.at_table[table]
 
     def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal."""
+        """Whether every table has played the deal, those of other halls too."""
         return self._counts.complete(deal)
 
     def touched(self) -> list[PlayKey]:

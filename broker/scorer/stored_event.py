@@ -4,12 +4,13 @@ For a command nothing is locked and nothing written. A starting scorer replays t
 scorer before it knew when each message came.
 """
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -137,6 +138,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
+            elsewhere=content.elsewhere,
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
@@ -162,6 +164,8 @@ class JournalContent(NamedTuple):
     """What is no fact of a table, with its bytes."""
     set_aside: Sequence[Fault] = ()
     """What was ever found wrong, though it may have come back since."""
+    elsewhere: frozenset[int] = frozenset()
+    """In a hall among others, the deals that all halls have played, as the centre has said last."""
 
     def ids(self) -> set[str]:
         """Return the ids of all that counts."""
@@ -229,10 +233,19 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         return read_journal(journal, event, is_signed)
     content, faults = reading.content(), [*faults, *reading.faults]
     content = content._replace(judged_from=_judged_from(journal, faults))
-    content = content._replace(set_aside=journal.set_aside())
+    content = content._replace(set_aside=journal.set_aside(), elsewhere=deals_elsewhere(journal))
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
+
+
+ELSEWHERE: Final = "elsewhere"
+"""Under which key a hall's store keeps which deals all halls have played."""
+
+
+def deals_elsewhere(journal: Reader) -> frozenset[int]:
+    """Return the deals that all halls have played, as it was kept."""
+    return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]")))
 
 
 class Reading:
@@ -410,7 +423,14 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
+    state.load(
+        one_by_one(),
+        passed_over(refused),
+        judged,
+        judged_from=taken.judged_from,
+        lost=taken.lost(),
+        elsewhere=taken.elsewhere,
+    )
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found
