@@ -7,6 +7,7 @@ The centre's folder has `halls.toml`. Each hall has a folder of its own, with th
 import re
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -75,6 +76,34 @@ def read_halls(folder: Path) -> tuple[Hall, ...]:
     halls = read_file(path, _decode).halls
     _refuse_shared(halls)
     return halls
+
+
+class HallsFile:
+    """`halls.toml` as it is now: halls are revoked, and join, while the centre runs."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises BadEvent."""
+        self._folder = folder
+        self._stamp = self._stamped()
+        self._halls = read_halls(folder)
+
+    def now(self) -> tuple[Hall, ...]:
+        """Return the halls; while the file cannot be read, as they were."""
+        if (stamp := self._stamped()) != self._stamp:
+            with suppress(BadEvent):
+                self._halls = read_halls(self._folder)
+            self._stamp = stamp
+        return self._halls
+
+    def connecting(self) -> tuple[str, ...] | None:
+        """Return the names of those that may connect; None where the event is played in one place."""
+        return tuple(hall.name for hall in self.now() if not hall.revoked) if self.now() else None
+
+    def _stamped(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = (self._folder / HALLS).stat()
+            return found.st_ino, found.st_mtime_ns
+        return None
 
 
 def _decode(content: bytes) -> _File:

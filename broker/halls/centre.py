@@ -5,6 +5,7 @@ to go on. A fact goes the way of every fact from there (`broker/scorer/intake.py
 play are judged as if its table had sent it here. A hall's rulings and admissions get numbers of the centre's own.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -112,34 +113,38 @@ class Centre:
         self._event, self._journal, self._clock, self._seconds = event.name, journal, clock, seconds
         self._decided = {one.id for one in decided}
         self._has_fact = has
-        self.halls = {hall.name: hall for hall in halls}
-        self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
+        self.halls: dict[str, Hall] = {}
+        self.hall_of: dict[int, str] = {}
         kept = journal.remembered(KEPT)
-        self._at = {name: msgspec.json.decode(kept.get(name, "{}"), type=Position) for name in self.halls}
+        self._at = {name: msgspec.json.decode(text, type=Position) for name, text in kept.items()}
         self._unkept: set[str] = set()
         """Halls of which rows have come that are not stored yet."""
-        self._due: set[str] = set(self.halls)
+        self._due: set[str] = set()
         """Halls that are to be told how far they have come."""
         self._heard: dict[str, _Heard] = {}
-        self._refused = dict.fromkeys(self.halls, 0)
+        self._refused: Counter[str] = Counter()
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
-        self._players: dict[str, set[str]] = {name: set() for name in self.halls}
+        self._players_at: defaultdict[int, set[str]] = defaultdict(set)
         for (table, _), play in event.places.items():
-            if table in self.hall_of:
-                self._players[self.hall_of[table]].update(map(str, play.players.values()))
+            self._players_at[table].update(map(str, play.players.values()))
+        self.follow(halls)
         self._taken_from: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
         for one in decided:
             if isinstance(one, Ruling) and one.table in self.hall_of:
                 self._taken_from.setdefault(self.hall_of[one.table], set()).add(one.id)
 
-    def replace_halls(self, halls: Sequence[Hall]) -> set[str]:
-        """Take in that some were revoked, or admitted again; return their names."""
-        changed = {hall.name for hall in halls if hall.name in self.halls and hall != self.halls[hall.name]}
-        self.halls.update({hall.name: hall for hall in halls if hall.name in changed})
-        self._due |= changed
-        return changed
+    def follow(self, halls: Sequence[Hall]) -> bool:
+        """Take in which halls there are, and which were revoked since; return whether that is news."""
+        found = {hall.name: hall for hall in halls}
+        if found == self.halls:
+            return False
+        self.halls = found
+        self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
+        self._at = {name: self._at.get(name, Position()) for name in found}
+        self._due |= found.keys()
+        return True
 
     # ---- what comes -------------------------------------------------------------------------
 
@@ -222,9 +227,12 @@ class Centre:
             ours = True
             if self.hall_of.get(ruling.table) != hall:
                 raise Refused("not_of_hall", f"ruling {ruling.number}: table {ruling.table} is none of hall {hall}")
-        if ours and not isinstance(decision, PlanChanged) and set(players_named(decision)) - self._players[hall]:
+        if ours and not isinstance(decision, PlanChanged) and set(players_named(decision)) - self._players_of(hall):
             raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
         return ours
+
+    def _players_of(self, hall: str) -> set[str]:
+        return {player for table in self.halls[hall].numbers for player in self._players_at[table]}
 
     def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
         """Remember a ruling or an admission that is stored here."""

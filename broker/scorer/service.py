@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
-from broker.event.halls import read_centre, read_halls
+from broker.event.halls import HallsFile, read_centre
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.logs import get_logger, play_id
@@ -160,9 +160,8 @@ class Scorer:
         )
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
-        self._join_halls(event, stored)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self.publisher.at_centre = self.centre is not None
+        self._join_halls(event, stored)
         self._note_key(folder)
         self.publisher.height = journal.height
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
@@ -183,12 +182,12 @@ class Scorer:
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
-        self._alerts.note(self.publisher.write_standings())
-        self._admit_listed(event, folder)
+        self._begin(event, folder)
 
     def _join_halls(self, event: Event, stored: JournalContent) -> None:
         """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
-        halls, centre = read_halls(self._folder), read_centre(self._folder)
+        self._halls, centre = HallsFile(self._folder), read_centre(self._folder)
+        halls = self._halls.now()
         times = self._clock, self._seconds
         self.hall = HallLink(centre, event.name, self._journal, *times) if centre else None
         """The way to the centre, in a hall among others."""
@@ -197,6 +196,7 @@ class Scorer:
         """The halls, at the centre of an event in many places."""
         if self.centre:
             self._intake.access = None  # whom a hall has let in at its tables it has judged itself
+            self.publisher.at_centre = True
 
     def _note_key(self, folder: Path) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
@@ -209,8 +209,9 @@ class Scorer:
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)
 
-    def _admit_listed(self, event: Event, folder: Path) -> None:
-        """Admit the devices that the organiser has listed."""
+    def _begin(self, event: Event, folder: Path) -> None:
+        """Write the standings as they are, and admit the devices that the organiser has listed."""
+        self._alerts.note(self.publisher.write_standings())
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
@@ -343,7 +344,10 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
-        silent += [concern_of_hall("hall_silent", hall) for hall in (self.centre.look() if self.centre else ())]
+        if self.centre:
+            silent += [concern_of_hall("hall_silent", hall) for hall in self.centre.look()]
+            if self.centre.follow(self._halls.now()):
+                self.dashboard.show()
         if silent:
             self._alerts.note(silent)
             self._publish_alerts(self._clock())
