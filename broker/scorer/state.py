@@ -569,7 +569,8 @@ class EventState:
     @property
     def over(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
-        return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated
+        everywhere = self.elsewhere is None or self.planned.expected.keys() <= self.all_complete
+        return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated and everywhere
 
     @property
     def final(self) -> bool:
