@@ -47,7 +47,9 @@ class Hall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             match = RANGE.fullmatch(part)
             if match is None:
                 raise _wrong(
-                    "hall_tables_wrong", N_("hall {hall}: “{text}” is no list of tables", hall=self.name, text=part)
+                    RuleError(
+                        "hall_tables_wrong", N_("hall {hall}: “{text}” is no list of tables", hall=self.name, text=part)
+                    )
                 )
             found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
         return frozenset(found)
@@ -116,18 +118,15 @@ def _refuse_shared(halls: Iterable[Hall]) -> None:
     names: set[str] = set()
     for hall in halls:
         if hall.name in names:
-            raise _wrong("hall_twice", N_("two halls are called {hall}", hall=hall.name))
+            raise _wrong(RuleError("hall_twice", N_("two halls are called {hall}", hall=hall.name)))
         names.add(hall.name)
         for table in hall.numbers:
             if (other := of.setdefault(table, hall.name)) != hall.name:
-                raise _wrong(
-                    "hall_tables_wrong",
-                    N_("table {table} is in two halls: {one} and {other}", table=table, one=other, other=hall.name),
-                )
+                text = N_("table {table} is in two halls: {one} and {other}", table=table, one=other, other=hall.name)
+                raise _wrong(RuleError("hall_tables_wrong", text))
 
 
-def _wrong(code: str, text: str) -> BadEvent:
-    error = RuleError(code, text)
+def _wrong(error: RuleError) -> BadEvent:
     return BadEvent(error.text, [error])
 
 
@@ -155,7 +154,7 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     plays = tuple(play for play in plan.plays if play.table in tables)
     riichi = tuple(one for one in plan.riichi if one.table in tables)
     if not plays and not riichi:
-        raise _wrong("hall_tables_wrong", N_("hall {hall}: nothing is played at its tables", hall=hall.name))
+        raise _wrong(RuleError("hall_tables_wrong", N_("hall {hall}: nothing is played at its tables", hall=hall.name)))
     here = {player for play in plays for player in play.players.values()}
     here.update(player for one in riichi for player in one.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}

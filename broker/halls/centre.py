@@ -125,6 +125,8 @@ class Centre:
         self._refused: Counter[str] = Counter()
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
+        self.passed_over: list[tuple[int, int]] = []
+        """Table and number of facts that halls have refused, as they have said since this was looked at last."""
         self._players_at: defaultdict[int, set[str]] = defaultdict(set)
         for (table, _), play in event.places.items():
             self._players_at[table].update(map(str, play.players.values()))
@@ -162,6 +164,8 @@ class Centre:
             _, message = decode_on_topic(one.topic, one.payload)
             if isinstance(message, HallState):
                 self._heard[message.hall] = _Heard(message, self._clock(), self._seconds())
+                ours = (one for one in message.passed_over if self.hall_of.get(one[0]) == message.hall)
+                self.passed_over.extend(ours)
             elif isinstance(message, HallRow):
                 return self._next(message, one)
         except Refused:
@@ -175,7 +179,7 @@ class Centre:
         if hall is None:
             raise Refused("unknown_hall", f"this event has no hall {row.hall}")
         if hall.revoked:
-            raise Refused("hall_revoked", f"hall {row.hall} was revoked")
+            raise Refused("hall_cut_off", f"hall {row.hall} was revoked")
         self._due.add(row.hall)
         at = self._at[row.hall]
         begins = row.height == 1 and (row.store, row.attempt) != (at.store, at.attempt) and row.attempt >= at.attempt

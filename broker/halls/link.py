@@ -4,7 +4,7 @@ The journal is the outbox: nothing is queued beside it. What the centre has, its
 sent (again), so that a link that was cut for hours needs nothing but the next receipt. On the scorer's thread alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.halls import LONGEST_ROW
+from broker.protocol.halls import LONGEST_ROW, MOST_PASSED
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.protocol.signing import is_signed_by
 from broker.protocol.tls import Identity
@@ -97,9 +97,12 @@ class HallLink:
         centre: CentreAddress,
         event: str,
         journal: Journal,
+        passed_over: Callable[[], Iterable[tuple[int, int]]],
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
+        """`passed_over`: returns table and number of the facts that were refused, and that nobody waits for."""
+        self._passed_over = passed_over
         self.centre, self._event, self._journal = centre, event, journal
         self._clock, self._seconds = clock, seconds
         self._links: list[Link] = []
@@ -285,6 +288,7 @@ class HallLink:
             height=self._journal.height,
             version=program_version(),
             at=self._clock(),
+            passed_over=tuple(islice(self._passed_over(), MOST_PASSED)),
         )
 
     def view(self) -> CentreView:

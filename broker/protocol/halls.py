@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from broker.protocol.messages import FromScorer, Message, Version
-from broker.protocol.types import Count, DealNo, Hash, Milliseconds, Seq, Signature, StoreId
+from broker.protocol.types import Count, DealNo, Hash, Milliseconds, Seq, Signature, StoreId, TableNo
 
 HallName = Annotated[
     str,
@@ -21,6 +21,8 @@ LONGEST_ROW: Final = 65_536
 """Characters of a row; a longer one, which can only be a change of the plan, stays in its hall."""
 
 MOST_COMPLETE: Final = 9_999
+
+MOST_PASSED: Final = 1_000
 
 
 class HallRow(Message, frozen=True, kw_only=True):
@@ -46,6 +48,10 @@ class HallState(Message, frozen=True, kw_only=True):
     height: Annotated[Count, Meta(description="rows in the hall's journal")]
     version: Version
     at: Annotated[Milliseconds | None, Meta(description="wall clock of the hall; null: not told")] = None
+    passed_over: Annotated[
+        tuple[tuple[TableNo, Seq], ...],
+        Meta(max_length=MOST_PASSED, description="facts, by table, that the hall has refused and nobody waits for"),
+    ] = ()
 
 
 class HallReceipt(FromScorer, frozen=True, kw_only=True):

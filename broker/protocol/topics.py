@@ -277,7 +277,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "hall",
         ("scorer",),
         retain=True,
-        limit=4096,
+        limit=65_536,
         about="to the centre: the hall is there; every ten seconds, and its last will says gone",
     ),
     Topic(

@@ -212,7 +212,7 @@ DISK_CONCERNS: Final[Mapping[DiskLevel, Concern]] = {
 """What an arbiter must know of the scorer's disk."""
 
 
-HALL_TEXTS: Final[Mapping[str, str]] = {
+HALL_CODES: Final = {
     "centre_found": "there is a connection with the centre",
     "centre_lost": "there is no connection with the centre: the hall plays on, and sends what it has later",
     "centre_has_more": "the centre has more of this hall than this store: it is an older copy, or another one",
@@ -227,7 +227,7 @@ def concern_of_hall(code: str, hall: str = "", what: str = "") -> Concern:
     """Return what arbiters must know of a hall at the centre, or in a hall of the centre."""
     values: dict[str, int | str] = {"hall": hall, "what": what}
     about = crc32(hall.encode()) if hall else None  # sets halls apart
-    return Concern(code, HALL_TEXTS[code].format(**values), about=about, values=values)
+    return Concern(code, HALL_CODES[code].format(**values), about=about, values=values)
 
 
 def concern_of_gap(table: int, seq: int) -> Concern:

@@ -488,7 +488,7 @@ class Publisher:
             return
         for receipt in centre.receipts(self.height, self.key):
             self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
-        if word := centre.word(self._state.all_complete, self.height, self.key):
+        if word := centre.word(self._state.snapshot().complete, self.height, self.key):
             self._publish(topics.CENTRE, word)
 
     def _publish(

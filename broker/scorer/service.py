@@ -6,18 +6,16 @@ requests: they are answered in turn, between batches.
 
 import json
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Final
 
-from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
+from broker.errors import ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.event.halls import HallsFile, read_centre
 from broker.halls.centre import Centre, OfHall
@@ -68,6 +66,7 @@ from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
+from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.metrics import ScorerMetrics
@@ -86,8 +85,6 @@ from broker.store.second_home import SecondHome
 
 log = get_logger("homologue.scorer")
 
-T = TypeVar("T")
-
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
 
@@ -98,9 +95,6 @@ LOG_ENDS: Final = topics.LOG.name
 
 EVENT_KEY: Final = "event_key"
 """Under which key the store keeps the event's public key."""
-
-MOST_AT_ONCE: Final = 500
-"""Messages in one commit."""
 
 
 class Scorer:
@@ -129,7 +123,7 @@ class Scorer:
         """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._folder, self._clock, self._seconds = journal, folder, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
-        self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+        self._inbox = Inbox()
         self._alerts = AlertBook()
         stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
         if stored.judged_from is None:
@@ -189,7 +183,7 @@ class Scorer:
         self._halls, centre = HallsFile(self._folder), read_centre(self._folder)
         halls = self._halls.now()
         times = self._clock, self._seconds
-        self.hall = HallLink(centre, event.name, self._journal, *times) if centre else None
+        self.hall = HallLink(centre, event.name, self._journal, self._intake.passed_over, *times) if centre else None
         """The way to the centre, in a hall among others."""
         decided = [one.message for one in stored.decided]
         self.centre = Centre(event, halls, self._journal, decided, self._intake.has, *times) if halls else None
@@ -321,7 +315,7 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
         self._look()
-        batch = self._next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
+        batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
         else:
@@ -366,16 +360,7 @@ class Scorer:
             waiting, self._waiting = self._waiting, []
             self._take(waiting)
 
-    def _next_batch(self, timeout: float) -> list["Arrival"]:
-        try:
-            batch = [self._inbox.get(timeout=timeout)]
-        except queue.Empty:
-            return []
-        while len(batch) < MOST_AT_ONCE and not self._inbox.empty():
-            batch.append(self._inbox.get())
-        return batch
-
-    def _handle(self, batch: Iterable["Arrival"]) -> None:
+    def _handle(self, batch: Iterable[Arrival]) -> None:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
@@ -438,6 +423,20 @@ class Scorer:
             elif row is not None:
                 facts.append(row)
         self._take_facts(facts, self.centre)
+        self._pass_over(self.centre)
+
+    def _pass_over(self, centre: Centre) -> None:
+        """Wait no more for facts that a hall has refused."""
+        told, centre.passed_over = centre.passed_over, []
+        new = [one for one in dict.fromkeys(told) if self._intake.pass_over(*one)]
+        if not new:
+            return
+        with self._journal.commit():
+            for table, seq in new:
+                topic = topics.LOG.at(self.state.planned.name, table=table)
+                about = table, seq, f"passed-over-{table}-{seq}"
+                self._journal.refuse(RefusedRow(self._clock(), "too_many_facts", topic, b"", *about))
+        self.publisher.plays_changed({deal for one in new for deal in self.state.pass_over(*one, self._judged)})
 
     def _unpacked(self, centre: Centre, one: Incoming) -> Incoming | OfHall | None:
         try:
@@ -690,30 +689,6 @@ class Scorer:
         self.devices.reported(new)
 
 
-PATIENCE_S = 10.0
-"""The desk waits so long for its answer."""
-
-
-class PendingCall(Generic[T]):
-    """Something that is asked of the scorer's thread, and where its answer is waited for."""
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
-        self.answer: Future[T] = Future()
-
-    def do(self) -> None:
-        """Answer. A refusal is an answer; anything else that goes wrong goes on to whoever runs the scorer too."""
-        if not self.answer.set_running_or_notify_cancel():
-            return
-        try:
-            self.answer.set_result(self._work())
-        except (Refused, ScorerError) as refusal:
-            self.answer.set_exception(refusal)
-        except BaseException as broken:
-            self.answer.set_exception(broken)
-            raise
-
-
 def _log(verdict: IntakeVerdict) -> None:
     """Log what became of a fact, by its kind alone: what it says is under embargo."""
     message = verdict.message
@@ -721,17 +696,3 @@ def _log(verdict: IntakeVerdict) -> None:
         play = play_id(message.fact.round, message.table, message.fact.deal)
         told = verdict.code or ("fact_taken" if verdict.new else "fact_again")
         log.info(told, table=message.table, seq=message.seq, kind=fact_kind(message.fact), play=play)
-
-
-def wait_for(call: PendingCall[T]) -> T:
-    """Wait for an answer. Raises ScorerBusy, and what the scorer refuses with."""
-    try:
-        return call.answer.result(PATIENCE_S)
-    except TimeoutError:
-        if call.answer.cancel():
-            raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
-        raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
-
-
-Arrival = Incoming | LinkChanged | FromCentre | Concern | PendingCall[Any]
-"""What comes into the scorer's inbox."""

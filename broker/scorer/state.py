@@ -125,16 +125,13 @@ class EventState:
         *,
         judged_from: int | None = 0,
         lost: Iterable[tuple[int, int]] = (),
-        elsewhere: frozenset[int] | None = None,
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
         or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
         None: all. `lost`: table and number of facts that were there and cannot be read: what came after them followed.
-        `elsewhere`: in a hall among others, the deals that all halls have played.
         """
-        self.elsewhere = elsewhere if self.event.among_halls else None
         for table, seq in lost:
             self.quarantine.lose(table, seq)
         for table, seq in passed:
@@ -171,15 +168,9 @@ class EventState:
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
         """Take in which deals all halls have played; return those that are complete since, or no longer."""
-        self.elsewhere, changed = elsewhere, self._counts.release(elsewhere)
-        self.teams.update(self._ledger, changed, self.complete)
-        self._snapshot = None
+        self.elsewhere, self._snapshot = elsewhere, None
+        self.teams.update(self._ledger, changed := self._counts.release(elsewhere), self.complete)
         return changed
-
-    @property
-    def all_complete(self) -> frozenset[int]:
-        """The deals that every table has played."""
-        return self._counts.all_complete()
 
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
         """Compare and add up plays in the place of all that were. `complete` says which deals are."""
@@ -262,16 +253,11 @@ class EventState:
     def fork(self) -> "EventState":
         """Return a copy in which a ruling can be tried."""
         new = EventState(self.original)
-        new.planned, new.event, new.checked_in, new._seatings = (
-            self.planned,
-            self.event,
-            self.checked_in,
-            self._seatings,
-        )
+        new.planned, new.event, new.elsewhere = self.planned, self.event, self.elsewhere
+        new.checked_in, new._seatings = self.checked_in, self._seatings
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new.results, new._other_results = dict(self.results), dict(self._other_results)
-        new.elsewhere = self.elsewhere
         new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
         new._ruled, new._counts = dict(self._ruled), self._counts.copy()
         new._ledger, new.teams = self._ledger, self.teams.copy()
@@ -499,7 +485,7 @@ class EventState:
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
         play = apply_rulings(planned, result, book.of(key) if book else (), awards)
-        play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
+        play = with_points_of_deal(play, self.planned.winds(play.deal)[1], self.planned.profile)
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
@@ -569,7 +555,7 @@ class EventState:
     @property
     def over(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
-        everywhere = self.elsewhere is None or self.planned.expected.keys() <= self.all_complete
+        everywhere = self.elsewhere is None or self.planned.expected.keys() <= self._counts.all_complete()
         return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated and everywhere
 
     @property
@@ -622,10 +608,6 @@ class EventState:
     def expected(self, deal: int) -> int:
         """How many plays a deal is to have."""
         return self._counts.expected[deal]
-
-    def dealer(self, deal: int) -> Seat:
-        """Return who deals in a deal."""
-        return self.planned.winds(deal)[1]
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""

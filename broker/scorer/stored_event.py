@@ -133,12 +133,12 @@ def open_stored_event(folder: Path) -> StoredEvent:
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
+        room.elsewhere = content.elsewhere
         room.load(
             (one for _, one in _in_turn(content, room.take_whole)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
-            elsewhere=content.elsewhere,
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
@@ -164,7 +164,7 @@ class JournalContent(NamedTuple):
     """What is no fact of a table, with its bytes."""
     set_aside: Sequence[Fault] = ()
     """What was ever found wrong, though it may have come back since."""
-    elsewhere: frozenset[int] = frozenset()
+    elsewhere: frozenset[int] | None = None
     """In a hall among others, the deals that all halls have played, as the centre has said last."""
 
     def ids(self) -> set[str]:
@@ -233,7 +233,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         return read_journal(journal, event, is_signed)
     content, faults = reading.content(), [*faults, *reading.faults]
     content = content._replace(judged_from=_judged_from(journal, faults))
-    content = content._replace(set_aside=journal.set_aside(), elsewhere=deals_elsewhere(journal))
+    content = content._replace(set_aside=journal.set_aside(), elsewhere=_deals_elsewhere(journal, event))
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
@@ -243,9 +243,9 @@ ELSEWHERE: Final = "elsewhere"
 """Under which key a hall's store keeps which deals all halls have played."""
 
 
-def deals_elsewhere(journal: Reader) -> frozenset[int]:
-    """Return the deals that all halls have played, as it was kept."""
-    return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]")))
+def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
+    """Return the deals that all halls have played, as it was kept; None where there is one hall."""
+    return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
 
 
 class Reading:
@@ -423,14 +423,8 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(
-        one_by_one(),
-        passed_over(refused),
-        judged,
-        judged_from=taken.judged_from,
-        lost=taken.lost(),
-        elsewhere=taken.elsewhere,
-    )
+    state.elsewhere = taken.elsewhere
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found

@@ -191,7 +191,7 @@ class DashboardView(Struct, frozen=True):
     @property
     def under_way(self) -> bool:
         """Whether results are in and others are missing, here or in other halls, so that some may be under embargo."""
-        return 0 < self.plays_in and (self.plays_in < self.plays_expected or self.centre is not None)
+        return self.plays_in > 0 and (self.plays_in < self.plays_expected or self.centre is not None)
 
 
 def as_json(view: object) -> bytes:

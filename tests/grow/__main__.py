@@ -1,4 +1,4 @@
-"""Plays an event in three halls while everything between them fails: `make grow` or `python -m tests.grow [OPTIONS]`."""
+"""Plays an event in three halls while everything fails: `make grow` or `python -m tests.grow [OPTIONS]`."""
 
 import os
 import secrets

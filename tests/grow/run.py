@@ -116,7 +116,7 @@ class Grown:
     def __init__(self, options: Options, base: Path, log: Callable[[str], None]) -> None:
         chance = random.Random(options.seed)
         self.options, self.base, self._log = options, base, log
-        self.port = _free_ports(2 * NODES)
+        self.port = _free_ports(2 * NODES + len(HALLS))
         self.proxies = {name: [Proxy(self.port + node) for node in range(NODES)] for name in HALLS}
         ports = {name: [proxy.port for proxy in self.proxies[name]] for name in HALLS}
         self.world = make_world(base, options.tables, options.rounds, ports, chance)
@@ -124,7 +124,7 @@ class Grown:
         self.ledger.world = self.world
         self.running: dict[str, DemoProcess] = {}
         self.urls: dict[str, str] = {}
-        self.hall_ports = {name: _free_ports(1) for name in HALLS}
+        self.hall_ports = {name: self.port + 2 * NODES + at for at, name in enumerate(HALLS)}
         self.tables: dict[str, list[SimulatedTable]] = {}
         self.displays: list[Link] = []
         self.copies: dict[str, Path] = {}
@@ -228,19 +228,17 @@ class Grown:
 
     def stop(self) -> None:
         """End everything."""
-        for tables in self.tables.values():
-            for one in tables:
-                one.ended.set()
-        for tables in self.tables.values():
-            for one in tables:
-                one.join(5)
+        tables = [one for of_hall in self.tables.values() for one in of_hall]
+        for one in tables:
+            one.ended.set()
+        for one in tables:
+            one.join(5)
         for link in self.displays:
             link.stop()
         for process in self.running.values():
             process.stop()
-        for proxies in self.proxies.values():
-            for proxy in proxies:
-                proxy.close()
+        for proxy in (proxy for proxies in self.proxies.values() for proxy in proxies):
+            proxy.close()
 
 
 def _free_ports(count: int) -> int:
@@ -424,31 +422,34 @@ def _settle(grown: Grown) -> dict[str, Any]:
 def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
     grown.running["centre"].stop()
     stored = read_store(grown.world.centre / STORE)
+    _judge_plays(grown.world, stored.results, verdict)
+    if verdict.problems:
+        return
+    right = Recount(grown.world.chaos, stored).ranks()
+    said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.world.centre / STANDINGS)}
+    verdict.others += [f"{at}: the standings are not those recomputed" for at, ranks in said.items() if ranks != right]
+    everything = set(grown.world.chaos.deals.values())
+    for name in HALLS:
+        deals = {one["deal"] for one in grown.view(name)["plays"] if not one["provisional"]}
+        if deals != everything:
+            verdict.others.append(f"{name}: {len(deals)} of {len(everything)} deals are public at the end")
+
+
+def _judge_plays(world: World, stored: list[dict[str, Any]], verdict: Verdict) -> None:
     found: dict[Play, list[dict[str, Any]]] = defaultdict(list)
-    for result in stored.results:
+    for result in stored:
         found[result["table"], result["round"]].append(result)
-    for play in grown.world.chaos.deals:
+    for play in world.chaos.deals:
         results, where = found.pop(play, []), f"table {play[0]}, round {play[1]}"
         if not results:
             verdict.lost.append(f"{where}: no result at the centre")
         elif len(results) > 1:
             verdict.doubled.append(f"{where}: {len(results)} results at the centre")
         else:
-            for name, value in expected(grown.world.chaos, play).items():
-                if name != "fines" and results[0][name] != value:
-                    verdict.others.append(f"{where}: {name} is {results[0][name]}, and was {value}")
+            meant = {name: value for name, value in expected(world.chaos, play).items() if name != "fines"}
+            verdict.others.extend(
+                f"{where}: {name} is {results[0][name]}, and was {value}"
+                for name, value in meant.items()
+                if results[0][name] != value
+            )
     verdict.doubled.extend(f"table {table}, round {round_} was never planned" for table, round_ in found)
-    if verdict.problems:
-        return
-    right = Recount(grown.world.chaos, stored).ranks()
-    for where, ranks in (
-        ("the desk", ranks_of_view(view)),
-        (STANDINGS, ranks_of_file(grown.world.centre / STANDINGS)),
-    ):
-        if ranks != right:
-            verdict.others.append(f"{where}: the standings are not those recomputed")
-    everything = len(set(grown.world.chaos.deals.values()))
-    for name in HALLS:
-        deals = {one["deal"] for one in grown.view(name)["plays"] if not one["provisional"]}
-        if len(deals) != everything:
-            verdict.others.append(f"{name}: {len(deals)} of {everything} deals are public at the end")

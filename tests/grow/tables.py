@@ -1,10 +1,11 @@
-"""The tables of a hall: each tells its plays in signed facts, keeps them until a receipt names them, and sends again."""
+"""The tables of a hall: each tells its plays in signed facts, and sends them until a receipt names them."""
 
 import queue
 import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from broker.protocol.signing import SigningKey, fact_hash
-from broker.rules import Outcome, seat_points
+from broker.rules import Outcome, load_mcr, seat_points
 from broker.sim.demo_event import StagedPlay
 
 RESEND_S: Final = 3.0
@@ -82,10 +83,8 @@ class SimulatedTable(threading.Thread):
         """Play, and go on sending until told to end."""
         due, sent_at, plays = 0.0, 0.0, list(self._script)
         while not self.ended.is_set():
-            try:
+            with suppress(queue.Empty):
                 self._hear(self._news.get(timeout=0.1))
-            except queue.Empty:
-                pass
             now = time.monotonic()
             if self.go.is_set() and plays and now >= due:
                 self._play(plays.pop(0))
@@ -132,24 +131,25 @@ class SimulatedTable(threading.Thread):
 
     def _play(self, staged: StagedPlay) -> None:
         play = self._event.places[self.table, staged.round]
-        where, winners = {"round": staged.round, "deal": play.deal}, dict(staged.winners)
+        round_, deal, winners = staged.round, play.deal, dict(staged.winners)
         outcome = Outcome(staged.win, winners, staged.discarder)
         facts: list[Fact] = [
-            Restored(**where, verified=True, form=self._event.form(play.deal), refusals=0),
-            Seated(**where, players=dict(play.players)),
-            Confirmed(**where),
+            Restored(round=round_, deal=deal, verified=True, form=self._event.form(play.deal), refusals=0),
+            Seated(round=round_, deal=deal, players=dict(play.players)),
+            Confirmed(round=round_, deal=deal),
         ]
         if winners:
             presses = tuple(Press(seat=seat, after_ms=40 * at) for at, seat in enumerate(winners))
-            facts.append(Declared(**where, presses=presses))
+            facts.append(Declared(round=round_, deal=deal, presses=presses))
         result = Result(
-            **where,
+            round=round_,
+            deal=deal,
             profile=self._event.profile.id,
             players=dict(play.players),
             win=staged.win,
             winners=winners,
             discarder=staged.discarder,
-            points=seat_points(outcome, self._event.profile.payments),
+            points=seat_points(outcome, load_mcr(self._event.profile.id).payments),
             fines={},
         )
         self._told(self.table, staged.round)
