@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from broker.cli import options
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.console import EXISTING_FOLDER, json_option, said_as_json, say
-from broker.errors import BadEvent
 from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
 from broker.event.deals.commitment import COMMITMENT
 from broker.event.halls import HALLS, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
@@ -182,11 +181,8 @@ def _set(folder: Path, name: str, *, revoked: bool) -> None:
 
 
 def _halls_of(folder: Path) -> tuple[Hall, ...]:
-    """Return the halls of an event. Raises BadEvent where it has none."""
+    """Return the halls of an event. Raises BadEvent, and RuleError where it has none."""
     halls = read_halls(folder)
     if not halls:
-        missing = RuleError(
-            "no_halls", N_("{folder} names no halls: write them into {file}", folder=folder, file=HALLS)
-        )
-        raise BadEvent(missing.text, [missing])
+        raise RuleError("no_halls", N_("{folder} names no halls: write them into {file}", folder=folder, file=HALLS))
     return halls
