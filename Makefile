@@ -86,6 +86,11 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
+.PHONY: bench-columns
+bench-columns: setup ## measure: a million plays from stream to standings, beside pandas, DuckDB and PostgreSQL
+	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
+	$(BIN)/python -m tests.benchmarks.columns
+
 .PHONY: bench-hands
 bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
@@ -215,10 +220,10 @@ arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare 
 	$(BIN)/python packaging/arm64.py --dist $(DIST)
 
 .PHONY: lab
-lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME KEEP=FOLDER)
+lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME TABLES=N KEEP=FOLDER)
 	@tests/install-system-packages lab
 	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(UNTIL),--until $(UNTIL)) $(if $(KEEP),--keep $(KEEP))
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(TABLES),--tables $(TABLES)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

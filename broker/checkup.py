@@ -71,7 +71,7 @@ BUNDLE_OPTION: Final = click.option(
 
 SECRET_NAMES: Final = (
     *("*.key", "*.pem", "*.password", "*password*", "credentials.json", "first-link.txt", "arbiter-pin*"),
-    *("deals.json", "sets.json", "hands.json", "words.json", "draws.json", "shares.json", "desk", "scorer"),
+    *("deals.json", "sets.json", "hands.json", "par.json", "words.json", "draws.json", "shares.json", "desk", "scorer"),
 )
 """Names of files that hold secrets, in an event's folder or a table's."""
 

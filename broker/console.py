@@ -6,7 +6,7 @@ Commands raise what is wrong, and the command `homologue` reports it: nothing el
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
@@ -124,15 +124,15 @@ EXISTING_FOLDER: Final = Existing(file_okay=False)
 EXISTING: Final = Existing()
 
 
-def progress(items: Sequence[T], label: str) -> Iterator[T]:
-    """Return the items one by one, and show how far it is where somebody watches."""
+def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterator[T]:
+    """Return the items one by one, and show how far it is where somebody watches. `count`: how many, of an iterator."""
     if not watched():
         yield from items
         return
     from rich.console import Console  # noqa: PLC0415 - only where somebody watches
     from rich.progress import track  # noqa: PLC0415 - as above
 
-    yield from track(items, label, console=Console(stderr=True), transient=True)
+    yield from track(items, label, total=count, console=Console(stderr=True), transient=True)
 
 
 @contextmanager

@@ -162,5 +162,17 @@ class ScorerActive(ScorerError, BlockingIOError, code="scorer_active"):
     """Another scorer is active on this event, from another folder: end it first, or stand by."""
 
 
+class FollowedDiffers(StoreError, code="followed_differs"):
+    """A copy of the event holds what the active scorer's store does not, or was sent what does not follow."""
+
+
+class StandbyRefused(ScorerError, PermissionError, code="standby_refused"):
+    """The scorer that is to be followed does not take this machine for its standby."""
+
+
+class StandbyBehind(ScorerError, ValueError, code="standby_behind", status=409):
+    """The scorer cannot hand over: its standby is not there, or lacks something."""
+
+
 class ScorerBusy(ScorerError, TimeoutError, code="scorer_busy", status=503):
     """The scorer has not answered in time; whether it did what was asked is seen when it answers again."""

@@ -8,12 +8,13 @@ from functools import partial
 
 from broker.logs import get_logger
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
-from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.protocol.play_sequence import fact_kind
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk.arbiter_pin import TablePin, remove_hash
+from kiosk.brokers import Brokers
 from kiosk.camera.observations import (
     CameraHealth,
     CameraReport,
@@ -100,6 +101,8 @@ class TableProgram:
         self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
+        if isinstance(connection, Link):
+            self._server.brokers = Brokers(connection, settings.folder)
         self.upgrade = TableUpgrade.of(settings, clock())
         self._server.upgrade = lambda: self.upgrade.state
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
@@ -253,7 +256,7 @@ class TableProgram:
             case Counted():
                 self._counting.take(message)
             case ScorerState():
-                self._server.scorer.take(message, self._clock())
+                self._server.take_scorer(message, self._clock())
             case Served():
                 self._server.take_served(message, self._clock())
                 self.upgrade.take(message.upgrade)

@@ -269,9 +269,11 @@ class RiichiPeople(People):
 
     def _value(self, state: Table, hand: RiichiEvent) -> None:
         self._keys(*["back"] * STEPS_BACK)
+        tile, several = hand.loser[0] if hand.loser else "d", len(state.declarations) > 1
+        self._keys(*[tile] * len(state.declarations) * several)
         for one in state.declarations:
             self._keys(*_typed(hand.wins[one.seat]))
-        self._keys(hand.loser[0] if hand.loser else "d")
+        self._keys(*[tile] * (not several))
         if state.session and hand.loser in state.session.riichi:
             self._keys("n")  # the riichi was declared with another tile
 

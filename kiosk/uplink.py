@@ -42,6 +42,7 @@ from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
 from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
+from kiosk.brokers import Brokers
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import OTHER_DEVICE, TableJournal
@@ -523,6 +524,8 @@ class ServerLink:
         self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
         self.service = ServiceStatus(journal.device)
         self.scorer = ScorerWatch()
+        self.brokers: Brokers | None = None
+        """Where the event's broker may be, if there is a wire."""
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
         self._free_mib: int | None = None
@@ -581,6 +584,9 @@ class ServerLink:
         if change.up:
             self._health.say("broker", None)
             self.scorer.connected(now)
+            self._beat_at = now  # a standby counts who comes to it
+            if self.brokers:
+                self.brokers.connected()
             if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
@@ -627,10 +633,18 @@ class ServerLink:
             self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
         return self._free_mib
 
+    def take_scorer(self, state: ScorerState, now: int) -> None:
+        """Learn whether the scorer is there, and where else its broker may be."""
+        self.scorer.take(state, now)
+        if self.brokers:
+            self.brokers.take(state, now)
+
     def due(self, now: int) -> None:
         """Send again what should have a receipt by now, and say that the table is there."""
         if not self.connected:
             return
+        if self.brokers:
+            self.brokers.due(now, silent=self.scorer.silent(now))
         if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
             self.facts.resend(now)
         if now >= self._beat_at:

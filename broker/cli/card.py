@@ -81,7 +81,15 @@ fi
 """
 
 
-def prepare_card(boot: Path, role: str, packages: Path, options: Sequence[str], *, dry_run: bool = False) -> list[Path]:
+def prepare_card(
+    boot: Path,
+    role: str,
+    packages: Path,
+    options: Sequence[str],
+    *,
+    dry_run: bool = False,
+    architecture: str = ARCHITECTURE,
+) -> list[Path]:
     """Lay packages and first start on a card's boot partition, and return the packages.
 
     `options` are those of `homologue install` on the machine. Run again it replaces what it wrote. Raises CommandError,
@@ -96,7 +104,7 @@ def prepare_card(boot: Path, role: str, packages: Path, options: Sequence[str], 
     hook = boot / HOOK
     if hook.exists() and MARK.encode() not in hook.read_bytes():
         raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card anew")
-    chosen = _chosen(packages, role)
+    chosen = _chosen(packages, role, architecture)
     folder = boot / PACKAGES
     before = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
     needed = sum(file.stat().st_size for file in chosen) + SPARE - before
@@ -120,20 +128,20 @@ def prepare_card(boot: Path, role: str, packages: Path, options: Sequence[str], 
     return chosen
 
 
-def _chosen(folder: Path, role: str) -> list[Path]:
+def _chosen(folder: Path, role: str, architecture: str) -> list[Path]:
     """Return all packages for the card; ours of the newest build, others as they lie there. Raises CommandError."""
-    built = sorted(folder.glob(f"homologue-{role}_*_{ARCHITECTURE}.deb"), key=lambda file: file.stat().st_mtime)
+    built = sorted(folder.glob(f"homologue-{role}_*_{architecture}.deb"), key=lambda file: file.stat().st_mtime)
     if not built:
         raise CommandError(
-            "packages_missing", f"{folder} has no homologue-{role}_*_{ARCHITECTURE}.deb: make deb DEB_ARCH=arm64"
+            "packages_missing", f"{folder} has no homologue-{role}_*_{architecture}.deb: make deb DEB_ARCH=arm64"
         )
     version = built[-1].name.split("_")[1]
-    common = folder / f"homologue-common_{version}_{ARCHITECTURE}.deb"
+    common = folder / f"homologue-common_{version}_{architecture}.deb"
     if not common.is_file():
         raise CommandError("packages_missing", f"{folder} has no {common.name}, which {built[-1].name} needs")
     others = [
         file
-        for ending in (ARCHITECTURE, "all")
+        for ending in (architecture, "all")
         for file in sorted(folder.glob(f"*_{ending}.deb"))
         if not file.name.startswith("homologue-")
     ]

@@ -21,6 +21,7 @@ from broker.cli.deals import deal_new
 from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.luck import event_luck
 from broker.cli.movement import movement_new as new_movement
+from broker.cli.par import event_par
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
@@ -389,6 +390,7 @@ event_group.add_command(event_players)
 event_group.add_command(event_stage)
 event_group.add_command(event_final)
 event_group.add_command(event_luck)
+event_group.add_command(event_par)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")

@@ -67,7 +67,7 @@ class Publisher:
     def __init__(self, event: Path, target: Path) -> None:
         """Raises RuleError, ScorerError."""
         self._event, self._target, self._name = event, target, open_event(event).name
-        self._folder, self._pages = PublishedFolder(target, self._name), PublishedPages()
+        self._folder, self._pages = PublishedFolder(target, self._name), PublishedPages(event)
 
     def follow(self, stop: threading.Event) -> None:
         """Go on until `stop`. While the event cannot be read, what was public stays; it is said once why."""

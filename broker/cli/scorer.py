@@ -16,13 +16,14 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import cast, get_args
+from typing import NamedTuple, cast, get_args
 
 import click
 
 from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.options import FILE
+from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
 from broker.cli.store import StoreOptions, store_options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER
 from broker.discovery import Announcement
@@ -45,6 +46,7 @@ from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
+from broker.scorer.alerts import Concern
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -65,6 +67,7 @@ from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
 from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
+from broker.web.tables.standby import StandbyService
 
 CREDENTIALS = "credentials.json"
 BROKER_FOLDER = "broker"
@@ -115,7 +118,7 @@ OTHER_BROKER = re.compile(
 @click.option("--ca", type=EXISTING_FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
 @click.option("--credentials", type=FILE, help="Passwords of the broker's users [default: EVENT/credentials.json].")
 @store_options
-def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
+def scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one statement a part
     *,
     event: Path,
     broker: str | None,
@@ -138,19 +141,43 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
     """Run the scorer and desk of an event. EVENT is the event's folder."""
     stop = threading.Event()
     _set_up_process(stop)
-    with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
-        checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
-        names = host_names(host, desk_host, *desk_name, broker_name)
-        logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
+    names, passwords = host_names(host, desk_host, *desk_name, broker_name), credentials or event / CREDENTIALS
+
+    if wishes.standby_of and broker is not None and broker not in get_args(Kind):
+        raise click.UsageError("--standby-of needs a broker of its own: with HOST:PORT use --standby")
+
+    def read_logins() -> Logins:
+        return Logins(passwords, certificates_of(event, names, plain=plain), ca)
+
+    with ExitStack() as running:
+        stood = _stand_by_for(
+            event,
+            wishes.standby_of,
+            read_logins,
+            StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port),
+            lambda on, port: _broker(on, broker, open_event(event), event, (host, port), read_logins()),
+            stop,
+            running,
+        )
+        if stop.is_set():
+            return
+        _, mqtt_port, desk_port = stood.place
+        ahead = running.enter_context(CheckedAhead(event / STORE))
+        checked, logins = _open_checked(event), read_logins()
         space = DiskSpace(event)
         journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
         if journal is None:
             return
         running.callback(journal.close)
         with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-            begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins, nodes)
+            begun = stood.broker or beside.submit(
+                _broker, running, broker, checked, event, (host, mqtt_port), logins, nodes
+            )
             work = _load_scorer(checked, journal, event, space, wishes, passwords)
-        address, watch, broker_told = begun.result()
+        address, watch, broker_told = begun if isinstance(begun, tuple) else begun.result()
+        if stood.followed:
+            told = f"this machine has taken over from {stood.followed}"
+            work.report(Concern("standby_took_over", told, values={"desk": stood.followed}))
         own = broker is None or broker in get_args(Kind)
         join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
         if not join.wait(stop, standby=wishes.standby):
@@ -160,7 +187,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
         line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
         running.callback(line.stop)
         backup = _backup(running, event, work, checked.name, wishes, auth)
-        watches = [watch, join.look, *([backup.look] if backup else [])]
+        other = running.enter_context(closing(OtherMachine(work, event, logins)))
+        watches = [watch, join.look, other.look, *([backup.look] if backup else [])]
         for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
         vouched = tls.anchor if tls else ""
         services = Services(
@@ -175,6 +203,9 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             orders=line.orders,
             broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
             backup_age_s=lambda: backup.age_s if backup else None,
+            standby=None
+            if database_of(event) or (tls is None and not is_loopback(desk_host))
+            else StandbyService(work, event, address.port, "https" if tls else "http"),
             pairing=PairingService(
                 replace(
                     for_tables,
@@ -216,6 +247,32 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
         line.start()
         watches.append(ServiceNotifier().alive)
         work.run(stop, partial(_check_all, watches))
+
+
+class _Stood(NamedTuple):
+    """What has come of standing by, if we did: which desk was followed, the broker that runs, and where we are."""
+
+    followed: str | None
+    broker: Started | None
+    place: StandbyPlace
+
+
+def _stand_by_for(
+    event: Path,
+    named: str | None,
+    logins: Callable[[], Logins],
+    place: StandbyPlace,
+    start_broker: Callable[[ExitStack, int], Started],
+    stop: threading.Event,
+    running: ExitStack,
+) -> _Stood:
+    """Stand by for another machine's scorer, where there is one to be followed. Raises StandbyRefused, UsageError."""
+    followed = desk_to_follow(event, named, logins)
+    if followed is None:
+        return _Stood(None, None, place)
+    place = StandbyPlace(place.host, place.broker or free_port(), place.desk or free_port())
+    standing = StandingBy(event, followed, place, logins, lambda on: start_broker(on, place.broker))
+    return _Stood(followed, standing.run(stop, running), place)
 
 
 def _set_up_process(stop: threading.Event) -> None:
@@ -373,7 +430,7 @@ def _broker(
     folder: Path,
     listen: tuple[str, int],
     logins: Logins,
-    nodes: int,
+    nodes: int = 1,
 ) -> tuple[Address, Callable[[], None], Message]:
     """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
     if broker is not None and broker not in get_args(Kind):

@@ -82,6 +82,11 @@ STORE_OPTIONS: Final = (
     ),
     click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends."),
     click.option(
+        "--standby-of",
+        metavar="https://HOST:PORT",
+        help="Follow the scorer with this desk, and take over when that is gone.",
+    ),
+    click.option(
         "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
     ),
     click.option(
@@ -106,6 +111,7 @@ class StoreOptions:
     store_password: Path | None
     second_home: Path | None
     standby: bool
+    standby_of: str | None
     backup: Path | None
     backup_every: float
     backup_keep: int

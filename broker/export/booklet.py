@@ -29,7 +29,7 @@ from broker.scorer.highlights import deal_highlights, event_highlights, highligh
 from broker.scorer.sheets import deal_sheet
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
-from broker.terms import SEAT_NAMES
+from broker.terms import SEAT_NAMES, tile_signs
 
 LEADERS: Final = 3
 
@@ -39,8 +39,6 @@ NAME: Final = 27 * mm
 APART: Final = 4 * mm
 """Between hand and wall."""
 
-SUITS: Final = {"m": "萬", "p": "筒", "s": "索"}
-HONOURS: Final = "東南西北白發中"
 INKS: Final = {"m": "#b3261e", "p": "#1f4e9c", "s": "#1b6e37", "z": "#000000"}
 
 
@@ -141,8 +139,8 @@ def draw_tile(canvas: Canvas, at: tuple[float, float], face: str) -> None:
     canvas.setLineWidth(0.4)
     canvas.roundRect(x + 0.2 * mm, y, wide - 0.4 * mm, high, 0.8 * mm)
     canvas.setFillColor(HexColor(INKS[face[1]]))
-    rank, suit = face[0], face[1]
-    signs = ((HONOURS[int(rank) - 1], 12, 0.32),) if suit == "z" else ((rank, 10, 0.55), (SUITS[suit], 9, 0.12))
+    rank, sign = tile_signs(face)
+    signs = ((rank, 10, 0.55), (sign, 9, 0.12)) if rank else ((sign, 12, 0.32),)
     for sign, size, up in signs:
         bold = sign.isascii()
         draw_text(canvas, (x + (wide - text_width(sign, size, bold=bold)) / 2, y + up * high), sign, size, bold=bold)

@@ -97,7 +97,7 @@ def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False)
     refuse_other_event(folder)
     records = select_deals(folder, set(numbers))
     if not early:
-        _refuse_unplayed(folder, [record.number for record in records])
+        refuse_unplayed(folder, [record.number for record in records])
     opener = Opener(folder)
     deals = collect_errors(lambda record: _revealed(opener.deal(record), commitment), records)
     draw = _revealed_draw(folder, {record.number for record in records})
@@ -113,7 +113,7 @@ def _revealed_draw(folder: Path, numbers: Collection[int]) -> RevealedDraw | Non
     return RevealedDraw(draw.announcement, words) if words else None
 
 
-def _refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
+def refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
     """Refuse deals that a table has still to play. A folder without an event's plan is asked nothing."""
     if not (folder / EVENT).exists():
         return

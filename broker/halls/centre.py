@@ -41,6 +41,7 @@ from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey
 from broker.store import Journal, message_of
 from broker.store.chain import FIRST_LINK, link_after
+from broker.store.records import Decided
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings of no play that count wherever those players are compared."""
@@ -104,14 +105,14 @@ class Centre:
         event: Event,
         halls: Sequence[Hall],
         journal: Journal,
-        decided: Iterable[Ruling | DeviceRecord],
+        decided: Sequence[Decided],
         has: Callable[[str], bool],
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
         """`decided`: what is stored that is no fact; `has`: whether a fact or ruling of this id was taken."""
         self._event, self._journal, self._clock, self._seconds = event.name, journal, clock, seconds
-        self._decided = {one.id for one in decided}
+        self._decided = {one.message.id for one in decided}
         self._has_fact = has
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
@@ -133,7 +134,7 @@ class Centre:
         self.follow(halls)
         self._taken_from: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
-        for one in decided:
+        for one in (record.message for record in decided):
             if isinstance(one, Ruling) and one.table in self.hall_of:
                 self._taken_from.setdefault(self.hall_of[one.table], set()).add(one.id)
 

@@ -112,6 +112,7 @@ class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
     event: RiichiEvent
     deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
     standing: Annotated[RiichiStanding, Meta(description="after it")]
+    declared_on: DeclaredOn | None = None
 
 
 class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):

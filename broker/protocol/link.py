@@ -44,6 +44,10 @@ class Address:
     """Who we are by a certificate of the event's authority, which `ca` is then: no password is sent."""
 
 
+Place = tuple[str, int]
+"""Host and port of a broker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Will:
     """What the broker says when we are gone."""
@@ -133,6 +137,8 @@ class Link:
         self._tell = tell
         self._up = threading.Event()
         self._generation = 0
+        self._leaving = False
+        """Whether this broker is left for another one."""
         self._answered = False
         """Whether the broker has answered since this connection was begun."""
         self._last: mqtt.MQTTMessageInfo | None = None
@@ -159,6 +165,7 @@ class Link:
         self._client.on_disconnect = self._disconnected
         self._client.on_message = self._arrived
         self._address = address
+        self._place, self._others = (address.host, address.port), list[Place]()
 
     @property
     def up(self) -> bool:
@@ -167,7 +174,7 @@ class Link:
 
     def start(self) -> None:
         """Begin to connect, and go on trying."""
-        self._client.connect_async(self._address.host, self._address.port, keepalive=self._address.keepalive_s)
+        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
         self._client.loop_start()
 
     def stop(self) -> None:
@@ -176,6 +183,39 @@ class Link:
         self._client.loop_stop()
         self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
         self._up.clear()
+
+    @property
+    def place(self) -> Place:
+        """Host and port of the broker with which we are connected, or that is tried."""
+        return self._place
+
+    def begin_at(self, first: Place, *others: Place) -> None:
+        """Begin at another place. Before it is started."""
+        self._place = first
+        self.reach(*others)
+
+    def reach(self, *places: Place) -> None:
+        """Try these places in turn from now on, where the event's broker may be; the present one is left for none."""
+        self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
+        self._client.reconnect_delay_set(1, 1 if self._others else LONGEST_RETRY_S)
+
+    def move(self, place: Place) -> None:
+        """Leave the present broker for the one there; the present one is tried again where that is not."""
+        if place == self._place or self._leaving:
+            return
+        self.reach(place, *self._others)
+        found = self._client.socket()
+        if isinstance(found, socket.socket):
+            self._leaving = True
+            with suppress(OSError):  # the base's: TLS's own would say good-bye, and wait for an answer
+                socket.socket.shutdown(found, socket.SHUT_RDWR)
+
+    def _turn(self) -> None:
+        """Go on to the next place. On the client's thread, without a connection."""
+        if self._others:
+            self._others.append(self._place)
+            self._place = self._others.pop(0)
+            self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if we are connected; if not, it is the sender's to send again."""
@@ -195,15 +235,16 @@ class Link:
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
-        self._answered = True
+        self._answered, self._leaving = True, False
         if reason.is_failure:
             self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
         else:
             client.subscribe(self._topics)
 
     def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        where = f"{self._address.host}:{self._address.port}"
+        where = "{}:{}".format(*self._place)
         self._tell(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
+        self._turn()
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """A broker that refuses a subscription would leave us deaf: that is not being connected."""
@@ -216,6 +257,8 @@ class Link:
     def _disconnected(self, _client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """Tell it, also where a broker that wants another certificate ends the connection without an answer."""
         answered, self._answered = self._answered, False
+        if self._leaving or not self._up.is_set() or reason == "Keep alive timeout":
+            self._turn()  # else the broker may only have been started anew
         if self._up.is_set():
             self._up.clear()
             self._tell(LinkChanged(up=False))

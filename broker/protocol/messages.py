@@ -213,6 +213,10 @@ class ToTable(FromScorer, frozen=True, kw_only=True):
     ]
 
 
+BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:]{{2,45}}\]):[0-9]{{1,5}})?$(?!\n)")]
+"""HOST:PORT of a broker; empty: none."""
+
+
 class ScorerState(ToTable, frozen=True, kw_only=True):
     """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
 
@@ -222,6 +226,8 @@ class ScorerState(ToTable, frozen=True, kw_only=True):
     store: StoreId
     lifecycle: Literal["active", "gone"]
     version: Version
+    standby: Annotated[BrokerPlace, Meta(description="where tables try next when they lose this broker")] = ""
+    moved: Annotated[BrokerPlace, Meta(description="where the scorer's broker is, if not here: tables go there")] = ""
 
 
 class ScorerAsked(Message, frozen=True, kw_only=True):

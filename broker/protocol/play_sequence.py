@@ -243,13 +243,8 @@ class PlaySoFar(Struct, frozen=True, gc=False):
 
     def _entitled(self, result: Result, declared: tuple[Seat, ...], *, nearest: bool) -> set[Seat]:
         """Return who must have won, of those who declared and were not fined. Raises OutOfSequence."""
-        standing = {seat for seat in declared if seat not in result.fines}
-        if result.declared_on is not None:
-            tiles = {seat: result.declared_on.get(seat, seat) for seat in declared if seat in standing}
-            discarder, first = winning_tile(tiles)
-            if set(result.declared_on) != standing or discarder != result.discarder:
-                raise OutOfSequence("play_winners_differ")
-            standing = set(first)
+        unfined = tuple(seat for seat in declared if seat not in result.fines)
+        standing = _first_of(unfined, result.declared_on, result.discarder)
         if nearest and result.hand is None and result.discarder is not None:
             standing = _nearest(standing, result.discarder)
         return standing
@@ -267,6 +262,16 @@ def winning_tile(declared_on: Mapping[Seat, Seat]) -> tuple[Seat | None, tuple[S
     if discarder is None:
         return None, tuple(declared_on)
     return discarder, tuple(seat for seat, owner in declared_on.items() if owner == discarder != seat)
+
+
+def _first_of(declared: tuple[Seat, ...], declared_on: Mapping[Seat, Seat] | None, discarder: Seat | None) -> set[Seat]:
+    """Return who declared on the earliest tile, everybody where that was not asked. Raises OutOfSequence."""
+    if declared_on is None:
+        return set(declared)
+    owner, first = winning_tile({seat: declared_on.get(seat, seat) for seat in declared})
+    if set(declared_on) != set(declared) or owner != discarder:
+        raise OutOfSequence("play_winners_differ")
+    return set(first)
 
 
 def _nearest(seats: set[Seat], discarder: Seat) -> set[Seat]:
@@ -349,7 +354,7 @@ class SessionSoFar(Struct, frozen=True, gc=False):
             raise OutOfSequence("play_entry_differs")
         self._check_hand(fact.deal)
         won = set(fact.event.wins) if fact.event.kind in ("ron", "tsumo") else set[Seat]()
-        if won and won != set(self.declared):
+        if won and won != _first_of(self.declared, fact.declared_on, fact.event.loser):
             raise OutOfSequence("play_winners_differ")
 
 

@@ -53,14 +53,16 @@ class PendingCall(Generic[T]):
         self._work = work
         self.answer: Future[T] = Future()
 
-    def do(self) -> None:
-        """Answer. A refusal is an answer; anything else that goes wrong goes on to whoever runs the scorer too."""
+    def do(self, refusal: ScorerError | None = None) -> None:
+        """Answer, with a refusal if there is one. Anything else that goes wrong goes on to whoever runs the scorer."""
         if not self.answer.set_running_or_notify_cancel():
             return
         try:
+            if refusal:
+                raise refusal
             self.answer.set_result(self._work())
-        except (Refused, ScorerError) as refusal:
-            self.answer.set_exception(refusal)
+        except (Refused, ScorerError) as refused:
+            self.answer.set_exception(refused)
         except BaseException as broken:
             self.answer.set_exception(broken)
             raise

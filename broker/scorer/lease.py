@@ -11,13 +11,17 @@ tables send again what the other one lacks.
 
 import queue
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from broker.errors import ScorerActive
+from broker.closing import Closing
+from broker.errors import ScorerActive, ScorerReplaced
 from broker.logs import get_logger
 from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
@@ -30,6 +34,12 @@ ANSWER_S: Final = 3.0
 
 AGAIN_S: Final = 1.0
 """Between two questions, as the broker may lose one."""
+
+REPEAT_S: Final = 5.0
+"""How often the active scorer asks at the other machine's broker, and says there that it is the one."""
+
+TAKEOVER: Final = 1000
+"""By so much the term of a standby that takes over is higher, so that no restart of the one before outranks it."""
 
 KEY: Final = "lease"
 """Under which the store keeps it."""
@@ -201,3 +211,49 @@ class LeaseLink:
             if item.why and str(item.why) != self.failure:
                 self.failure = str(item.why)
                 log.warning(item.why.code, why=str(item.why))
+
+
+class OtherBroker(Closing):
+    """The broker of the other machine of two, as the active scorer sees it: who else is active there gives way, or we.
+
+    Tables that are still connected there are told where they find us.
+    """
+
+    def __init__(self, event: str, address: Address, lease: Lease, state: Callable[[], ScorerState]) -> None:
+        """`state` returns what is said there. Begin to connect; most of the time nothing answers."""
+        self._event, self._lease, self._state = event, lease, state
+        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self._ask_at = self._say_at = inf
+        heard = [topics.SCORER.at(event)]
+        self._link = Link(address, passing_id(f"homologue-{event}-other"), heard, self._news.put, kept=False)
+        self._link.start()
+
+    def close(self) -> None:
+        """Leave it."""
+        self._link.stop()
+
+    def look(self, now: float) -> None:
+        """Take in what is said there, and say what is due. `now` in s of a clock that counts on. Raises ScorerReplaced.
+
+        What the broker has kept says nothing: only who answers is active.
+        """
+        while not self._news.empty():
+            item = self._news.get()
+            if isinstance(item, LinkChanged):
+                self._ask_at, self._say_at = (now, now + AGAIN_S) if item.up else (inf, inf)
+            else:
+                self._take(item)
+        if now >= self._ask_at:
+            self._ask_at = now + REPEAT_S
+            question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=self._lease.run)
+            self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
+        if now >= self._say_at:
+            self._say_at = now + REPEAT_S
+            self._link.publish(topics.SCORER.at(self._event), encode(self._state()), retain=topics.SCORER.retain)
+
+    def _take(self, item: Incoming) -> None:
+        item.acknowledge()
+        with suppress(Refused):
+            said = decode_on_topic(item.topic, item.payload)[1]
+            if isinstance(said, ScorerState) and said.answers == self._lease.run and self._lease.yields_to(said):
+                raise ScorerReplaced("the other machine's scorer has taken over: this one writes no more")

@@ -136,6 +136,8 @@ class Publisher:
         """The height of the journal."""
         self.at_centre = False
         """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
+        self.standby = self.moved = ""
+        """Where tables find the standby's broker, and where they are to go now as that has taken over."""
         self.wire = WireLog()
         self.link: Link | None = None
         self._failure = ""
@@ -199,6 +201,16 @@ class Publisher:
         """Return the number of the next message to a table, or to all."""
         return next(self._numbers[table])
 
+    def place_standby(self, broker: str) -> None:
+        """Tell tables where the standby's broker is."""
+        if broker != self.standby:
+            self.standby = broker
+            self._say_state("active")
+
+    def state_elsewhere(self, broker: str) -> ScorerState:
+        """Return what is said at another broker: that we are active, and where tables find us."""
+        return replace(self._scorer_state("active"), standby="", moved=broker)
+
     def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
         return ScorerState(
             id=_new_id(),
@@ -210,6 +222,8 @@ class Publisher:
             store=self._store,
             lifecycle=lifecycle,
             version=program_version(),
+            standby=self.standby,
+            moved=self.moved,
         )
 
     def connection_changed(self, change: LinkChanged) -> None:

@@ -15,13 +15,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from broker.errors import ScorerReplaced, StoreLost
+from broker.errors import ScorerBusy, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.event.halls import HallsFile, read_centre
-from broker.halls.centre import Centre, OfHall
+from broker.halls.centre import Centre
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.logs import get_logger, play_id
 from broker.protocol import (
+    SILENT_S,
     Beat,
     CheckedIn,
     CountRequest,
@@ -65,6 +66,7 @@ from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.hall_rows import adopt, pass_over, rows_of_halls
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
@@ -74,6 +76,7 @@ from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
+from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
@@ -82,6 +85,7 @@ from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
+from broker.store.witness import WitnessLine
 
 log = get_logger("homologue.scorer")
 
@@ -108,7 +112,7 @@ class Scorer:
     """Returns the last entry of the desk's audit log."""
 
     @gc_paused()
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one statement a part
         self,
         event: Event,
         journal: Journal,
@@ -175,18 +179,17 @@ class Scorer:
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
-        journal.follow(self.homes.follow)
+        self.standby = StandbyWatch(lambda: journal.height, seconds)
+        journal.follow(self._committed)
         self._begin(event, folder)
 
     def _join_halls(self, event: Event, stored: JournalContent) -> None:
         """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
         self._halls, centre = HallsFile(self._folder), read_centre(self._folder)
-        halls = self._halls.now()
-        times = self._clock, self._seconds
-        self.hall = HallLink(centre, event.name, self._journal, self._intake.passed_over, *times) if centre else None
+        halls, times, passed = self._halls.now(), (self._clock, self._seconds), self._intake.passed_over
+        self.hall = HallLink(centre, event.name, self._journal, passed, *times) if centre else None
         """The way to the centre, in a hall among others."""
-        decided = [one.message for one in stored.decided]
-        self.centre = Centre(event, halls, self._journal, decided, self._intake.has, *times) if halls else None
+        self.centre = Centre(event, halls, self._journal, stored.decided, self._intake.has, *times) if halls else None
         """The halls, at the centre of an event in many places."""
         if self.centre:
             self._intake.access = None  # whom a hall has let in at its tables it has judged itself
@@ -259,6 +262,12 @@ class Scorer:
         return self._inbox.qsize() + len(self._waiting)
 
     @property
+    def tables_heard(self) -> int:
+        """How many tables are heard of."""
+        now, readings = self._seconds(), tuple(self.devices.readings.values())
+        return sum(now - one.heard_at < SILENT_S for one in readings)
+
+    @property
     def begun(self) -> bool:
         """Whether a table has told a fact."""
         return any(book.taken for book in self._intake.books.values())
@@ -272,6 +281,7 @@ class Scorer:
         self._inbox.put(call)
         answer = wait_for(call)
         self.homes.wait()
+        self.standby.wait()
         return answer
 
     def pin_changed(self) -> None:
@@ -330,9 +340,10 @@ class Scorer:
             self.publisher.halls(self.centre)
 
     def _look(self) -> None:
-        """Say that we are there, and notice who says so no more."""
+        """Say that we are there, and notice who says so no more. Raises ScorerReplaced where that was handed over."""
         now = self._seconds()
         self._look_at_disk()
+        self._look_at_standby()
         self.publisher.beat(now)
         if self.homes.look():
             self._publish_alerts(self._clock())
@@ -348,6 +359,18 @@ class Scorer:
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
 
+    def _look_at_standby(self) -> None:
+        """Tell tables and people of the standby; end once it was told that it is the active scorer."""
+        if self.standby.left(settled=not self._inbox.qsize()):
+            self.publisher.moved = self.publisher.standby
+            raise ScorerReplaced("the standby has taken over: this one writes no more")
+        if self.standby.peer:
+            self.publisher.place_standby(self.standby.peer.broker)
+        if found := self.standby.concerns():
+            self._alerts.note(found)
+            self._publish_alerts(self._clock())
+            self.dashboard.show()
+
     def _look_at_disk(self) -> None:
         before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
         if level == before:
@@ -361,26 +384,31 @@ class Scorer:
             self._take(waiting)
 
     def _handle(self, batch: Iterable[Arrival]) -> None:
-        for change in batch:
-            if isinstance(change, LinkChanged):
-                self._connection_changed(change)
-            elif isinstance(change, FromCentre) and self.hall:
-                self._take_word(self.hall, change)
+        self._hear_of_links(batch)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.standby.leaving:  # tables send it again, to the standby
+            incoming = []
         if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
             self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
             incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
         self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
-                call.do()
+                call.do(None if not self.standby.leaving else ScorerBusy("the standby takes over: go to its desk"))
                 self.dashboard.due.hurry()  # who has ruled looks at once
         if self.publisher.large:
             self.dashboard.show()  # the arbiter is not to wait until thousands of lines are written
         self._publish_standings()
         self._publish_alerts(self._clock())
         self.dashboard.show()
+
+    def _hear_of_links(self, batch: Iterable[Arrival]) -> None:
+        for change in batch:
+            if isinstance(change, LinkChanged):
+                self._connection_changed(change)
+            elif isinstance(change, FromCentre) and self.hall:
+                self._take_word(self.hall, change)
 
     def _is_of_a_scorer(self, one: Incoming) -> bool:
         """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
@@ -414,49 +442,16 @@ class Scorer:
             self._take_facts(batch)
             return
         facts: list[Incoming] = []
-        for one in batch:
-            row = self._unpacked(self.centre, one) if self.centre.is_of_hall(one) else one
-            if isinstance(row, OfHall):
-                self._take_facts(facts)
-                self._adopt(self.centre, row)
-                facts = []
-            elif row is not None:
+        for row in rows_of_halls(self.centre, batch, self._alerts.note):
+            if isinstance(row, Incoming):
                 facts.append(row)
+                continue
+            self._take_facts(facts)
+            facts = []
+            self._alerts.note(adopt(self.centre, row, self.rulings, self.devices))
         self._take_facts(facts, self.centre)
-        self._pass_over(self.centre)
-
-    def _pass_over(self, centre: Centre) -> None:
-        """Wait no more for facts that a hall has refused."""
-        told, centre.passed_over = centre.passed_over, []
-        new = [one for one in dict.fromkeys(told) if self._intake.pass_over(*one)]
-        if not new:
-            return
-        with self._journal.commit():
-            for table, seq in new:
-                topic = topics.LOG.at(self.state.planned.name, table=table)
-                about = table, seq, f"passed-over-{table}-{seq}"
-                self._journal.refuse(RefusedRow(self._clock(), "too_many_facts", topic, b"", *about))
+        new = pass_over(self.centre, self._intake, self._journal, self.state.planned.name, self._clock())
         self.publisher.plays_changed({deal for one in new for deal in self.state.pass_over(*one, self._judged)})
-
-    def _unpacked(self, centre: Centre, one: Incoming) -> Incoming | OfHall | None:
-        try:
-            row = centre.unpack(one)
-        except Refused as refused:
-            verdict = IntakeVerdict(None, refused.code, refused.text)
-            self._alerts.note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
-            return None
-        return row.record if row and isinstance(row.record, Incoming) else row
-
-    def _adopt(self, centre: Centre, row: OfHall) -> None:
-        """Take in a ruling of a hall's desk, or which device it has admitted."""
-        try:
-            if isinstance(row.record, Ruling):
-                centre.adopted(row.hall, self.rulings.adopt(row.record, centre.keep))
-            elif not isinstance(row.record, Incoming):
-                centre.adopted(row.hall, self.devices.adopt(row.record, centre.keep))
-        except Refused as refused:
-            self._alerts.note((concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}"),))
-        row.acknowledge()
 
     def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
         """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
@@ -662,6 +657,12 @@ class Scorer:
         self.publisher.standings_due.ask()
         self.publisher.standings_due.hurry()
         self._publish_standings()
+
+    def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+        """Keep what was decided in its other homes."""
+        self.homes.follow(decided, lines)
+        if decided:
+            self.standby.decided = lines[-1].height
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""

@@ -287,11 +287,11 @@ LACKED: Final = 2
 NO_PLANS: Final = (np.zeros((len(KINDS), 0), dtype=np.int8), np.zeros(0))
 
 
-def all_pungs(held: Whole, melds: tuple[TableMeld, ...]) -> tuple[Whole, Whole]:
+def all_pungs(held: Whole, melds: Sequence[int]) -> tuple[Whole, Whole]:
     """Return All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
     twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
     needed = SETS_OF_HAND - len(melds)
-    if len(twice) + len(melds) < FEWEST_PAIRS or any(meld.kind == "chow" for meld in melds):
+    if len(twice) + len(melds) < FEWEST_PAIRS or any(meld < CHOWS for meld in melds):
         return NO_PLANS
     anything = [int(at) for at in np.flatnonzero(held)]
     rows = [(those, pair) for those in combinations(twice, needed) for pair in anything if pair not in those]
@@ -301,7 +301,7 @@ def all_pungs(held: Whole, melds: tuple[TableMeld, ...]) -> tuple[Whole, Whole]:
     for at, (those, pair) in enumerate(rows):
         tiles[at, list(those)] = 3
         tiles[at, pair] = 2
-    melded = [set_of(meld) - pung(0) for meld in melds]
+    melded = [meld - CHOWS for meld in melds]
     counts_for = np.array([_all_pungs_counts_for((*melded, *those), pair) for those, pair in rows])
     return np.ascontiguousarray(tiles.T), counts_for
 
@@ -315,10 +315,10 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
     return 1.0 if extra + 2 * doubles + 2 * simples >= LACKED else 0.6
 
 
-def seven_pairs(held: Whole, melds: tuple[TableMeld, ...]) -> tuple[Whole, Whole]:
-    """Return Seven Pairs of the pairs that are there and what else is held."""
+def seven_pairs(held: Whole) -> tuple[Whole, Whole]:
+    """Return Seven Pairs of the pairs that are there and what else is held, for a hand without melds."""
     twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
-    if melds or len(twice) < FEWEST_PAIRS:
+    if len(twice) < FEWEST_PAIRS:
         return NO_PLANS
     once = [int(at) for at in np.flatnonzero(held == 1)]
     others = list(combinations(once, max(7 - len(twice), 0)))

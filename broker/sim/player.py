@@ -1,262 +1,204 @@
 """What a simulated player does: from a view, what is legal, a strength, and chance.
 
-How good a hand is: the plans that it is near, each weighed by the chance that it still comes about. A plan's weight is
-the product, over the tiles that it lacks, of the chance to get one: the copies unseen times `reach`, about the share of
-all unseen tiles that the player will still meet in time. The sum over plans measures a hand; it is no probability, but
-it grows with every way to win and with how near it is.
+Everybody declares a hu that is one; that is not asked here.
 """
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from broker.protocol import SEATS
 from broker.rules import COPIES, KINDS
-from broker.rules.mcr import CHOWS, Action, MeldKind, TableMeld, meld_from_table, shanten_and_useful, tiles_left
-from broker.sim.plans import COLUMN, NONE, TILES_OF, Plans, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
+from broker.rules.mcr import TableMeld, meld_from_table, shanten_and_useful
+from broker.sim.danger import deal_in
+from broker.sim.outlook import NEVER, Outlook, outlook
+from broker.sim.plans import SUITED, Whole
 from broker.sim.view import Chance, PlayerView
 
-FURTHER: Final = 1
-"""Plans that lack so many tiles more than the nearest are looked at."""
 
-IN_TIME: Final = 0.25
-"""The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
+class Style(Struct, frozen=True):
+    """How a player thinks."""
 
-LIKELY: Final = 0.9
-"""No tile is surer than this."""
-
-OPEN: Final = np.array([0.0] * 6 + [0.05, 0.35] + [1.0] * 200)
-"""What a plan of a hand value counts for: 8 is enough, and what is missing may come by the way of winning."""
-
-CLOSED: Final = np.array([0.0] * 6 + [0.6, 0.8] + [1.0] * 200)
-"""The same without a claimed meld: a concealed hand is worth 2 more, or 4 if self-drawn."""
-
-NO_PLAN: Final = 99
-"""Tiles missing where no plan is left."""
+    reads: bool = True
+    """Reads what opponents may wait for, and weighs it."""
+    appetite: float = 1.0
+    """How much a dear hand draws: the power to which what it pays counts."""
+    whim: float = 0.3
+    """Points by which the worth of a discard is misjudged, so that people differ: the scale of Gumbel's noise."""
 
 
-class PlanColumns(NamedTuple):
-    """Plans as columns, by what they still ask of the concealed tiles, with what each counts for."""
-
-    tiles: Whole
-    counts_for: Whole
+PLAIN: Final = Style(reads=False, appetite=0.0, whim=0.0)
+"""Takes the likeliest hand of 8 fan, and discards what is safe among equals alone."""
 
 
-class Outlook(NamedTuple):
-    """The plans near a hand."""
+class SimulatedPlayer(Struct, frozen=True):
+    """A player at a seat. One of strength 1 always thinks; one of strength 0 never does."""
 
-    tiles: Whole
-    """n x 34: what each asks of the concealed tiles."""
-    weight: Whole
-    """n: weights."""
-    missing: int
-    """What the nearest lacks, a winning tile included; NO_PLAN where there is none."""
-    chance: Whole
-    """34: the chance to get one more of each kind."""
-
-    @property
-    def sum(self) -> float:
-        """How good the hand is."""
-        return float(self.weight.sum())
+    strength: float
+    chance: Chance
+    style: Style = Style()
 
 
-def outlook(view: PlayerView, concealed: tuple[str, ...], melds: tuple[TableMeld, ...]) -> Outlook:
-    """Weigh the plans near some tiles of the player's."""
-    held, unseen = count_columns(concealed), np.array(view.unseen)
-    reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
-    chance = np.minimum(LIKELY, unseen * reach)
-    near = [(rows, _lacks(rows.tiles, held)) for rows in _sources(view, melds, held) if rows.tiles.shape[1]]
-    missing = min((int(lacks.min()) for _, lacks in near), default=NO_PLAN)
-    tiles, weight = [np.zeros((0, len(KINDS)), dtype=np.int8)], [np.zeros(0)]
-    for rows, lacks in near:
-        at = np.flatnonzero(lacks <= missing + FURTHER)
-        tiles.append(rows.tiles[:, at].T)
-        weight.append(_weights(tiles[-1], held, unseen, chance) * rows.counts_for[at])
-    return Outlook(np.concatenate(tiles), np.concatenate(weight), missing, chance)
+class Kong(NamedTuple):
+    """A kong that may be made of the own tiles."""
+
+    do: Literal["concealed_kong", "added_kong"]
+    tile: int
 
 
-def _sources(view: PlayerView, melds: tuple[TableMeld, ...], held: Whole) -> list[PlanColumns]:
-    melded = tuple(sorted(set_of(meld) for meld in melds))
-    winds = (SEATS.index(view.seat_wind), SEATS.index(view.prevalent_wind))
-    known = PlanColumns(_plans_with_melds(melded).tiles, _counts_for(melded, winds, claimed=_has_claimed(melds)))
-    return [known, PlanColumns(*all_pungs(held, melds)), PlanColumns(*seven_pairs(held, melds))]
+class Claim(NamedTuple):
+    """A set that may be made with a discard."""
+
+    do: Literal["chow", "pung"]
+    low: int
+    """The lowest tile of a chow; NONE for a pung."""
+    used: tuple[int, int]
+
+    def meld(self, tile: int, source: int) -> TableMeld:
+        """Return the set as it is laid down."""
+        return TableMeld(self.do, tuple(KINDS[one] for one in sorted((tile, *self.used))), SEATS[source], KINDS[tile])
+
+    def left(self, held: Whole) -> Whole:
+        """Return what stays concealed, before the discard."""
+        rest = held.copy()
+        for used in self.used:
+            rest[used] -= 1
+        return rest
 
 
-def _has_claimed(melds: tuple[TableMeld, ...]) -> bool:
-    return any(not meld.concealed for meld in melds)
+def choose_hold(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
+    """Choose a tile to discard, or a kong."""
+    if player.chance.random() >= player.strength:
+        return _careless_discard(view.held, view.melds)
+    return discard_or_kong(view, kongs, player)
 
 
-def _lacks(tiles: Whole, held: Whole) -> Whole:
-    """Count the tiles that each plan lacks, copy by copy: comparing is what a processor does with many at once."""
-    count = tiles.shape[1]
-    lacks = np.full(count, int(tiles[:, 0].sum()), dtype=np.int8)
-    asked = np.empty(count, dtype=np.bool_)
-    for at in np.flatnonzero(held):
-        for copy in range(held[at]):
-            lacks -= np.greater(tiles[at], np.int8(copy), out=asked).view(np.int8)
-    return lacks
+def choose_claim(view: PlayerView, claims: Sequence[Claim], player: SimulatedPlayer) -> Claim | None:
+    """Choose one of some claims, or None to claim nothing."""
+    if player.chance.random() >= player.strength:
+        return _careless_claim(view, claims)
+    return best_claim(view, claims, player.style)
 
 
-def _weights(wanted: Whole, held: Whole, unseen: Whole, chance: Whole) -> Whole:
-    lacked = np.maximum(wanted - held, 0)
-    weight: Whole = np.exp(lacked @ np.log(np.maximum(chance, 1e-9)))
-    weight[(lacked > unseen).any(axis=1)] = 0
-    return weight
+def discard_or_kong(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
+    """Aim at hands of 8 fan and more; weigh what others may wait for, and give up late what cannot be won."""
+    style = player.style
+    now = outlook(view, view.held, view.melds, style.appetite)
+    discards = np.flatnonzero(view.held).tolist()
+    lost = hopeless(view, now)
+    if lost and not style.reads:
+        return safest(view, discards)
+    after = now.after_each_discard(view.held)
+    best = 0.0 if lost else max(_relative(float(after[tile]), now.sum) for tile in discards)
+    for kong in () if lost else kongs:
+        if _relative(_with_kong(view, kong, style), now.sum) >= best:
+            return kong
+    worth = _points(view, after, lost=lost) if style.reads else after / now.sum
+    left = {tile: round(float(worth[tile]), 4 if style.reads else 6) for tile in discards}
+    if style.whim:
+        left = {tile: one - style.whim * math.log(-math.log(_open(player.chance))) for tile, one in left.items()}
+    best = max(left.values())
+    return safest(view, [tile for tile, value in left.items() if value == best])
 
 
-@lru_cache(maxsize=1024)
-def _plans_with_melds(melded: tuple[int, ...]) -> Plans:
-    """Return the plans that have these melds: what they still ask of the concealed tiles, and their other sets."""
-    if not melded:
-        return plans()
-    tiles, sets, value, winds = _plans_with_melds(melded[:-1])
-    at = np.flatnonzero((sets == melded[-1]).any(axis=0))
-    place = (sets[:, at] == melded[-1]).argmax(axis=0)
-    others = sets[:, at]
-    others[place, np.arange(len(at))] = NONE
-    return Plans(tiles[:, at] - TILES_OF[melded[-1]][:, None], others, value[at], winds[at])
+def _open(chance: Chance) -> float:
+    return min(max(chance.random(), 1e-12), 1 - 1e-12)
 
 
-@lru_cache(maxsize=1024)
-def _counts_for(melded: tuple[int, ...], winds: tuple[int, int], *, claimed: bool) -> Whole:
-    """Return what each of these plans counts for, with what pungs of the seat's and the round's wind are worth."""
-    own, of_round = winds
-    there = _plans_with_melds(melded)
-    pung_of_own, pung_of_round = (there.winds >> own) & 1, (there.winds >> of_round) & 1
-    beyond = pung_of_own + pung_of_round + (pung_of_own if own == of_round else 0)
-    counts_for: Whole = (OPEN if claimed else CLOSED)[there.value + beyond]
-    return counts_for
+WIN, NO_WIN, DEAL_IN = 44.0, -12.0, -22.0
+"""Points that a seat gets on average when it wins, when it does not, and when others win on its discard."""
+
+LOGIT: Final = (-0.31, 0.53, 0.063)
+"""The chance to win: alone, by the logarithm of the outlook's sum, by tiles left in the wall. Fitted as danger is."""
 
 
-def after_each_discard(view: Outlook, held: Whole) -> Whole:
-    """Return for each kind how good the hand is without one of it; what is not held changes nothing."""
-    asked = (view.tiles >= held) & (held > 0)
-    lost = view.weight @ asked
-    kept: Whole = view.sum - lost * (1 - view.chance)
-    return kept
+def _points(view: PlayerView, after: Whole, *, lost: bool) -> Whole:
+    """Return for each kind the points to expect once it is discarded."""
+    alone, by_sum, by_wall = LOGIT
+    logit = alone + by_sum * np.log(np.maximum(after, NEVER)) + by_wall * view.own.wall
+    win = np.zeros(len(after)) if lost else 1 / (1 + np.exp(-logit))
+    danger = deal_in(view)
+    points: Whole = (1 - danger) * (NO_WIN + (WIN - NO_WIN) * win) + danger * DEAL_IN
+    return points
 
 
-def after_claim(view: PlayerView, claim: Action) -> tuple[tuple[str, ...], TableMeld]:
-    """Return what stays concealed after a chow or pung, before the discard, and the meld."""
-    tile = view.offered
-    meld = sorted((tile, *(CHOWS[tile][claim.tile or ""] if claim.do == "chow" else (tile, tile))))
-    kind: MeldKind = "chow" if claim.do == "chow" else "pung"
-    used = list(meld)
-    used.remove(tile)
-    return tiles_left(view.concealed, used), TableMeld(kind, tuple(meld), view.turn, tile)
+def _with_kong(view: PlayerView, kong: Kong, style: Style) -> float:
+    rest = view.held.copy()
+    rest[kong.tile] = 0
+    new = (TableMeld("kong", (KINDS[kong.tile],) * COPIES),) if kong.do == "concealed_kong" else ()
+    return outlook(view, rest, (*view.melds, *new), style.appetite).sum
 
 
-Melds = tuple[TableMeld, ...]
+def best_claim(view: PlayerView, claims: Sequence[Claim], style: Style) -> Claim | None:
+    """Claim where the hand is better with it, after the best discard, than without."""
+    without = outlook(view, view.held, view.melds, style.appetite).sum
+    gains = [_relative(_with_claim(view, claim, style), without) for claim in claims]
+    best = max(gains)
+    return claims[gains.index(best)] if best > 1 else None
 
 
-def careless(view: PlayerView, legal: Sequence[Action]) -> Action | None:
-    """Discard what leaves the fewest tiles missing; claim whatever brings the hand nearer."""
-    discards = [action for action in legal if action.do == "discard"]
-    if discards:
-        return min(discards, key=lambda action: _missing_after(view.concealed, view.own.melds, action.tile or ""))
-    claims = [action for action in legal if action.do in ("chow", "pung")]
-    if not claims:
-        return None
-    now = _shape(tuple(sorted(view.concealed)), view.own.melds)[0]
-    missing, at = min((_missing_with(view, claim), at) for at, claim in enumerate(claims))
-    return claims[at] if missing < now else None
-
-
-def _missing_with(view: PlayerView, claim: Action) -> int:
-    concealed, meld = after_claim(view, claim)
-    return min(_missing_after(concealed, (*view.own.melds, meld), tile)[0] for tile in set(concealed))
-
-
-def _missing_after(concealed: tuple[str, ...], melds: Melds, tile: str) -> tuple[int, int]:
-    """Return what is missing after a discard, and the fewer the better, how many kinds do not help."""
-    return _shape(tuple(sorted(tiles_left(concealed, (tile,)))), melds)
-
-
-@lru_cache(maxsize=20_000)
-def _shape(concealed: tuple[str, ...], melds: Melds) -> tuple[int, int]:
-    missing, helpful = shanten_and_useful(concealed, tuple(meld_from_table(meld) for meld in melds))
-    return missing, -len(helpful)
+def _with_claim(view: PlayerView, claim: Claim, style: Style) -> float:
+    rest = claim.left(view.held)
+    then = outlook(view, rest, (*view.melds, claim.meld(view.offered, view.turn)), style.appetite)
+    return float(then.after_each_discard(rest)[rest > 0].max())
 
 
 def hopeless(view: PlayerView, now: Outlook) -> bool:
     """Return whether more tiles are missing than can still come: the own wall, and about one claim in three turns."""
     left = view.own.wall
-    return now.missing > left + (left + 2) // 3 or not now.sum
+    return now.near.missing > left + (left + 2) // 3 or not now.sum
 
 
-def safest(view: PlayerView, discards: Sequence[Action]) -> Action:
+def safest(view: PlayerView, discards: Sequence[int]) -> int:
     """Return the discard that most others have passed lately, then the one of which most is seen."""
+    if len(discards) == 1:
+        return discards[0]
     latest = {tile for one in view.before for tile in one.river[-2:]}
 
-    def safety(action: Action) -> tuple[bool, int, bool]:
-        tile = action.tile or ""
-        seen = view.shown[tile] + view.concealed.count(tile)
-        return tile in latest, min(seen, COPIES), tile[1] == "z"
+    def safety(tile: int) -> tuple[bool, int, bool]:
+        return tile in latest, min(int(view.shown[tile] + view.held[tile]), COPIES), tile >= SUITED
 
     return max(discards, key=safety)
-
-
-def choose_action(view: PlayerView, legal: Sequence[Action], strength: float, chance: Chance) -> Action | None:
-    """Choose one of the legal actions, or None to claim nothing.
-
-    A player of strength 1 always thinks; one of strength 0 never does. Everybody declares a hu that is one.
-    """
-    if not legal:
-        return None
-    if legal[0].do in ("self_hu", "hu_on_discard", "draw"):
-        return legal[0]
-    return sensible(view, legal) if chance.random() < strength else careless(view, legal)
-
-
-def sensible(view: PlayerView, legal: Sequence[Action]) -> Action | None:
-    """Aim at hands of 8 fan and more; give up late what cannot be won any more, and discard what is safe."""
-    if view.phase == "hold":
-        return _choose_discard(view, legal)
-    return _choose_claim(view, legal)
-
-
-def _choose_discard(view: PlayerView, legal: Sequence[Action]) -> Action:
-    now = outlook(view, view.concealed, view.own.melds)
-    discards = [action for action in legal if action.do == "discard"]
-    if hopeless(view, now):
-        return safest(view, discards)
-    after = after_each_discard(now, count_columns(view.concealed))
-    left = [_relative(float(after[COLUMN[action.tile or ""]]), now.sum) for action in discards]
-    best = max(left)
-    for kong in legal:
-        if kong.do.endswith("kong") and _relative(_with_kong(view, kong), now.sum) >= best:
-            return kong
-    return safest(view, [action for action, value in zip(discards, left, strict=True) if value == best])
-
-
-def _with_kong(view: PlayerView, kong: Action) -> float:
-    tile = kong.tile or ""
-    rest = tuple(one for one in view.concealed if one != tile)
-    new = (TableMeld("kong", (tile,) * 4),) if kong.do == "concealed_kong" else ()
-    return outlook(view, rest, (*view.own.melds, *new)).sum
-
-
-def _choose_claim(view: PlayerView, legal: Sequence[Action]) -> Action | None:
-    """Claim where the hand is better with it, after the best discard, than without."""
-    claims = [action for action in legal if action.do in ("chow", "pung")]
-    if not claims:
-        return None
-    without = outlook(view, view.concealed, view.own.melds).sum
-    gains = [_relative(_with_claim(view, claim), without) for claim in claims]
-    best = max(gains)
-    return claims[gains.index(best)] if best > 1 else None
-
-
-def _with_claim(view: PlayerView, claim: Action) -> float:
-    concealed, meld = after_claim(view, claim)
-    then = outlook(view, concealed, (*view.own.melds, meld))
-    held = count_columns(concealed)
-    return float(after_each_discard(then, held)[held > 0].max())
 
 
 def _relative(value: float, to: float) -> float:
     """Compare, rounded, so that what is equal is so on every machine, in whatever order it adds."""
     return round(value / to, 6) if to else math.inf if value else 0.0
+
+
+Melds = tuple[TableMeld, ...]
+
+
+def _careless_discard(held: Whole, melds: Melds) -> int:
+    """Discard what leaves the fewest tiles missing."""
+    return min(np.flatnonzero(held).tolist(), key=lambda tile: _missing_after(held, melds, tile))
+
+
+def _careless_claim(view: PlayerView, claims: Sequence[Claim]) -> Claim | None:
+    """Claim whatever brings the hand nearer."""
+    now = _shape(view.held.tobytes(), view.melds)[0]
+    missing, at = min((_missing_with(view, claim), at) for at, claim in enumerate(claims))
+    return claims[at] if missing < now else None
+
+
+def _missing_with(view: PlayerView, claim: Claim) -> int:
+    rest, melds = claim.left(view.held), (*view.melds, claim.meld(view.offered, view.turn))
+    return min(_missing_after(rest, melds, tile)[0] for tile in np.flatnonzero(rest).tolist())
+
+
+def _missing_after(held: Whole, melds: Melds, tile: int) -> tuple[int, int]:
+    """Return what is missing after a discard, and the fewer the better, how many kinds do not help."""
+    rest = held.copy()
+    rest[tile] -= 1
+    return _shape(rest.tobytes(), melds)
+
+
+@lru_cache(maxsize=20_000)
+def _shape(held: bytes, melds: Melds) -> tuple[int, int]:
+    concealed = tuple(KINDS[tile] for tile, count in enumerate(held) for _ in range(count))
+    missing, helpful = shanten_and_useful(concealed, tuple(meld_from_table(meld) for meld in melds))
+    return missing, -len(helpful)

@@ -316,6 +316,10 @@ class Reader:
         link = self.link_at(last.height) if last else None
         return last is not None and link is not None and link.hex()[:LINK_DIGITS] == last.link
 
+    def has_row(self, height: int, link: bytes) -> bool:
+        """Return whether the row there has this link: then all before it are the same as well. Raises StoreError."""
+        return self.link_at(height) == link if height else link == FIRST_LINK
+
     def link_at(self, height: int) -> bytes | None:
         """Return the link of a row; None where there is none."""
         journal = self._tables.journal
@@ -338,11 +342,11 @@ class Reader:
             there = {*self._connection.execute(query).scalars()}
         return [Fault(LOST, *line[:4]) for line in witness.lines() if line.id not in there]
 
-    def whole_rows(self) -> Generator[Sequence[Any], None, None]:
-        """Return all rows with all that is stored of them. Raises StoreError."""
+    def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
+        """Return all rows after a height with all that is stored of them. Raises StoreError."""
         with self._errors("the journal cannot be read"):
             columns = self._tables.journal.c
-            yield from self._raw_rows(select(*(columns[name] for name in ROW)), columns.height)
+            yield from self._raw_rows(select(*(columns[name] for name in ROW)), columns.height, after)
 
     def stored(self) -> Generator[Entry, None, None]:
         """Return all messages as they are stored, those too that are not as they were written. Raises StoreError."""
@@ -353,6 +357,13 @@ class Reader:
         """Return all rows after a height with their links, as they are stored. Raises StoreError."""
         with self._errors("the journal cannot be read"):
             yield from self._stored_rows(after)
+
+    def last_height(self) -> int:
+        """Return the height of the last row. Raises StoreError."""
+        journal = self._tables.journal
+        with self._errors("the journal cannot be read"):
+            highest = select(func.max(journal.c.height)).where(*self._of_event(journal))
+            return int(self._connection.execute(highest).scalar() or 0)
 
     def last_link(self) -> bytes:
         """Return the link of the last row, which covers all rows. Raises StoreError."""
@@ -387,11 +398,15 @@ class Reader:
 
     def refused(self) -> Iterator[RefusedRow]:
         """Return all kept refusals, oldest first. Raises StoreError."""
+        yield from (row for _, row in self.refused_after(0))
+
+    def refused_after(self, number: int) -> Iterator[tuple[int, RefusedRow]]:
+        """Return kept refusals with their numbers, oldest first, those after one of them. Raises StoreError."""
         columns = self._tables.refused.c
         wanted = (columns[name] for name in ("received_at", "code", "topic", "body", "table_no", "seq", "id"))
         with self._errors("what was refused cannot be read"):
-            for row in self._rows(columns.number, *wanted):
-                yield RefusedRow(*row[1:])
+            for row in self._rows(columns.number, *wanted, after=number):
+                yield row[0], RefusedRow(*row[1:])
 
     def remembered(self, prefix: str) -> dict[str, str]:
         """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
@@ -402,10 +417,10 @@ class Reader:
         found = self.remembered(JUDGED_FROM).get("")
         return None if found is None else int(found)
 
-    def _rows(self, number: Column[int], *columns: Column[Any]) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, number: Column[int], *columns: Column[Any], after: int = 0) -> Iterator[tuple[Any, ...]]:
         """Return rows in the order of their number, which is their first column; some at a time."""
         query = select(number, *columns).where(*self._of_event(number.table)).order_by(number).limit(ROWS_AT_ONCE)
-        last = 0
+        last = after
         while rows := self._connection.execute(query.where(number > last)).all():
             last = rows[-1][0]
             yield from rows

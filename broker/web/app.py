@@ -146,12 +146,14 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     yield from PeoplePage(access, auth).routes()
     if services.orders:
         yield from OrdersPage(access, services.orders, feed).routes()
+    if services.standby:
+        yield from services.standby.routes()
     if services.pairing:
         yield from PairingPage(access, feed, auth, services.pairing).routes()
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth, services.broker, services.folder).routes()
+        yield from DevicesPage(access, services.scorer, auth, services).routes()
         if services.folder:
             yield from UpgradeHandOut(services.scorer, services.folder).routes()
         yield from RulingsPage(access, rulings).routes()
@@ -174,7 +176,7 @@ def _result_routes(
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
-    yield from ResultsPage(sheets).routes(access, live)
+    yield from ResultsPage(sheets, services.folder).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
     yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()

@@ -16,6 +16,7 @@ from broker.scorer.publisher import WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
 from broker.web.tables.pairing import PairingService
+from broker.web.tables.standby import StandbyService
 
 T = TypeVar("T")
 
@@ -65,6 +66,8 @@ class Services:
     """Which kind of broker there is: embedded, mosquitto or other."""
     backup_age_s: Callable[[], float | None] = lambda: None
     """How long ago the last copy of the event was made."""
+    standby: StandbyService | None = None
+    """What serves a second machine that stands by."""
 
     @property
     def grids(self) -> bool:

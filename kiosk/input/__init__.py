@@ -45,3 +45,7 @@ from kiosk.input.riichi import (
     abort_reasons,
     chombo_spoils,
 )
+from kiosk.input.what_happened import (
+    ANSWERS_SHOWN,
+    SceneForm,
+)

@@ -5,7 +5,7 @@ Where several have declared it is asked first, in the order of the presses, on w
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
 from broker.protocol.play_sequence import winning_tile
@@ -20,16 +20,12 @@ MOST_VALUE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What has been entered so far, for these declarations in their order."""
+class TilesAsked:
+    """Declarations in their order, and where several have declared, on whose tile each did."""
 
     declared: tuple[Seat, ...]
-    values: tuple[int, ...] = ()
-    digits: str = ""
-    least: int = 1
-    """What a hand must be worth to win."""
-    tiles: tuple[Seat, ...] = ()
-    """Where several have declared, on whose tile each did, in their order; on the own: self-drawn."""
+    tiles: tuple[Seat, ...] = field(default=(), kw_only=True)
+    """As far as it was said, in their order; on the own: self-drawn."""
 
     @property
     def whose_tile(self) -> Seat | None:
@@ -52,6 +48,16 @@ class Form:
         """Who declared on a later tile, which so never was."""
         return () if self.whose_tile else tuple(seat for seat in self.declared if seat not in self.valued)
 
+
+@dataclass(frozen=True, slots=True)
+class Form(TilesAsked):
+    """What has been entered so far of a hand of MCR."""
+
+    values: tuple[int, ...] = ()
+    digits: str = ""
+    least: int = 1
+    """What a hand must be worth to win."""
+
     @property
     def seat(self) -> Seat | None:
         """Whose value is asked; None while tiles are asked, and when all values are there."""
@@ -68,18 +74,19 @@ class Won:
     declared_on: dict[Seat, Seat] = field(default_factory=dict)
 
 
+AskedOfTiles = TypeVar("AskedOfTiles", bound=TilesAsked)
+
+
 def press_form_key(form: Form, key: str) -> Form | Won | str:
     """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
     if form.whose_tile is not None:
-        return _ask_tile(form, form.whose_tile, key)
+        return _form_back(form) if key == "back" else _ask_tile(form, form.whose_tile, key)
     if form.seat is None:
         return _ask_discarder(form, key)
     return _ask_value(form, key)
 
 
-def _ask_tile(form: Form, seat: Seat, key: str) -> Form | str:
-    if key == "back":
-        return _form_back(form)
+def _ask_tile(form: AskedOfTiles, seat: Seat, key: str) -> AskedOfTiles | str:
     owner = seat if key == "d" else SEAT_KEYS.get(key)
     if owner is None or (owner == seat and key != "d"):
         return form
@@ -146,10 +153,9 @@ WinStep = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_ti
 
 
 @dataclass(frozen=True, slots=True)
-class WinForm:
-    """What has been entered so far, for these declarations in their order."""
+class WinForm(TilesAsked):
+    """What has been entered so far of a hand of riichi."""
 
-    declared: tuple[Seat, ...]
     riichi: tuple[Seat, ...] = ()
     wins: tuple[RiichiWin, ...] = ()
     asked: WinStep = "han"
@@ -162,13 +168,14 @@ class WinForm:
 
     @property
     def seat(self) -> Seat | None:
-        """Whose hand is asked about; None when all are there."""
-        return self.declared[len(self.wins)] if len(self.wins) < len(self.declared) else None
+        """Whose hand is asked about; None while tiles are asked, and when all are there."""
+        done = len(self.wins)
+        return self.valued[done] if self.whose_tile is None and done < len(self.valued) else None
 
     @property
     def entered(self) -> Mapping[Seat, RiichiWin]:
         """What is known of the winners."""
-        return dict(zip(self.declared, self.wins, strict=False))
+        return dict(zip(self.valued, self.wins, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +184,15 @@ class WinEntered:
 
     event: RiichiEvent
     on_riichi_tile: bool = False
+    declared_on: dict[Seat, Seat] = field(default_factory=dict)
 
 
 def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered | str:
     """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
     if key == "back":
         return _back(form)
+    if form.whose_tile is not None:
+        return _ask_tile(form, form.whose_tile, key)
     if form.asked in ("han", "fu", "yakuman"):
         return _number(form, key)
     if form.asked == "responsible":
@@ -199,12 +209,10 @@ def _number(form: WinForm, key: str) -> WinForm | WinEntered | str:
         return _take_number(form, int(form.digits))
     if key == "y" and form.asked == "han":
         return replace(form, asked="yakuman", digits="1")
-    if key == "x" and form.seat is not None:
-        return WinEntered(RiichiEvent(kind="chombo", offenders=(form.seat,)))
     return form
 
 
-def _take_number(form: WinForm, number: int) -> WinForm | str:
+def _take_number(form: WinForm, number: int) -> WinForm | WinEntered | str:
     if form.asked == "yakuman":
         if number > MOST_YAKUMAN:
             return "impossible_value"
@@ -217,30 +225,35 @@ def _take_number(form: WinForm, number: int) -> WinForm | str:
     return _with_win(form, RiichiWin(han=number)) if number <= MOST_HAN else "impossible_value"
 
 
-def _responsible(form: WinForm, key: str) -> WinForm:
+def _responsible(form: WinForm, key: str) -> WinForm | WinEntered:
     if key == "enter":
         return _with_win(form, RiichiWin(yakuman=form.yakuman))
     seat = SEAT_KEYS.get(key)
     return form if seat in (None, form.seat) else _with_win(form, RiichiWin(yakuman=form.yakuman, responsible=seat))
 
 
-def _with_win(form: WinForm, win: RiichiWin) -> WinForm:
-    """Ask for the next hand, or whose tile it was."""
-    wins = (*form.wins, win)
-    asked: WinStep = "han" if len(wins) < len(form.declared) else "discarder"
-    return replace(form, wins=wins, asked=asked, han=0, yakuman=0, digits="")
+def _with_win(form: WinForm, win: RiichiWin) -> WinForm | WinEntered:
+    """Ask for the next hand, or whose tile it was; where several have declared that is known."""
+    form = replace(form, wins=(*form.wins, win), asked="han", han=0, yakuman=0, digits="")
+    if form.seat is not None:
+        return form
+    loser = winning_tile(form.declared_on)[0] if form.tiles else None
+    return replace(form, asked="discarder") if loser is None else _on_discard(form, loser)
 
 
 def _discarder(form: WinForm, key: str) -> WinForm | WinEntered:
-    if key == "d" and len(form.wins) == 1:
+    if key == "d":
         return WinEntered(RiichiEvent(kind="tsumo", wins=dict(form.entered)))
-    if key == "k" and len(form.wins) == 1 and form.live_kan:
+    if key == "k" and form.live_kan:
         return replace(form, asked="live_kan")
     seat = SEAT_KEYS.get(key)
-    if seat is None or seat in form.declared:
-        return form
-    asked = replace(form, loser=seat, asked="riichi_tile")
-    return asked if seat in form.riichi else _ron(asked, on_riichi_tile=False)
+    return form if seat is None or seat in form.declared else _on_discard(form, seat)
+
+
+def _on_discard(form: WinForm, loser: Seat) -> WinForm | WinEntered:
+    """Ask of the tile of who is in riichi whether it declared that."""
+    asked = replace(form, loser=loser, asked="riichi_tile")
+    return asked if loser in form.riichi else _ron(asked, on_riichi_tile=False)
 
 
 def _kan_from(form: WinForm, key: str) -> WinForm | WinEntered:
@@ -255,15 +268,18 @@ def _riichi_tile(form: WinForm, key: str) -> WinForm | WinEntered:
 
 
 def _ron(form: WinForm, *, on_riichi_tile: bool) -> WinEntered:
-    return WinEntered(RiichiEvent(kind="ron", wins=dict(form.entered), loser=form.loser), on_riichi_tile)
+    told = RiichiEvent(kind="ron", wins=dict(form.entered), loser=form.loser)
+    return WinEntered(told, on_riichi_tile, form.declared_on)
 
 
 def _back(form: WinForm) -> WinForm:
-    """Go one step back: a digit, a question, or the hand before."""
+    """Go one step back: a digit, a question, the hand before, or on whose tile somebody declared."""
     if form.digits and form.asked != "yakuman":
         return replace(form, digits=form.digits[:-1])
     if form.asked in ("fu", "yakuman", "responsible"):
         return replace(form, asked="han", han=0, yakuman=0, digits="")
-    if form.asked in ("riichi_tile", "live_kan"):
+    if form.asked in ("riichi_tile", "live_kan") and not form.tiles:
         return replace(form, asked="discarder", loser=None)
-    return replace(form, wins=form.wins[:-1], asked="han")
+    if form.wins:
+        return replace(form, wins=form.wins[:-1], asked="han", loser=None)
+    return replace(form, tiles=form.tiles[:-1])

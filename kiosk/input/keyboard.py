@@ -319,9 +319,7 @@ class Keyboard:
     def _asked_of(self, state: Table) -> Seat | None:
         """Return whose tile or value is asked. In a riichi session a fault is paid in points, by keys of its own."""
         form = self.riichi.form if state.alone else self.form
-        if isinstance(form, Form):
-            return form.whose_tile or form.seat
-        return form.seat if isinstance(form, WinForm) else None
+        return form.whose_tile or form.seat if isinstance(form, Form | WinForm) else None
 
     def _rule(self, panel: ArbiterPanel, key: str, state: Table, now: int) -> None:
         self.problem, self._seen_at = None, None

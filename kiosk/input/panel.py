@@ -9,6 +9,7 @@ import msgspec
 from broker.protocol import SEATS, Seat
 from broker.rules.infractions import FALSE_HU, Choice, Measure, choices_of, infractions_of
 from kiosk.input.forms import DIGITS, SEAT_KEYS
+from kiosk.input.what_happened import SceneForm, press_scene_key, scene_of
 from kiosk.table import (
     DealBroughtForward,
     DeclarationsCorrected,
@@ -42,9 +43,12 @@ Act = Literal[
     "reopen",
     "adjust",
     "void",
+    "what_happened",
     "self_test",
 ]
-PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "infraction", "penalty", "reason", "sure"]
+PanelStep = Literal[
+    "pin", "checking", "act", "minutes", "seats", "fine", "infraction", "penalty", "reason", "sure", "scene"
+]
 
 REASONS: Final = (
     "the hand was not valid",
@@ -108,6 +112,8 @@ class ArbiterPanel:
     """Of the infractions."""
     offence: int = 0
     """Which of them was chosen."""
+    scene: SceneForm | None = None
+    """What the rules are asked about, where they can be."""
 
     @property
     def offences_shown(self) -> tuple[Offence, ...]:
@@ -154,7 +160,8 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
     first: tuple[Act, ...] = ("resume",) if state.paused else ()
     last: tuple[Act, ...] = ("extra_time",) if state.paused else ("extra_time", "pause")
     test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
-    return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last)
+    asks: tuple[Act, ...] = ("what_happened",) if scene_of(state) else ()
+    return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last, *asks)
 
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
@@ -185,7 +192,7 @@ def opened_panel(state: Table) -> ArbiterPanel:
         for id_, one in infractions_of(profile).items()
         if id_ != FALSE_HU
     )
-    return ArbiterPanel("act", possible_acts(state), profile.false_hu.fines.value, offences)
+    return ArbiterPanel("act", possible_acts(state), profile.false_hu.fines.value, offences, scene=scene_of(state))
 
 
 def panel_on_claim(seat: Seat) -> ArbiterPanel:
@@ -237,7 +244,14 @@ def _back(panel: ArbiterPanel) -> PanelResult:
         return replace(panel, digits=panel.digits[:-1])
     if panel.ask in ("pin", "checking", "act"):
         return PanelClosed()
-    return ArbiterPanel("act", panel.acts, panel.fines, panel.offences)
+    if panel.ask == "scene" and panel.scene and panel.scene.pressed:
+        return replace(panel, scene=press_scene_key(panel.scene, "back"))
+    return _acts_again(panel)
+
+
+def _acts_again(panel: ArbiterPanel) -> ArbiterPanel:
+    """Ask anew what to rule. What the rules were asked about is kept: a ruling follows from it, or another question."""
+    return ArbiterPanel("act", panel.acts, panel.fines, panel.offences, scene=panel.scene)
 
 
 def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -259,6 +273,8 @@ def _choose(panel: ArbiterPanel, key: str) -> PanelResult:
         return Decided(act)
     if act == "extra_time":
         return replace(panel, ask="minutes", act=act)
+    if act == "what_happened":
+        return replace(panel, ask="scene", act=act) if panel.scene else panel
     return replace(panel, ask="seats" if act in SEATS_OF else "reason", act=act)
 
 
@@ -306,6 +322,13 @@ def _penalty(panel: ArbiterPanel, key: str) -> PanelResult:
     return Decided("infraction", panel.seats, imp, infraction=offence.id, measure=measure)
 
 
+def _scene(panel: ArbiterPanel, key: str) -> PanelResult:
+    form = panel.scene
+    if form is None or (form.asked == "answer" and key == "enter"):
+        return _acts_again(panel)
+    return replace(panel, scene=press_scene_key(form, key))
+
+
 def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
     if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
         return panel
@@ -334,6 +357,7 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
     "penalty": _penalty,
     "reason": _reason,
     "sure": _sure,
+    "scene": _scene,
 }
 
 

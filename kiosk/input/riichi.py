@@ -180,12 +180,14 @@ class RiichiKeys:
         self.form: RiichiForm | None = None
         self.problem: str | None = None
         self._declared: tuple[Seat, ...] = ()
+        self._left: WinForm | None = None
+        """What was being filled in when a fault was found."""
 
     def follow(self, state: Table) -> None:
         """Begin a form where somebody has declared; drop what is no question any more."""
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if declared != self._declared:
-            self._declared = declared
+            self._declared, self._left = declared, None
             self.form = _new_form(declared, state) if declared else None
         elif isinstance(self.form, RiichiQuestion) and state.phase not in asked_in(self.form.about):
             self.form = None
@@ -195,6 +197,8 @@ class RiichiKeys:
         form = self.form
         if isinstance(form, RiichiQuestion):
             self._answer(form, key, state, now)
+        elif isinstance(form, WinForm) and key == "x" and (seat := form.whose_tile or form.seat):
+            self.form, self._left = RiichiQuestion("fault", (seat,)), form
         elif isinstance(form, WinForm) and key != "i":
             self._fill(form, key, now)
         elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
@@ -208,7 +212,8 @@ class RiichiKeys:
     def _fill(self, form: WinForm, key: str, now: int) -> None:
         filled = press_win_key(form, key)
         if isinstance(filled, WinEntered):
-            self._do(HandEntered(at=now, told=filled.event, on_riichi_tile=filled.on_riichi_tile))
+            told, on_riichi, tiles = filled.event, filled.on_riichi_tile, filled.declared_on
+            self._do(HandEntered(at=now, told=told, on_riichi_tile=on_riichi, declared_on=tiles))
         elif isinstance(filled, WinForm):
             self.form, self.problem = filled, None
         else:
@@ -217,7 +222,7 @@ class RiichiKeys:
     def _answer(self, question: RiichiQuestion, key: str, state: Table, now: int) -> None:
         """Take the answer to a question; what is none leaves it."""
         if key == "back":
-            self._close()
+            self._close(self._left)
             return
         answered = answer_question(question, key, state, now)
         if isinstance(answered, RiichiQuestion):
@@ -226,9 +231,10 @@ class RiichiKeys:
             self._close()
             self._do(answered)
 
-    def _close(self) -> None:
-        """Go back to the form that a question stood before, from its beginning, or to none."""
-        self.form, self._declared = None, ()
+    def _close(self, left: WinForm | None = None) -> None:
+        """Go back to the form that was left for a question; else one begins anew where somebody has declared."""
+        self.form, self._left = left, None
+        self._declared = left.declared if left else ()
 
 
 def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:

@@ -201,6 +201,8 @@ class TextLine(NamedTuple):
     text: str
     share: float
     colour: Colour
+    broken_at: float = MUCH_SMALLER
+    """Where it had to be smaller than this share of its size, it stands in several lines."""
 
 
 class TextPen:
@@ -274,7 +276,7 @@ class TextPen:
 
     def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
         """Break a line that would have to be made much smaller than it is to be."""
-        parts = self.in_two(line.text, line.share * MUCH_SMALLER, width)
+        parts = self.in_two(line.text, line.share * line.broken_at, width)
         if len(parts) == 1:
             yield line
         else:

@@ -243,6 +243,9 @@ def _down(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
 LARGEST_LABEL: Final = 0.1
 """Of letters on a button, as a share of the screen's height."""
 
+HALVED: Final = 0.5
+"""A label that would be smaller than this share of its size stands in two lines."""
+
 LABEL_MARGIN: Final = 0.035
 """Left free beside a label at most, on both sides together, as a share of the screen's height."""
 
@@ -284,7 +287,9 @@ class TargetPainter:
             if hint and "\n" in target.label:
                 inside.width -= self._beside(surface, hint, inside, ink)
                 hint = ""
-        parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
+        share = min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
+        named = target.label.split("\n")
+        parts = named if len(named) > 1 else self._pen.in_two(target.label, share * HALVED, inside.width)
         if len(parts) > 1 and target.seat is None:
             share = self._pen.share(parts, share, inside.width)
         label = [TextLine(line, share, ink) for line in parts]

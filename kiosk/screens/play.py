@@ -1,6 +1,6 @@
 """Screens of a play: its state, entering a win, the result, what stops it, a carrier's deal, the arbiter's panel."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from broker.i18n import N_, Message, Translator
@@ -8,7 +8,7 @@ from broker.protocol import SEATS, Seat
 from broker.rules.infractions import Choice
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
-from kiosk.input import INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Form, Offence, goes_back
+from kiosk.input import INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Form, Offence, WinForm, goes_back
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     ButtonRows,
@@ -36,6 +36,7 @@ from kiosk.screens.views import (
     StoppedView,
     may_pair,
 )
+from kiosk.screens.what_happened import scene_screen
 from kiosk.table import TrayProblem
 
 
@@ -122,7 +123,7 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(phase, DeclaredView) or (form := phase.form) is None:
         return None
     if form.whose_tile is not None:
-        asked, panel = _tile(_, view, form, form.whose_tile)
+        asked, panel = tile_question(_, view, form, form.whose_tile, N_("False hu"))
     elif form.seat is None:
         asked = (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),)
         panel = (*_owners(_, view, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
@@ -143,14 +144,16 @@ def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tup
     return asked, ((KeyButton("b", _("Count from the backs")),), *pad)
 
 
-def _tile(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def tile_question(
+    _: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str
+) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Ask on which tile a seat has declared, of several in the order of their presses."""
     title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
     rows = _owners(_, view, seat, form.tiles[-1][0] if form.tiles else None)
-    last = KeyButton("x", _("False hu")), *((KeyButton("back", _("Back")),) if goes_back(form) else ())
+    last = KeyButton("x", _(fault)), *((KeyButton("back", _("Back")),) if goes_back(form) else ())
     return (title, player_line(_, view, seat), TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
 
 
@@ -171,13 +174,18 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     recorded = isinstance(view.phase, RecordedView)
     how = f"{_(STATE[view.state])} · {_how_won(_, view, view.result)}"
     lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
-    lines += [
-        TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.QUIET)
-        for seat in view.result.overtaken
-    ]
+    lines += overtaken_lines(_, view.result.overtaken)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
+
+
+def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
+    """Say whose hu was none, as another was earlier."""
+    return [
+        TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.QUIET)
+        for seat in seats
+    ]
 
 
 def act_lines(what: str, act: str, colour: drawing.Colour = drawing.TEXT) -> list[TextLine]:
@@ -304,6 +312,8 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     asked = view.panel
     if asked is None:
         return None
+    if asked.ask == "scene" and asked.scene:
+        return scene_screen(_, view, asked.scene)
     title = _title(_, asked)
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
     lines = [

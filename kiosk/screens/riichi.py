@@ -25,7 +25,16 @@ from kiosk.screens.drawing import (
     seat_button,
     time_lines,
 )
-from kiosk.screens.play import FOUR, act_lines, is_ruled, nobody_won_lines, receipt_lines, receipt_link
+from kiosk.screens.play import (
+    FOUR,
+    act_lines,
+    is_ruled,
+    nobody_won_lines,
+    overtaken_lines,
+    receipt_lines,
+    receipt_link,
+    tile_question,
+)
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
 from kiosk.screens.views import (
     DeclaredView,
@@ -79,6 +88,8 @@ def _win(
 ) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
+    if form.whose_tile is not None:
+        return tile_question(_, view, form, form.whose_tile, fault)
     if form.seat is not None and form.asked != "responsible":
         return _value(_, view, form, fault)
     if form.asked == "responsible":
@@ -92,10 +103,9 @@ def _win(
             *_seats(_, view, form.declared),
             back,
         )
-    drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
     return (TextLine(_.pgettext("riichi", "Who discarded?"), drawing.TITLE, drawing.TEXT),), (
         *_seats(_, view, form.declared),
-        *drawn,
+        _drawn(_, form, counted),
         back,
     )
 
@@ -204,13 +214,19 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
     if win := planned.worth(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
-        yield TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
+        yield _declared(_, planned.prompt, seat)
     if seat in planned.marked:
         yield TextLine(_("tenpai"), drawing.SMALL, drawing.GOOD)
     if view.result is not None:
         yield TextLine(signed_points(view.result.points[seat] * HUNDRED), drawing.LARGE, drawing.TEXT)
     elif seat in view.marked:
         yield TextLine(_(STATE_MARKED[view.state]), drawing.SMALL, drawing.GOOD)
+
+
+def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
+    if seat in prompt.overtaken:
+        return TextLine(_("later tile"), drawing.BODY, drawing.QUIET)
+    return TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -230,7 +246,7 @@ def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: S
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
-        yield TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
+        yield _declared(_, session.prompt, seat)
     if view.state == "confirming" and seat in view.marked:
         yield TextLine(_("ready"), drawing.SMALL, drawing.GOOD)
     if seat in session.marked:
@@ -320,6 +336,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     elif view.state == "accepting":
         ended = how_it_ended(_, session.ending)
         lines = act_lines(" · ".join((_("Result"), ended)), _("Pay, then press your button if it is right."))
+        lines += overtaken_lines(_, session.overtaken)
         buttons = button_row(_, ("r", N_("Wrong: correct it")))
     elif view.state == "recorded":
         lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
@@ -403,6 +420,7 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
         return None
     elif view.state == "accepting":
         lines = act_lines(" · ".join((_("Result"), ended)), _("Do you accept this result? Press your button."))
+        lines += overtaken_lines(_, view.result.overtaken)
         buttons = button_row(_, ("r", N_("Wrong: correct it")))
     else:
         lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), drawing.GOOD)

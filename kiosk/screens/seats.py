@@ -84,7 +84,10 @@ class SeatBox:
             what = self._pen.fit(what, came.width, came.height)
             self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
             what = []
-        self._stack(surface, seat, inside, who, what, tick if marked and not wide else 0, small=small)
+        name = self._name(
+            inside.width - (0 if small else tick), drawing.BODY if small or (wide and paid) else drawing.LARGE
+        )
+        self._stack(surface, name, seat, inside, who, what, tick if marked and not wide else 0, small=small)
 
     def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
         """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
@@ -100,6 +103,7 @@ class SeatBox:
     def _stack(
         self,
         surface: pygame.Surface,
+        name: TextLine,
         seat: Seat,
         inside: pygame.Rect,
         who: list[TextLine],
@@ -114,8 +118,6 @@ class SeatBox:
         least = [line._replace(share=drawing.SMALLEST) for line in (*who, *what)]
         if small and len(who) > MANY and self._pen.high(least, inside.width) > SPARE * inside.height:
             who = [who[0]._replace(text=" ".join(line.text for line in who[:-1])), who[-1]]
-        spared = 0 if small else round(2 * TICK * self._pen.unit)
-        name = self._name(inside.width - spared, drawing.BODY if small else drawing.LARGE)
         beside = max(what, key=lambda line: line.share) if small and what else None
         if beside is not None and self._has_room(beside, name, head.width):
             what.remove(beside)
@@ -166,7 +168,7 @@ class SeatBox:
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, and whether it is ticked; return that."""
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        asked = seat == (view.riichi.prompt.seat if view.riichi else (form.whose_tile or form.seat) if form else None)
+        asked = seat == (view.riichi.prompt.asked if view.riichi else (form.whose_tile or form.seat) if form else None)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = drawing.ATTENTION if asked else drawing.GOOD if marked else drawing.LINE
         pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)

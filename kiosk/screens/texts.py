@@ -53,6 +53,7 @@ RULE: Final[Mapping[str, Message]] = {
     "reopen": N_("Enter result again"),
     "adjust": N_("Adjust the play"),
     "void": N_("Void the play"),
+    "what_happened": N_("What happened?"),
 }
 
 ARBITER: Final[Mapping[str, Message]] = {

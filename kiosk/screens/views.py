@@ -96,6 +96,16 @@ class RiichiPrompt:
         """Whose hand is asked about."""
         return self.form.seat if isinstance(self.form, WinForm) else None
 
+    @property
+    def asked(self) -> Seat | None:
+        """Whose hand is asked about, or on whose tile they declared."""
+        return (self.form.whose_tile or self.form.seat) if isinstance(self.form, WinForm) else None
+
+    @property
+    def overtaken(self) -> tuple[Seat, ...]:
+        """Who declared on a later tile."""
+        return self.form.overtaken if isinstance(self.form, WinForm) else ()
+
     def entered(self, seat: Seat) -> RiichiWin | None:
         """Return what a winner's hand is worth, as far as it is entered."""
         return self.form.entered.get(seat) if isinstance(self.form, WinForm) else None
@@ -119,6 +129,8 @@ class SessionView:
     tenpai: frozenset[Seat] = frozenset()
     ending: RiichiEvent | None = None
     """How the hand ended, to be accepted or recorded."""
+    overtaken: tuple[Seat, ...] = ()
+    """Who had declared on a later tile."""
     paid: dict[Seat, int] = field(default_factory=dict)
     places: dict[Seat, int] = field(default_factory=dict)
     sheet: SheetView | None = None
@@ -145,6 +157,7 @@ def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, 
         asking=session.asking and state.phase is Phase.DECLARED,
         tenpai=session.tenpai,
         ending=session.pending if settled else None,
+        overtaken=_overtaken(state) if settled else (),
         paid=_paid(session, settled, state.phase) if settled else {},
         places=dict(zip(SEATS, settled.places, strict=True)) if settled and settled.places else {},
         sheet=sheet_view(session, form.page) if isinstance(form, RiichiQuestion) and form.about == "sheet" else None,
@@ -602,5 +615,8 @@ def _result_view(state: Table) -> ResultView | None:
     if state.outcome is None:
         return None
     result = claim.pending_result(state)
-    overtaken = tuple(seat for seat in state.declared_on if seat not in winning_tile(state.declared_on)[1])
-    return ResultView(result.win, result.winners, result.discarder, result.points, overtaken)
+    return ResultView(result.win, result.winners, result.discarder, result.points, _overtaken(state))
+
+
+def _overtaken(state: Table) -> tuple[Seat, ...]:
+    return tuple(seat for seat in state.declared_on if seat not in winning_tile(state.declared_on)[1])

@@ -4,6 +4,7 @@ A claim window is opened by the first press, closed after the profile's time, an
 result by time-out.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -215,7 +216,7 @@ def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fa
     if event.win == "draw":
         raise NotNow("not_a_win", "a draw is told while playing")
     outcome = Outcome(event.win, event.winners, event.discarder)
-    if _entitled(state, event) != set(event.winners):
+    if entitled(state, event.declared_on, event.discarder) != set(event.winners):
         raise NotNow("winners_differ", "every declaration is either valued, on a later tile, or found false")
     rules = state.profile
     if not isinstance(rules, Profile):
@@ -228,15 +229,15 @@ def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fa
     return replace(show_result(state, outcome, event.at), declared_on=event.declared_on), ()
 
 
-def _entitled(state: Table, event: ValueEntered) -> set[Seat]:
+def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | None) -> set[Seat]:
     """Return whose hands are to be valued: of all who declared, those who did on the tile that ends the play."""
     declared = [one.seat for one in state.declarations]
-    if not event.declared_on:
+    if not declared_on:
         return {*declared}
-    if {*event.declared_on} != {*declared}:
+    if {*declared_on} != {*declared}:
         raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
-    discarder, first = winning_tile({seat: event.declared_on[seat] for seat in declared})
-    if discarder != event.discarder:
+    owner, first = winning_tile({seat: declared_on[seat] for seat in declared})
+    if owner != discarder:
         raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
     return {*first}
 

@@ -259,6 +259,8 @@ class HandEntered(Happened, frozen=True, tag="hand_told", kw_only=True):
     told: RiichiEvent
     on_riichi_tile: bool = False
     """The tile that was won on declared riichi, which so did not come about."""
+    declared_on: dict[Seat, Seat] = {}
+    """As in `ValueEntered`."""
 
 
 class LastTakenBack(Happened, frozen=True, tag="last_taken_back", kw_only=True):

@@ -3,6 +3,7 @@
 Nothing that is seen during a hand depends on who has pressed.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from msgspec.structs import replace as changed
@@ -66,7 +67,8 @@ def show_payment(state: Table, event: HandEntered) -> Table:
     whole = _completed(session, event)
     settled = check_payment(state, whole)
     shown = replace(session, pending=whole, settled=settled)
-    return replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), session=shown)
+    tiles = event.declared_on
+    return replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), session=shown, declared_on=tiles)
 
 
 def _completed(session: RiichiSession, event: HandEntered) -> RiichiEvent:
@@ -93,7 +95,7 @@ def on_payment_accepted(state: Table, event: ButtonPressed) -> Step:
     session = riichi_session_of(state)
     if session.pending is None or session.settled is None:
         raise NotNow("not_now", "there is nothing to accept")
-    recorded, fact = _recorded(session, session.pending, session.settled)
+    recorded, fact = _recorded(session, session.pending, session.settled, state.declared_on)
     return replace(state, phase=Phase.RECORDED, since=event.at, session=recorded), (fact,)
 
 
@@ -154,7 +156,9 @@ def _begin(state: Table, session: RiichiSession, at: int) -> Table:
     return replace(cleared(state, at), phase=Phase.PLAYING, session=session)
 
 
-def _recorded(session: RiichiSession, told: RiichiEvent, settled: SettledEvent) -> tuple[RiichiSession, RiichiRecorded]:
+def _recorded(
+    session: RiichiSession, told: RiichiEvent, settled: SettledEvent, declared_on: Mapping[Seat, Seat] | None = None
+) -> tuple[RiichiSession, RiichiRecorded]:
     """Make an entry. What lay on the table of this hand is in the state by then, but where the hand goes on."""
     number, over = session.recorded + 1, told.kind not in ("minor_fault", "end")
     fact = RiichiRecorded(
@@ -165,6 +169,7 @@ def _recorded(session: RiichiSession, told: RiichiEvent, settled: SettledEvent) 
         event=told,
         deltas=points_by_seat(settled.deltas),
         standing=standing_from_state(settled.state, session.hand + over),
+        declared_on=dict(declared_on) if declared_on else None,
     )
     entry = SessionEntry(fact, session.state, session.hand, session.riichi)
     riichi = () if over else session.riichi
@@ -256,8 +261,7 @@ def on_tenpai_press(state: Table, event: ButtonPressed) -> Step:
 def on_hand_valued(state: Table, event: HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
     session, kind = riichi_session_of(state), event.told.kind
-    declared = {one.seat for one in state.declarations}
-    if kind in ("ron", "tsumo") and set(event.told.wins) != declared:
+    if kind in ("ron", "tsumo") and set(event.told.wins) != claim.entitled(state, event.declared_on, event.told.loser):
         raise NotNow("winners_differ", "every declaration is valued, or it is a chombo")
     if kind == "draw" and not session.asking:
         raise NotNow("not_now", "nobody was asked whether they are tenpai")
@@ -304,9 +308,9 @@ def on_planned_tenpai_press(state: Table, event: ButtonPressed) -> Step:
 
 def on_planned_valued(state: Table, event: HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared; or, of a drawn one, that all have said."""
-    kind, declared = event.told.kind, {one.seat for one in state.declarations}
-    if kind in ("ron", "tsumo") and set(event.told.wins) == declared:
-        return _show_planned(state, event.told, event.at), ()
+    kind, won = event.told.kind, set(event.told.wins)
+    if kind in ("ron", "tsumo") and won == claim.entitled(state, event.declared_on, event.told.loser):
+        return replace(_show_planned(state, event.told, event.at), declared_on=event.declared_on), ()
     if kind == "draw" and state.hand.asking:
         tenpai_seats = tuple(seat for seat in SEATS if seat in state.hand.tenpai)
         return _show_planned(state, changed(event.told, tenpai=tenpai_seats), event.at), ()

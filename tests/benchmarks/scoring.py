@@ -62,7 +62,11 @@ def with_pandas(plays: list[ScoredPlay], profile: Profile) -> tuple[pd.DataFrame
         for play in plays
         for seat in SEATS
     ]
-    frame = pd.DataFrame(rows, columns=["deal", "seat", "table", "player", "points", "fine"])
+    return standings_of(pd.DataFrame(rows, columns=["deal", "seat", "table", "player", "points", "fine"]), profile)
+
+
+def standings_of(frame: pd.DataFrame, profile: Profile) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the IMPs of each row, and the standings."""
     difference = (frame["points"] - frame.groupby(["deal", "seat"])["points"].transform("mean")).round(6)
     edges = [-np.inf, *(np.array(profile.imp.scale.value) - 0.5), np.inf]
     sizes = pd.cut(difference.abs(), edges, right=False, labels=False)

@@ -19,8 +19,8 @@ from typing import Final
 from broker.protocol import Seat
 from broker.structs import examine_structs
 from firmware.reports import Pressed, Released
+from kiosk import brokers, uplink
 from kiosk import journal as journals
-from kiosk import uplink
 from kiosk.config import KioskSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import StateLog
@@ -163,6 +163,8 @@ def main(origin: str, speed: str, *configs: str) -> None:
     # People are fast, and what goes over the wire by itself keeps its pace.
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
     uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
+    uplink.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
+    brokers.GONE_NS *= int(speed)  # type: ignore[misc]  # likewise
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

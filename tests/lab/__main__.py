@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from tests.lab import cables, disk, faults, first_boot, image, power, upgrade
+from tests.lab import cables, card, disk, faults, first_boot, hall, image, power, upgrade
+from tests.lab.outside import TABLE, LabHall
 from tests.lab.report import Report
 from tests.lab.table import LabTable, new_table
 
@@ -25,9 +26,12 @@ THEMES: Final[dict[str, Callable[[LabTable, Report], None]]] = {
 @click.command()
 @click.option("--cuts", default=10, show_default=True, help="How often the plug is pulled.")
 @click.option("--seed", default=1, show_default=True, help="When.")
-@click.option("--until", type=click.Choice(["first_boot", *THEMES, "power"]), default="power", help="The last theme.")
+@click.option(
+    "--until", type=click.Choice(["card", "first_boot", *THEMES, "power"]), default="power", help="The last theme."
+)
+@click.option("--tables", default=1, show_default=True, help="Play two rounds at so many tables instead, 1 GB each.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep disks, consoles and the event in this new folder.")
-def main(cuts: int, seed: int, until: str, keep: Path | None) -> None:
+def main(cuts: int, seed: int, until: str, tables: int, keep: Path | None) -> None:
     """Install the packages of build/deb in a machine, and look what a table does there when things go wrong."""
     begun = time.monotonic()
     debian, made = image.base(), image.disk(image.newest_debs())
@@ -36,8 +40,17 @@ def main(cuts: int, seed: int, until: str, keep: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="homologue-lab-") as temporary:
         folder = keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        with new_table(folder, made, debian) as table:
-            _run(table, report, until, cuts, seed)
+        if tables == 1:
+            click.echo("card")
+            card.run(report)
+        if until != "card" and not report.broken:
+            with LabHall(folder / "event", max(TABLE, tables)) as scorer:
+                scorer.start()
+                if tables > 1:
+                    hall.run(scorer, folder, made, debian, tables, report, seed)
+                else:
+                    with new_table(folder, made, debian, scorer) as table:
+                        _run(table, report, until, cuts, seed)
     click.echo(f"lab: {(time.monotonic() - begun) / 60:.0f} minutes")
     click.echo(report.last_line)
     sys.exit(bool(report.broken))

@@ -36,6 +36,11 @@ def drawn(view: ScreenView) -> Picture:
     return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(size[1], size[0], 3)[:, :, ::-1]
 
 
+def pairing_screen() -> Picture:
+    """Return the screen of a table that was never paired."""
+    return drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(apart=True)))
+
+
 def difference(seen: Picture, expected: Picture) -> float:
     """Return how far two screens are apart, grey levels on average; the foot counts for nothing."""
     if seen.shape != expected.shape:
@@ -45,7 +50,7 @@ def difference(seen: Picture, expected: Picture) -> float:
 
 def run(table: LabTable, report: Report) -> None:
     """A machine is switched on for the first time."""
-    asking = drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(apart=True)))
+    asking = pairing_screen()
     with report.check("a machine that was never on before comes up, and the table's program with it"):
         table.machine.wait_until_up()
         table.set_clock()

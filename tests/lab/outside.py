@@ -1,4 +1,4 @@
-"""What is outside of a laboratory's machine: a real scorer with its broker and desk, and the people at the table."""
+"""What is outside of the laboratory's machines: a real scorer with its broker and desk, and the people at tables."""
 
 import re
 import socket
@@ -12,11 +12,12 @@ from typing import Any, Final, Self
 import cv2
 import httpx
 
-from broker.event import open_event
+from broker.event import BookedPlay, Plan, open_event, save_event
 from broker.key_files import open_key
 from broker.people import Actor, Authentication
-from broker.protocol import PlannedPlay, Seat
-from broker.sim.demo_event import make_event
+from broker.protocol import SEATS, PlannedPlay, Player, Seat
+from broker.rules import DEFAULT_MCR
+from broker.sim.demo_event import new_deals
 from broker.sim.processes import COMMAND, DemoProcess
 from broker.upgrade.bundle import RELEASE_KEYS
 from tests.encryption import trusting
@@ -45,26 +46,41 @@ def free_port() -> int:
         return int(asked.getsockname()[1])
 
 
-class Outside:
+def make_lab_event(folder: Path, tables: int) -> None:
+    """Write the folder of an event in which each table plays each round another deal, with the same four people."""
+    deals = max(tables, ROUNDS)
+    plays = tuple(
+        BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
+        for round_ in range(1, ROUNDS + 1)
+        for table in range(1, tables + 1)
+    )
+    people = tuple(
+        Player(id=f"p{table}-{seat}", name=f"{seat.title()} of {table}")
+        for table in range(1, tables + 1)
+        for seat in SEATS
+    )
+    save_event(folder, Plan("lab", "Laboratory", DEFAULT_MCR, people, plays), *new_deals(range(1, deals + 1)))
+
+
+class LabHall:
     """A scorer of an event in which nobody has played yet, and an arbiter at its desk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tables: int = TABLE) -> None:
         """`folder`: for the event."""
         self.folder = folder
         self.lines: list[str] = []
-        make_event(folder, rounds=ROUNDS, seed=21)
-        (folder / "devices.json").unlink(missing_ok=True)  # no table has a device: each is paired
+        make_lab_event(folder, tables)
         with closing(Authentication(folder)) as people:
             people.accounts.add(HEAD, "Head arbiter", "head_arbiter", PASSWORD, Actor("laboratory"))
         self.release_key_file = folder.with_name("release.key")
         self.release_key = open_key(self.release_key_file).public
         self.trusted_keys_file = folder.with_name("release.keys")
         self.trusted_keys_file.write_text(f"{self.release_key}\n", encoding="ascii")
-        self._plays = open_event(folder).plays_of(TABLE)
         self._mqtt_port = free_port()
         self._desk_port = free_port()
         self._scorer: DemoProcess | None = None
         self._client: httpx.Client | None = None
+        self._pairing = threading.Lock()
 
     def start(self) -> None:
         """Start the scorer, and log in at its desk."""
@@ -101,12 +117,12 @@ class Outside:
         """What is typed at a table."""
         return f"{SEEN_FROM_INSIDE}:{self._desk_port}"
 
-    def pairing_code(self) -> str:
-        """Open a code for the table, as the arbiter does."""
+    def pairing_code(self, table: int) -> str:
+        """Open a code for a table, as the arbiter does."""
         token = self.client.get("/pairing?new=1").text.partition('name="form" value="')[2].partition('"')[0]
-        form = {"form": token, f"table-{TABLE}": "on", "again": "on"}
+        form = {"form": token, f"table-{table}": "on", "again": "on"}
         page = self.client.post("/pairing", data=form, follow_redirects=True).text
-        shown = page.partition(f'id="table-{TABLE}"')[2].partition('<p class="code">')[2].partition("<")[0]
+        shown = page.partition(f'id="table-{table}"')[2].partition('<p class="code">')[2].partition("<")[0]
         code = re.sub(r"\D", "", shown)
         assert code, f"the desk gives no code: {page[:2000]}"
         return code
@@ -117,13 +133,34 @@ class Outside:
         view: dict[str, Any] = answer.json()
         return view
 
+    def close(self) -> None:
+        """Stop the scorer; may be called twice."""
+        if self._client is not None:
+            self._client.close()
+        if self._scorer is not None:
+            self._scorer.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Outside:
+    """What is outside of one machine: its table as the desk shows it, and the trays that are brought to it."""
+
+    def __init__(self, hall: LabHall, number: int = TABLE) -> None:
+        self.hall, self.number = hall, number
+        self._plays = open_event(hall.folder).plays_of(number)
+
     def table(self) -> dict[str, Any]:
         """Return what the desk shows of the machine's table."""
-        return next(one for one in self.view()["tables"] if one["table"] == TABLE)
+        return next(one for one in self.hall.view()["tables"] if one["table"] == self.number)
 
     def results(self) -> list[dict[str, Any]]:
         """Return the table's results as the desk has them, oldest first."""
-        return [one for one in reversed(self.view()["plays"]) if one["table"] == TABLE]
+        return [one for one in reversed(self.hall.view()["plays"]) if one["table"] == self.number]
 
     def play(self, number: int) -> PlannedPlay:
         """Return the plan of the table's play of a round."""
@@ -150,16 +187,3 @@ class Outside:
     def wait_for_health(self, part: str, *, well: bool) -> None:
         """Wait until the desk says that something is wrong with a part of the table, or nothing any more."""
         self.wait_for(f"{part} {'well' if well else 'wrong'}", lambda shown: (part not in shown["health"]) is well)
-
-    def close(self) -> None:
-        """Stop the scorer; may be called twice."""
-        if self._client is not None:
-            self._client.close()
-        if self._scorer is not None:
-            self._scorer.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -24,7 +24,7 @@ def run(table: LabTable, report: Report, cuts: int, seed: int) -> None:
             _cut_once(table, chance)
     with report.check("after all power cuts the scorer has every fact once, in order, and the table has none unsent"):
         table.outside.wait_for("nothing is unsent", lambda shown: not shown["unsent"] and not shown["gaps"])
-        stored = _stored(table.outside.folder / STORE)
+        stored = _stored(table.outside.hall.folder / STORE)
         assert [seq for seq, _ in stored] == [*range(1, len(stored) + 1)], stored
         missing = table.record().safe - {id_ for _, id_ in stored}
         assert not missing, missing

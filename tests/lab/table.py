@@ -1,4 +1,4 @@
-"""A table in the laboratory: a machine with the package of tables, a scorer outside, and the people who play there."""
+"""A table in the laboratory: a machine with the package of tables, and the people who play there."""
 
 import time
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from broker.protocol import SEATS, Seat
 from tests.lab.machine import COMES_UP_S, Machine
-from tests.lab.outside import SOON_S, Outside
+from tests.lab.outside import SOON_S, TABLE, LabHall, Outside
 from vision.payload import Payload, payload_text
 
 UNIT: Final = "homologue-kiosk@table.service"
@@ -80,8 +80,8 @@ class LabTable:
 
     def pair(self) -> None:
         """Pair the device at its screen, by typing the desk's address and code."""
-        self.machine.type([*self.outside.desk_address, "enter"])
-        self.machine.type([*self.outside.pairing_code(), "enter"])
+        self.machine.type([*self.outside.hall.desk_address, "enter"])
+        self.machine.type([*self.outside.hall.pairing_code(self.outside.number), "enter"])
         self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] in HERE)
 
     def press(self, *seats: Seat) -> None:
@@ -205,9 +205,8 @@ class LabTable:
         self.in_state("restoring")
 
     def close(self) -> None:
-        """Switch everything off; may be called twice."""
+        """Switch its machine off; may be called twice."""
         self.machine.close()
-        self.outside.close()
 
     def __enter__(self) -> Self:
         return self
@@ -216,10 +215,8 @@ class LabTable:
         self.close()
 
 
-def new_table(folder: Path, image: Path, debian: Path) -> LabTable:
-    """Return a table whose machine was just switched on for the first time, and its scorer, which runs."""
-    outside = Outside(folder / "event")
-    outside.start()
-    machine = Machine(folder / "machine", image / "disk.img", debian / "vmlinuz", debian / "initrd.img")
+def new_table(folder: Path, image: Path, debian: Path, hall: LabHall, number: int = TABLE) -> LabTable:
+    """Return a table of a hall, whose machine was just switched on for the first time."""
+    machine = Machine(folder / f"machine-{number}", image / "disk.img", debian / "vmlinuz", debian / "initrd.img")
     machine.start()
-    return LabTable(machine, outside)
+    return LabTable(machine, Outside(hall, number))

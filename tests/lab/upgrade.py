@@ -48,10 +48,10 @@ def relabelled(debs: Iterable[Path], version: str, folder: Path) -> list[Path]:
 
 def run(table: LabTable, report: Report) -> None:
     """At a table that shows a result."""
-    folder = table.outside.folder.parent / "upgrade"
+    folder = table.outside.hall.folder.parent / "upgrade"
     with report.check("a version that the desk offers is fetched and laid beside, and the table stays as it is"):
         first, state = told(table)[0], table.outside.table()["state"]
-        table.machine.put("/etc/homologue/upgrade.keys", f"{table.outside.release_key}\n".encode())
+        table.machine.put("/etc/homologue/upgrade.keys", f"{table.outside.hall.release_key}\n".encode())
         table.machine.must("chmod 644 /etc/homologue/upgrade.keys")
         offer(table, relabelled(newest_debs(), NEXT, make(folder / NEXT)))
         wait_until_told(table, lambda version, step: (version, step) == (first, "ready"), FETCHED_S)
@@ -80,10 +80,10 @@ def make(folder: Path) -> Path:
 
 def offer(table: LabTable, debs: Iterable[Path]) -> None:
     """Make a bundle, lay it beside the event and offer it, as docs/upgrade.md has it."""
-    outside = table.outside
-    bundle = outside.folder.parent / "offered.upgrade"
-    homologue("bundle", *debs, "--key", outside.release_key_file, "--output", bundle)
-    homologue("take", bundle, outside.folder, "--keys", outside.trusted_keys_file)
+    hall = table.outside.hall
+    bundle = hall.folder.parent / "offered.upgrade"
+    homologue("bundle", *debs, "--key", hall.release_key_file, "--output", bundle)
+    homologue("take", bundle, hall.folder, "--keys", hall.trusted_keys_file)
     ask(table, "offer")
 
 
@@ -94,7 +94,7 @@ def homologue(*arguments: str | Path) -> None:
 
 def ask(table: LabTable, do: str) -> None:
     """Press a button of the desk's page of devices."""
-    client = table.outside.client
+    client = table.outside.hall.client
     token = re.search(r'name="form" value="([^"]+)"', client.get("/devices").text)
     assert token, "the desk shows no form"
     page = client.post("/devices/upgrade", data={"form": token[1], "do": do, "tables": str(TABLE)})
@@ -103,7 +103,7 @@ def ask(table: LabTable, do: str) -> None:
 
 def told(table: LabTable) -> tuple[str, str]:
     """Return the version that the desk shows of the table, and how far it is with another."""
-    row = table.outside.client.get("/devices").text.partition(f'id="machine-{TABLE}"')[2].partition("</tr>")[0]
+    row = table.outside.hall.client.get("/devices").text.partition(f'id="machine-{TABLE}"')[2].partition("</tr>")[0]
     cells = [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td>(.*?)</td>", row, re.DOTALL)]
     return cells[1], cells[6] if len(cells) > 6 else ""
 

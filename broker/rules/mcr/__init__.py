@@ -73,7 +73,10 @@ from broker.rules.mcr.turns import (
     settle_claims,
 )
 from broker.rules.mcr.what_happened import (
+    ABOUT_SETS,
+    ASKED,
     CLAIMS,
+    MOST_SETS,
     PHASE_ASKED,
     Answer,
     Scene,

@@ -48,6 +48,21 @@ PHASE_ASKED: Final[Mapping[Phase, Message]] = {
 }
 """How far whose turn it was had come, as arbiters are asked; the usual question first."""
 
+ASKED: Final[Mapping[str, Message]] = {
+    "walls": N_("Tiles left in each wall, counted"),
+    "turn": N_("Whose turn it was, as you are told"),
+    "phase": N_("This player:"),
+    "claims": N_("Who claims the discard, and what for"),
+    "sets": N_("Sets claimed so far: how many, and from whom"),
+}
+"""What arbiters are asked, at the desk and at the table, in this order."""
+
+ABOUT_SETS: Final = N_(
+    "A kong counts twice: as a set, if its tile was claimed, and under kongs. The turned tile says from whom."
+)
+MOST_SETS: Final = 4
+"""That a player can have."""
+
 Tone = Literal["plain", "yes", "no"]
 
 

@@ -109,8 +109,9 @@ class _Page(NamedTuple):
 class PublishedPages:
     """Makes the files of one event, snapshot after snapshot: a page whose content is the same is not rendered anew."""
 
-    def __init__(self) -> None:
-        self._kept: dict[str, _Page] = {}
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder`: the event's, for what was made of its deals."""
+        self._folder, self._kept = folder, dict[str, _Page]()
 
     def files(self, snapshot: Snapshot) -> dict[str, bytes]:
         """Return all files by name: what others lead to comes first, the entrance last."""
@@ -128,7 +129,7 @@ class PublishedPages:
 
     def _pages(self, sheets: Sheets, _: HtmlTranslator) -> Iterator[tuple[str, _Page]]:
         """Return the pages of one language, those first that lead to the others."""
-        makers, title = _makers(sheets), sheets.snapshot(ANYBODY).event.plan.title
+        makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
         final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
@@ -144,9 +145,9 @@ class PublishedPages:
             found.update(new)
 
 
-def _makers(sheets: Sheets) -> Mapping[str, MakePage]:
+def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, MakePage]:
     """Return what makes the pages of each kind, as at the desk."""
-    results = ResultsPage(sheets)
+    results = ResultsPage(sheets, folder)
     several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
     return {**several, "deal": results.deal, "player": results.player, "team": results.team}
 

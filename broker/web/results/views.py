@@ -6,6 +6,7 @@ A receipt is open to whoever has its code, and to nobody who has to guess one.
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
@@ -42,6 +43,7 @@ from broker.web import (
 )
 from broker.web.embargo import PublicFeed
 from broker.web.render import signed_number
+from broker.web.results.played_deal import PlayedDeals
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
 MOST_DIGITS: Final = 2
@@ -52,8 +54,10 @@ LEADERS: Final = 6
 class ResultsPage:
     """Answers whoever may see what is public; arbiters see all."""
 
-    def __init__(self, sheets: Sheets) -> None:
+    def __init__(self, sheets: Sheets, folder: Path | None = None) -> None:
+        """`folder`: the event's, for what was made of its deals."""
         self._sheets = sheets
+        self._played = PlayedDeals(folder)
         self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
         """Of each deal, with what they were made from."""
 
@@ -133,6 +137,7 @@ class ResultsPage:
         before = numbers[at - 1] if at else None
         after = numbers[at + 1] if at + 1 < len(numbers) else None
         pagination = _pagination(request, sheet.plays_in)
+        played = self._played.of(self._sheets.snapshot(visitor), number)
         values = {
             "sheet": sheet,
             "stories": [highlight_text(_, one, signed_number) for one in deal_highlights(sheet)]
@@ -148,8 +153,9 @@ class ResultsPage:
             ),
             "before": before,
             "after": after,
+            "played": played,
         }
-        return LivePage("deal.html", _("Deal {deal}", deal=number), values, (sheet, pagination, before, after))
+        return LivePage("deal.html", _("Deal {deal}", deal=number), values, (sheet, pagination, before, after, played))
 
     def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""

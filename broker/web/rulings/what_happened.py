@@ -10,14 +10,24 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
 from broker.rules import Profile, RuleError
-from broker.rules.mcr import CLAIMS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
+from broker.rules.mcr import (
+    ABOUT_SETS,
+    ASKED,
+    CLAIMS,
+    MOST_SETS,
+    PHASE_ASKED,
+    WALL,
+    Answer,
+    Do,
+    Scene,
+    what_happened,
+)
 from broker.web import Access, PageUnknown, render_page, translator_for, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import whole_number
 from broker.web.rulings.views import play_asked_for
 
 WHAT_HAPPENED_PATH: Final = "/what-happened"
-MOST_SETS: Final = 4
 
 
 class WhatHappenedPage:
@@ -54,12 +64,13 @@ class WhatHappenedPage:
             "dealer": dealer,
             "found": [(one, one.in_words(translator_for(request))) for one in found],
             "asks_sets": "sets" in said or any(one.code == "sets_missing" for one in found),
+            "asked": ASKED,
+            "about_sets": ABOUT_SETS,
             "claims": CLAIMS,
             "phases": PHASE_ASKED,
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_round": max((round_ for _, round_ in event.bookings), default=1),
             "full": WALL,
-            "most_sets": MOST_SETS,
         }
         return render_page(
             request, "what_happened.html", N_("What happened?"), visitor_of(request), error=error, values=values

@@ -6,14 +6,13 @@ are believed.
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Account, Authentication
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
@@ -35,7 +34,8 @@ from broker.web import (
     render_page,
     visitor_of,
 )
-from broker.web.services import ScorerThread
+from broker.web.errors import FormMalformed
+from broker.web.services import NO_SERVICES, ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
@@ -44,6 +44,7 @@ DONE: Final = {
     "handed_over": N_("Table handed over. Both devices show this at once."),
     "accepted": N_("Accepted. What these devices have stored is being sent now."),
     "revoked": N_("Revoked. Nothing more from this device counts."),
+    "scorer": N_("The standby is taking over. Go on at its desk; log in there again."),
     "upgrade": N_("Noted. The list shows how far each table is."),
 }
 CLOCK_OFF_S: Final = 60
@@ -52,7 +53,7 @@ HOT_CELSIUS: Final = 75
 """Beyond these somebody should look at a table's machine."""
 
 NOTED: Final = "table_handed_over"
-ACCEPTED, UPGRADE = "device_accepted", "upgrade_ordered"
+ACCEPTED, UPGRADE, SCORER_HANDED = "device_accepted", "upgrade_ordered", "scorer_handed_over"
 DEVICE: Final = "device-"
 """How fields are named that say which device is accepted at a table; its number follows."""
 
@@ -91,12 +92,11 @@ class DevicesPage:
         access: Access,
         scorer: ScorerThread,
         auth: Authentication,
-        broker: Message | None = None,
-        folder: Path | None = None,
+        services: Services = NO_SERVICES,
     ) -> None:
-        """`broker`: through which one the devices are connected; `folder`: the event's."""
-        self._access, self._scorer, self._auth, self._broker = access, scorer, auth, broker
-        self._folder = folder
+        """`services`: the broker through which the devices are connected, the standby, and the event's folder."""
+        self._access, self._scorer, self._auth = access, scorer, auth
+        self._broker, self._folder, self._standby = services.broker, services.folder, services.standby
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -104,7 +104,10 @@ class DevicesPage:
             *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
             *(
                 self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
-                for name, act in (("accept", self._accept), ("revoke", self._revoke), ("upgrade", self._upgrade))
+                for name, act in (
+                    *(("accept", self._accept), ("revoke", self._revoke)),
+                    *(("upgrade", self._upgrade), ("standby", self._hand_scorer_over)),
+                )
             ),
         ]
 
@@ -157,6 +160,15 @@ class DevicesPage:
         self._noted(request, UPGRADE, 0, about, lambda _: do())
         return redirect(request, "/devices", done="upgrade")
 
+    def _hand_scorer_over(self, request: Request, form: Form) -> Response:
+        """Let the standby take over the event."""
+        _head_arbiter(request)
+        if self._standby is None or form.get("sure") != "on":
+            raise FormMalformed("the standby takes over when the box is ticked")
+        self._standby.hand_over()
+        note_action(self._auth, request, SCORER_HANDED, "", "")
+        return redirect(request, "/devices", done="scorer")
+
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
         account = account_of(request)
@@ -199,6 +211,7 @@ class DevicesPage:
             "asks_again": isinstance(error, UnsignedDevice),
             "longest": LONGEST_REASON,
             "broker": self._broker,
+            "standby": self._standby.summary if self._standby else None,
         }
         done = done_before(request, DONE)
         return render_page(

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from broker.export.archive import BY_NAME, ExportSource
-from broker.export.booklet import HONOURS, SUITS, booklet_pdf
+from broker.export.booklet import booklet_pdf
 from broker.export.pmn.record import in_order
 from broker.i18n import Translator, languages
 from broker.rules import ROWS, RuleError
 from broker.scorer.stored_event import open_stored_event
+from broker.terms import tile_signs
 from tests.broker.export.test_printed_results import text_of
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
@@ -18,7 +19,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 def signs(faces: tuple[str, ...]) -> str:
     """Return how tiles are written, one after the other."""
-    return "".join(HONOURS[int(face[0]) - 1] if face[1] == "z" else face[0] + SUITS[face[1]] for face in faces)
+    return "".join("".join(tile_signs(face)) for face in faces)
 
 
 def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declared: Path) -> None:

@@ -174,6 +174,8 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
         "scorer: answers",
         "scorer: store",
         "scorer: version",
+        "scorer: standby",
+        "scorer: moved",
         "receipt: id",
         "receipt: event",
         "receipt: anchor",

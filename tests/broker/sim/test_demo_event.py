@@ -14,7 +14,7 @@ from broker.event.movement import sixteen_players
 from broker.protocol import SEATS, Seat
 from broker.rules.mcr import fan_judge, replay_actions
 from broker.sim.demo_event import make_event, player_strengths, stage_plays
-from broker.sim.play import EventPlay, SimulatedPlay
+from broker.sim.play import EventPlay
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import played
 
@@ -43,8 +43,9 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
     for hand in read_hands(folder):
         assert event.bookings[hand.table, hand.round].deal == hand.deal
         end = replay_actions(deals[hand.deal], hand.actions, OEDMC, judge)
-        outcome = SimulatedPlay(end, hand.actions, ()).outcome
-        found[hand.table, hand.round] = (outcome.win, dict(outcome.winners), outcome.discarder)
+        win = {"self_hu": "self_drawn", "hu_on_discard": "discard"}.get(hand.actions[-1].do, "draw")
+        winners = {won.hu.seat: won.hand_value for won in end.wins}
+        found[hand.table, hand.round] = (win, winners, end.turns.turn if win == "discard" else None)
     assert found == {key: (one["win"], one["winners"], one["discarder"]) for key, one in acted.items()}
 
 

@@ -1,59 +1,14 @@
-"""Simulated players at a table, and a whole event of them."""
+"""A whole event of simulated players."""
 
-from collections import Counter
 from collections.abc import Iterable
 from random import Random
-
-import pytest
 
 from broker.event.movement import NumberedPlay, sixteen_players
 from broker.protocol import SEATS
 from broker.rules import seat_points
-from broker.rules.mcr import replay_actions
 from broker.sim.play import EventPlay, play_event, scored_play
-from tests.broker.rules.mcr.playing import all_tiles
 from tests.broker.rules.variants import OEDMC
-from tests.broker.sim.playing import JUDGE, dealt, every, played
-
-SEEDS = range(12)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_play_is_legal_by_the_referee_and_ends(seed: int) -> None:
-    one = played(seed)
-    again = replay_actions(dealt(seed), one.actions, OEDMC, JUDGE)
-    assert again == one.end
-    assert again.turns.over is not None
-    assert all_tiles(again) == sorted(tile for tray in dealt(seed).faces.values() for tile in tray)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_how_a_play_ended_can_be_scored_and_no_winner_has_less_than_the_minimum(seed: int) -> None:
-    one = played(seed)
-    assert set(seat_points(one.outcome, OEDMC)) == set(SEATS)
-    assert (one.outcome.win == "draw") == (one.end.turns.over == "exhausted draw")
-    assert [value for value in one.outcome.winners.values() if value < 8] == []
-
-
-def test_the_same_seed_gives_the_same_play() -> None:
-    assert played.__wrapped__(3) == played(3)
-
-
-def test_most_plays_are_won() -> None:
-    endings = Counter(played(seed, (1.0,) * 4).outcome.win for seed in range(8))
-    assert endings["draw"] <= 2
-
-
-def test_who_is_stronger_scores_more() -> None:
-    """On each deal the strong sit once east and west, once south and north."""
-    strong = weak = 0
-    for seed in SEEDS[:8]:
-        for pair in (("east", "west"), ("south", "north")):
-            scored = seat_points(played(seed, every(pair, 1.0)).outcome, OEDMC)
-            strong += sum(scored[seat] for seat in pair)
-            weak += sum(scored[seat] for seat in SEATS if seat not in pair)
-    assert strong > weak + 100
-
+from tests.broker.sim.playing import dealt
 
 FIRST = sixteen_players()[:3]
 STRENGTHS = {number: number / 16 for number in range(1, 17)}

@@ -2,46 +2,102 @@
 
 from random import Random
 
+import numpy as np
+import pytest
+
 from broker.protocol import Seat
-from broker.rules.mcr import Action, PlayState, legal_actions
-from broker.sim.player import choose_action, sensible
-from broker.sim.view import PlayerView, view_from
-from tests.broker.rules.mcr.playing import after, arranged, nobody
-from tests.broker.sim.playing import JUDGE
+from broker.rules.mcr import Action, PlayState
+from broker.sim.danger import deal_in
+from broker.sim.outlook import count_lacking, near_plans
+from broker.sim.plans import COLUMN, NONE, count_columns, plans
+from broker.sim.player import PLAIN, Claim, SimulatedPlayer, Style, best_claim, choose_hold, discard_or_kong
+from tests.broker.rules.mcr.playing import after, arranged, tiles
+from tests.broker.sim.playing import states, view_from
 
 DRAW = Action("draw", "east")
+STYLES = {"plain": PLAIN, "reading": Style(whim=0.0)}
+each_style = pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 
 
-def view_and_legal(play: PlayState, seat: Seat) -> tuple[PlayerView, tuple[Action, ...]]:
-    return view_from(play, seat), legal_actions(play, seat, JUDGE)
+def player(style: Style) -> SimulatedPlayer:
+    return SimulatedPlayer(1.0, Random(1), style)
 
 
-def test_a_hu_that_is_one_is_declared() -> None:
-    play = after(arranged({"east": "123m 456p 789s 1123z"}, {"east": "7z"}), DRAW)
-    assert sensible(*view_and_legal(play, "east")) != Action("self_hu", "east")
-    won = after(arranged({"east": "123m 456p 78s 11z 222z"}, {"east": "9s"}), DRAW)
-    for strength in (0.0, 1.0):
-        assert choose_action(*view_and_legal(won, "east"), strength, Random(1)) == Action("self_hu", "east")
+def claimed(play: PlayState, seat: Seat, *used: str, style: Style) -> Claim | None:
+    low = min(*used, play.offered)
+    claim = Claim("chow", COLUMN[low], (COLUMN[used[0]], COLUMN[used[1]]))
+    return best_claim(view_from(play, seat), [claim], style)
 
 
-def test_a_tile_that_no_near_plan_asks_for_is_discarded() -> None:
+@each_style
+def test_a_tile_that_no_near_plan_asks_for_is_discarded(style: Style) -> None:
     play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
-    chosen = sensible(*view_and_legal(play, "east"))
-    assert chosen in (Action("discard", "east", "9p"), Action("discard", "east", "5z"))
+    assert discard_or_kong(view_from(play, "east"), (), player(style)) in (COLUMN["9p"], COLUMN["5z"])
 
 
-def test_a_chow_that_completes_the_plan_is_claimed() -> None:
+@each_style
+def test_a_chow_that_completes_the_plan_is_claimed(style: Style) -> None:
     deal = arranged({"east": "8s", "south": "123m 456p 79s 11z 257m"}, {"east": "1p"})
     play = after(deal, DRAW, Action("discard", "east", "8s"))
-    assert sensible(*view_and_legal(play, "south")) == Action("chow", "south", "7s")
+    assert claimed(play, "south", "7s", "9s", style=style)
 
 
-def test_a_chow_that_leaves_no_plan_of_8_fan_is_passed() -> None:
+@each_style
+def test_a_chow_that_leaves_no_plan_of_8_fan_is_passed(style: Style) -> None:
     deal = arranged({"east": "1z", "south": "1155m 2277p 99s 1z 46s"}, {"east": "5s"})
     play = after(deal, DRAW, Action("discard", "east", "5s"))
-    assert sensible(*view_and_legal(play, "south")) is None
+    assert claimed(play, "south", "4s", "6s", style=style) is None
 
 
-def test_who_can_do_nothing_chooses_nothing() -> None:
-    play = after(arranged({}), DRAW)
-    assert choose_action(view_from(play, "west"), legal_actions(play, "west", nobody), 1.0, Random(1)) is None
+def test_who_never_thinks_discards_what_leaves_the_fewest_tiles_missing() -> None:
+    play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
+    nobody = SimulatedPlayer(0.0, Random(1))
+    assert choose_hold(view_from(play, "east"), (), nobody) in (COLUMN["9p"], COLUMN["5z"])
+
+
+def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> None:
+    views = [view_from(play, play.turns.turn) for play in states(1) if play.turns.phase == "hold"]
+
+    def chosen(whim: float, seed: int) -> list[object]:
+        chance = Random(seed)
+        return [discard_or_kong(view, (), SimulatedPlayer(1.0, chance, Style(whim=whim))) for view in views]
+
+    assert chosen(5.0, 1) == chosen(5.0, 1) != chosen(5.0, 2)
+    assert chosen(0.0, 1) == chosen(0.0, 2)
+
+
+def test_near_plans_are_those_that_a_search_through_all_finds() -> None:
+    """The pools of a hand's past leave none out."""
+    for play in list(states(2)):
+        for hand in play.hands:
+            if hand.melds:
+                continue
+            held = count_columns(hand.concealed)
+            near = near_plans(held.tobytes(), (), (0, 0), 0.0)
+            lacks = count_lacking(plans().tiles, held)
+            known = near.wanted[near.lacked.sum(axis=1) <= lacks.min()]
+            found = plans().tiles[:, lacks == lacks.min()].T
+            assert near.missing <= lacks.min()
+            if near.missing == lacks.min():
+                assert {row.tobytes() for row in found} <= {np.ascontiguousarray(row).tobytes() for row in known}
+
+
+def test_what_lies_in_a_river_is_safer_and_so_is_everything_early() -> None:
+    play = after(arranged({"east": "1m"}, {"east": "9p"}), DRAW, Action("discard", "east", "1m"))
+    view = view_from(play, "south")
+    danger = deal_in(view)
+    assert danger[COLUMN["1m"]] == danger[[COLUMN[kind] for kind in ("1m", "9m", "1p", "9p")]].min()
+    late = view_from(play, "south")
+    for one in late.before:
+        one.wall = 3
+    assert (deal_in(late) > danger).all()
+    assert ((danger > 0) & (danger < 0.05)).all()
+
+
+def test_a_suit_of_which_two_melds_are_is_more_dangerous() -> None:
+    view = view_from(after(arranged({})), "south")
+    view.before[0].sets = (0, 3)
+    danger = deal_in(view)
+    assert danger[COLUMN["5m"]] > danger[COLUMN["5p"]]
+    assert tiles("5m") == ("5m",)
+    assert NONE < 0

@@ -177,17 +177,35 @@ def typed_win(form: WinForm, *keys: str) -> WinForm | WinEntered:
             ["y", "clear", "2", "enter", "s", "w"],
             RiichiEvent(kind="ron", wins={"east": RiichiWin(yakuman=2, responsible="south")}, loser="west"),
         ),
-        (["x"], RiichiEvent(kind="chombo", offenders=("east",))),
     ],
 )
 def test_a_win_is_told_when_all_is_known(keys: list[str], told: RiichiEvent) -> None:
     assert typed_win(WinForm(("east",)), *keys) == WinEntered(told)
 
 
-def test_each_winner_is_asked_and_only_one_can_have_drawn() -> None:
-    filled = typed_win(WinForm(("south", "north")), "1", "enter", "3", "0", "enter", "6", "enter", "d", "n", "w")
-    wins = {"south": RiichiWin(han=1, fu=30), "north": RiichiWin(han=6)}
-    assert filled == WinEntered(RiichiEvent(kind="ron", wins=wins, loser="west"))  # type: ignore[arg-type]  # seats
+def test_of_several_it_is_asked_on_whose_tile_each_declared_and_then_what_each_hand_is_worth() -> None:
+    filled = typed_win(WinForm(("south", "north")), "w", "w", "1", "enter", "3", "0", "enter", "6", "enter")
+    wins: dict[Seat, RiichiWin] = {"south": RiichiWin(han=1, fu=30), "north": RiichiWin(han=6)}
+    told = RiichiEvent(kind="ron", wins=wins, loser="west")
+    assert filled == WinEntered(told, declared_on={"south": "west", "north": "west"})
+
+
+def test_a_hand_of_riichi_that_was_declared_on_a_later_tile_is_not_valued() -> None:
+    form = typed_win(WinForm(("south", "north"), riichi=("west",)), "d", "w")
+    assert isinstance(form, WinForm)
+    assert (form.seat, form.overtaken) == ("north", ("south",))
+    filled = typed_win(form, "6", "enter", "n")
+    told = RiichiEvent(kind="ron", wins={"north": RiichiWin(han=6)}, loser="west")
+    assert filled == WinEntered(told, declared_on={"south": "south", "north": "west"})
+    assert press_win_key(typed_win(WinForm(("south", "north")), "d"), "d") == "several_self_drawn"  # type: ignore[arg-type]  # a form
+
+
+@pytest.mark.parametrize(
+    "keys", [["w"], ["w", "w"], ["d", "e"], ["w", "w", "6", "enter"], ["w", "w", "6", "enter", "6"]]
+)
+def test_whose_tiles_it_were_can_be_taken_back(keys: list[str]) -> None:
+    form = WinForm(("south", "north"), riichi=("west",))
+    assert typed_win(form, *keys, *["back"] * 6) == form
 
 
 @pytest.mark.parametrize(("answer", "none"), [("y", True), ("n", False)])

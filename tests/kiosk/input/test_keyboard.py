@@ -46,7 +46,7 @@ def test_a_value_under_the_minimum_is_refused_at_once_and_nothing_that_was_typed
     desk = Keyed(sitting_in(Phase.DECLARED))
     desk.type("e", "e", "9", "enter", "7", "enter")
     assert (desk.keys.problem, desk.sitting.table.phase) == ("below_minimum", Phase.DECLARED)
-    assert desk.keys.form == Form(("west", "north"), (9,), "7", 8, ("east", "east"))
+    assert desk.keys.form == Form(("west", "north"), (9,), "7", 8, tiles=("east", "east"))
     desk.type("0", "enter")
     assert (desk.keys.problem, desk.sitting.table.phase) == (None, Phase.ACCEPTING)
 
@@ -56,7 +56,7 @@ def test_what_the_table_refuses_is_still_there_to_be_put_right() -> None:
     desk.type("e", "e", "9", "enter", "1", "2")
     desk.keys._apply = lambda _: "journal_full"
     desk.type("enter")
-    form = Form(("west", "north"), (9,), "12", 8, ("east", "east"))
+    form = Form(("west", "north"), (9,), "12", 8, tiles=("east", "east"))
     assert (desk.keys.problem, desk.keys.form) == ("journal_full", form)
 
 

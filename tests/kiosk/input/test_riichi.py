@@ -4,12 +4,12 @@ from typing import Final
 
 import pytest
 
-from broker.protocol import Assignment, RiichiEvent, RiichiStanding, Seat
+from broker.protocol import Assignment, RiichiEvent, RiichiRecorded, RiichiStanding, Seat
 from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import Scores, ScreenView, SessionView, StatusLine, screen_view, session_view, sheet_view
 from kiosk.table import LINES, ButtonPressed, Phase
 from tests.kiosk.keyed import Keyed
-from tests.kiosk.riichi_tables import RiichiSitting, session_plan
+from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan
 from tests.kiosk.tables import TABLE
 
 SCORES: Final[dict[Seat, int]] = {"east": 31_000, "south": 29_000, "west": 20_000, "north": 20_000}
@@ -40,6 +40,34 @@ def test_a_hand_is_entered_from_declaration_to_acceptance() -> None:
     at.sitting.record()
     at.type("enter")
     assert (at.sitting.table.phase, at.sitting.session.hand) == (Phase.PLAYING, 2)
+
+
+def test_of_several_the_earliest_tile_wins_and_the_record_says_who_declared_on_which() -> None:
+    at = At()
+    at.sitting.declare("south", "north")
+    at.type("d", "w", "3", "enter", "3", "0", "enter")
+    assert at.sitting.table.phase is Phase.ACCEPTING
+    assert isinstance(seen := at.seen()[1], SessionView)
+    assert (seen.ending, seen.overtaken) == (at.sitting.session.pending, ("south",))
+    at.sitting.record()
+    fact = at.sitting.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    assert (fact.declared_on, [*fact.event.wins], fact.event.loser) == (
+        {"south": "south", "north": "west"},
+        ["north"],
+        "west",
+    )
+
+
+def test_a_chombo_beside_enter_asks_first_and_a_slip_loses_nothing_that_was_typed() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "x")
+    assert at.keys.riichi.form == RiichiQuestion("fault", ("south",))
+    at.type("back", "0", "enter", "w")
+    assert at.sitting.session.pending == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    at.type("r", "x", "1")
+    assert at.sitting.session.pending == RiichiEvent(kind="chombo", offenders=("south",))
 
 
 def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:

@@ -167,7 +167,8 @@ RIICHI: Final[dict[str, Callable[[], ScreenView]]] = {
     "riichi deal, nobody won": lambda: alone(lambda table: table.take(PlayEndedDrawn(at=table.wait()))),
     "riichi deal, why broken off": lambda: alone(lambda _: None, RiichiQuestion("abort")),
     "riichi deal, han": lambda: alone(
-        lambda table: table.declare("south", "west"), WinForm(("south", "west"), wins=(MOST,), digits="12")
+        lambda table: table.declare("south", "west"),
+        WinForm(("south", "west"), wins=(MOST,), digits="12", tiles=("north", "north")),
     ),
     "riichi deal, tenpai": lambda: alone(asking),
     "riichi deal, accepting": lambda: alone(ron),

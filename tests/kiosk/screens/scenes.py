@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Final, get_args
 
 import cv2
@@ -14,6 +15,7 @@ from kiosk.camera.observations import CameraView, SeenTile, TableObservation
 from kiosk.cards.page import drawn_heap
 from kiosk.input import REASONS, Act, ArbiterPanel, Form, opened_panel
 from kiosk.input.panel import PanelStep
+from kiosk.input.what_happened import press_scene_key
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
 from kiosk.screens import (
@@ -237,6 +239,16 @@ def infraction(ask: PanelStep, page: int = 0) -> ScreenView:
     return ruling(replace(panel, ask=ask, act="infraction", seats=("west",), page=page, offence=2))
 
 
+def scene(*keys: str) -> ScreenView:
+    """What the rules are asked about at the panel, after these keys."""
+    panel = opened_panel(sitting_in(Phase.PLAYING).table)
+    assert panel.scene
+    return ruling(replace(panel, ask="scene", act="what_happened", scene=reduce(press_scene_key, keys, panel.scene)))
+
+
+WALLS = ("9", "enter", "1", "0", "enter", "1", "1", "enter", "1", "2", "enter")
+
+
 def void() -> ScreenView:
     sitting = Sitting(named(LONG))
     sitting.begin()
@@ -245,7 +257,9 @@ def void() -> ScreenView:
     return seen(sitting)
 
 
-ALL_ACTS: Final[tuple[Act, ...]] = tuple(act for act in get_args(Act) if act not in {"resume", "self_test", "reopen"})
+ALL_ACTS: Final[tuple[Act, ...]] = tuple(
+    act for act in get_args(Act) if act not in {"resume", "self_test", "reopen", "forward"}
+)
 """More than there ever are at once."""
 
 
@@ -409,6 +423,15 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "arbiter, infraction": lambda: infraction("infraction"),
     "arbiter, infraction, more": lambda: infraction("infraction", page=1),
     "arbiter, penalty": lambda: infraction("penalty"),
+    "arbiter, what happened, walls": lambda: scene("9", "enter", "1", "2"),
+    "arbiter, what happened, turn": lambda: scene(*WALLS),
+    "arbiter, what happened, how far": lambda: scene(*WALLS, "s"),
+    "arbiter, what happened, who claims": lambda: scene(*WALLS, "s", "1", "w"),
+    "arbiter, what happened, what for": lambda: scene(*WALLS, "s", "1", "w", "n", "enter"),
+    "arbiter, what happened, sets": lambda: scene(*WALLS, "s", "1", "enter", "2", "w", "n", "k"),
+    "arbiter, what happened, answer": lambda: scene(*WALLS, "s", "1", "w", "n", "enter", "1", "3"),
+    "arbiter, what happened, more": lambda: scene(*WALLS, "s", "1", "w", "n", "enter", "1", "3", "1"),
+    "arbiter, what happened, robbed kong": lambda: scene(*WALLS, "s", "4", "w", "enter", "4"),
     "arbiter, reason": lambda: ruling(ArbiterPanel("reason", act="adjust")),
     "arbiter, sure to void": lambda: ruling(ArbiterPanel("sure", act="void", reason=REASONS[3])),
     "arbiter, sure to take another deal first": lambda: ruling(
@@ -431,7 +454,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "declared, on a later tile": lambda: entering(Form(("west", "east"), tiles=("north", "east"))),
     "declared, one value": one_value,
     "declared, refused": lambda: entering(Form(("west",), digits="7", least=8), problem="below_minimum"),
-    "declared, three winners": lambda: entering(Form(SEATS[1:], (8, 8), "388", 8, ("east", "east", "east"))),
+    "declared, three winners": lambda: entering(Form(SEATS[1:], (8, 8), "388", 8, tiles=("east", "east", "east"))),
     "declared, false hu, PIN": lambda: ruling(ArbiterPanel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
     "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),

@@ -114,12 +114,15 @@ def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) 
         "riichi, tenpai": lambda: at().drawn("east", "west").seen(),
         "riichi, han": lambda: at().declared("south").typed("1", "1").seen(),
         "riichi, refused": lambda: at().declared("south").typed("1", "enter", "3", "1", "enter", "w").seen(),
-        "riichi, responsible": lambda: wide().declared("south", "north").typed("y", "enter").seen(),
-        "riichi, discarder": lambda: at().declared("south", "north").typed(*RON, *RON).seen(),
+        "riichi, responsible": lambda: wide().declared("south", "north").typed("w", "w", "y", "enter").seen(),
+        "riichi, on whose tile": lambda: at().declared("south", "north").seen(),
+        "riichi, on whose tile, widest": lambda: wide().declared("south", "north", "west").typed("e").seen(),
+        "riichi, on a later tile": lambda: at().declared("south", "north").typed("d", "w", *RON).seen(),
+        "riichi, discarder": lambda: at().declared("south").typed(*RON).seen(),
         "riichi, on the riichi tile": lambda: at().typed("i", "w").declared("south").typed(*RON, "w").seen(),
         "riichi, accepting": lambda: at().declared("south").typed(*RON, "w").seen(),
         "riichi, accepting, widest": lambda: (
-            wide().declared("south", "north").typed("4", "enter", "3", "0", "enter", "1", "3", "enter", "w").seen()
+            wide().declared("south", "north").typed("w", "w", "4", "enter", "3", "0", "enter", "1", "3", "enter").seen()
         ),
         "riichi, recorded": lambda: at().drawn("east").typed("enter").accepted().seen(),
         "riichi, whose nagashi": lambda: at().drawn("east", "west").typed("g", "s", "n").seen(),

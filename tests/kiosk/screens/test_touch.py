@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from pygame import Surface
 from pygame.image import tobytes
@@ -16,6 +18,7 @@ from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraHealth
 from kiosk.input import ArbiterPanel, opened_panel, possible_acts, press_panel_key
 from kiosk.input.panel import PanelStep
+from kiosk.input.what_happened import press_scene_key, scene_of
 from kiosk.restoring import Restoring, may_tick, press_restoring_key
 from kiosk.screens import RestoringView, ScreenView, StatusLine, TableScreen, screen_view, with_riichi
 from kiosk.table import RIICHI, RULES, ButtonPressed, ClaimWindowElapsed, Phase
@@ -125,7 +128,7 @@ def test_in_every_phase_of_a_riichi_session(phase: Phase, typed: tuple[str, ...]
 
 def test_whatever_an_arbiter_is_asked() -> None:
     walls = view_of(Keyed(sitting_in(Phase.RESTORING)))
-    acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)})
+    acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)} - {"what_happened"})
     offences = opened_panel(sitting_in(Phase.RESTORING).table).offences[:6]
     seen, new = set[ArbiterPanel](), [ArbiterPanel("pin"), ArbiterPanel("act", acts, (8,), offences)]
     while new:
@@ -133,7 +136,18 @@ def test_whatever_an_arbiter_is_asked() -> None:
         offered, results = touched(replace(walls, panel=panel)), {key: press_panel_key(panel, key) for key in KEYS}
         assert {key for key, result in results.items() if result != panel} <= offered, panel
         new += {one for one in results.values() if isinstance(one, ArbiterPanel) and len(one.digits) < 2} - seen
-    assert {panel.ask for panel in seen} == {*get_args(PanelStep)} - {"checking"}
+    assert {panel.ask for panel in seen} == {*get_args(PanelStep)} - {"checking", "scene"}
+
+
+@given(typed=st.lists(st.sampled_from([*"12ewk", "enter", "back"]), max_size=40))
+def test_whatever_the_rules_are_asked_about(typed: list[str]) -> None:
+    playing = sitting_in(Phase.PLAYING)
+    form, walls = scene_of(playing.table), view_of(Keyed(playing))
+    assert form is not None
+    for key in typed:
+        form = press_scene_key(form, key)
+    offered = touched(replace(walls, panel=ArbiterPanel("scene", scene=form)))
+    assert {key for key in KEYS if press_scene_key(form, key) != form} <= offered
 
 
 # ---- while walls are restored ---------------------------------------------------------------------

@@ -5,6 +5,8 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
@@ -18,6 +20,7 @@ from broker.protocol import (
     Restored,
     Result,
     RiichiEvent,
+    RiichiRecorded,
     Ruled,
     Seat,
     Seated,
@@ -256,3 +259,50 @@ def test_a_result_names_as_winners_those_who_declared_on_the_earliest_tile() -> 
     assert followed([*before, result]) == ([*before, result], [])
     for other in others:
         assert followed([*before, other])[1] == [other]
+
+
+@pytest.mark.parametrize("kind", [RiichiSitting, AloneSitting])
+def test_an_ending_of_riichi_names_as_winners_those_who_declared_on_the_earliest_tile(
+    kind: type[RiichiSitting] | type[AloneSitting],
+) -> None:
+    sitting = kind()
+    sitting.begin()
+    sitting.declare("west", "south")
+    on: dict[Seat, Seat] = {"west": "east", "south": "south"}
+    told = RiichiEvent(kind="ron", wins={"west": fu30(3)}, loser="east")
+    sitting.take(HandEntered(at=sitting.wait(), told=told, declared_on=on))
+    sitting.press(*SEATS)
+    *before, ending = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    assert isinstance(ending, Result | RiichiRecorded)
+    assert ending.declared_on == on
+    sessions = frozenset({1} if kind is RiichiSitting else ())
+    assert followed([*before, ending], sessions) == ([*before, ending], [])
+    for tiles in (None, {"west": "east"}, {**on, "north": "east"}, {"west": "north", "south": "south"}):
+        other = changed(ending, declared_on=tiles)
+        assert followed([*before, other], sessions)[1] == [other]
+
+
+def test_a_journal_of_before_tiles_were_asked_for_values_each_who_declared() -> None:
+    sitting = RiichiSitting()
+    sitting.begin()
+    sitting.declare("west", "south")
+    old = msgspec.json.decode(
+        msgspec.json.encode(
+            {
+                "type": "hand_told",
+                "at": sitting.wait(),
+                "told": {
+                    "kind": "ron",
+                    "wins": {"west": {"han": 5}, "south": {"han": 5}},
+                    "loser": "east",
+                },
+            }
+        ),
+        type=HandEntered,
+    )
+    sitting.take(old)
+    sitting.press(*SEATS)
+    fact = sitting.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    assert (set(fact.event.wins), fact.declared_on) == ({"west", "south"}, None)
+    assert followed(sitting.facts, frozenset({1}))[1] == []

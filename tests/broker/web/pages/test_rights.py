@@ -19,6 +19,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/devices": ARBITERS,
     "/devices/accept": ARBITERS,
     "/devices/revoke": ARBITERS,
+    "/devices/standby": ARBITERS,
     "/devices/upgrade": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},

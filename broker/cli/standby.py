@@ -1,0 +1,384 @@
+"""A scorer's process while it stands by for another machine's, and what it does to become the active one."""
+
+import http.client
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from threading import Event as Stop
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import click
+import msgspec
+
+from broker.cli import options
+from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
+from broker.console import said_as_json, say
+from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
+from broker.i18n import Message
+from broker.mqtt.certificates import Certificates
+from broker.people.webhooks import is_loopback
+from broker.protocol import Beat, Refused, ScorerState, decode, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.tls import event_context
+from broker.scorer.event_key import open_event_key
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
+from broker.scorer.service import Scorer
+from broker.scorer.standby import FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.store import STORE, database_of, event_name
+from broker.store.following import EventCopy
+from broker.store.sqlite import SqliteJournal
+from broker.version import program_version
+from broker.web.server import PORT, Certificate
+from broker.web.tables.standby import FOLLOW_PATH
+
+PATIENCE_S: Final = 2.5
+"""For so long an answer is waited for."""
+
+SHORT_PATIENCE_S: Final = 1.0
+"""The same once nothing was heard for a while: other things are looked at meanwhile."""
+
+PAUSE_S: Final = 0.2
+
+ASKING_S: Final = 4.0
+"""So long a scorer that was active before asks at the other machine's broker whether it was replaced."""
+
+WISH: Final = ".take-over"
+"""A file in the event's folder: a person wants this machine to take over."""
+
+Started = tuple[Address, Callable[[], None], Message]
+"""A broker that was started, what looks after it, and what is told of it."""
+
+
+class StandbyPlace(NamedTuple):
+    """Where the standby's own desk and broker will be."""
+
+    host: str
+    """Name or address for others; empty: the one from which it asks."""
+    broker: int
+    desk: int
+
+
+class FollowLine:
+    """Asks an active scorer's desk. One connection, made again when it was lost."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        """`folder`: the event's, with its key. Raises StandbyRefused, EventKeyBroken, CertificateRefused."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("https", "http") or not parts.hostname:
+            raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
+        if parts.scheme == "http" and not is_loopback(parts.hostname):
+            raise StandbyRefused(f"{url}: an event's keys are only followed over https")
+        self.host, self._port, self._tls = parts.hostname, parts.port or PORT, parts.scheme == "https"
+        self._folder, self._secret = folder, secret_of(open_event_key(folder))
+        self._connection: http.client.HTTPConnection | None = None
+
+    def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
+        """Return what is told; None where nobody answers in time. Raises StandbyRefused."""
+        try:
+            self._connection = self._connection or self._connect()
+            self._connection.timeout = patience_s
+            if self._connection.sock:
+                self._connection.sock.settimeout(patience_s)
+            headers = {"Authorization": f"Bearer {self._secret}", "Accept": "application/json"}
+            self._connection.request("POST", FOLLOW_PATH, msgspec.msgpack.encode(asked), headers)
+            answer = self._connection.getresponse()
+            body = answer.read()
+            if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
+                raise StandbyRefused(f"{self.host}:{self._port}: {body[:300].decode(errors='replace')}")
+            return msgspec.msgpack.decode(body, type=FollowTold)
+        except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
+            if isinstance(error, StandbyRefused):
+                raise
+            self.close()
+            return None
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if not self._tls:
+            return http.client.HTTPConnection(self.host, self._port)
+        own = self._folder / DESK_CERTIFICATE
+        trust = Certificate(own, self._folder / DESK_KEY).anchor if own.exists() else None
+        context = event_context(trust or Certificates.of_event(self._folder).authority)
+        return http.client.HTTPSConnection(self.host, self._port, context=context)
+
+    def close(self) -> None:
+        """Let go of the connection; may be called twice."""
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+
+class StandingBy:
+    """One event's standby: follows the active scorer until it is to take its place."""
+
+    def __init__(
+        self,
+        folder: Path,
+        url: str,
+        place: StandbyPlace,
+        logins: Callable[[], Logins],
+        start_broker: Callable[[ExitStack], Started],
+    ) -> None:
+        """`url`: of the active scorer's desk; `start_broker` starts ours, for as long as a stack is open."""
+        self._folder, self._name, self._url, self._place = folder, event_name(folder), url, place
+        self._logins, self._start_broker = logins, start_broker
+        self._line = FollowLine(folder, url)
+        self._takeover = Takeover(time.monotonic())
+        self._told: FollowTold | None = None
+        self._around: _Surroundings | None = None
+        self._wanted = self._whole = False
+
+    def run(self, stop: Stop, running: ExitStack) -> Started | None:
+        """Follow until it is to take over; then return the broker if that runs already. Raises StandbyRefused.
+
+        Where it returns because of `stop`, nothing was taken over.
+        """
+        click.echo(f"Standby: following {self._url}")
+        copy = EventCopy(self._folder, self._name)
+        try:
+            while not stop.is_set() and not self._takeover.reason:
+                self._step(copy, stop)
+            if stop.is_set():
+                return None
+            click.echo(f"Standby: taking over ({self._takeover.reason})")
+            self._note(copy)
+            return self._around.give_up_broker(running) if self._around else None
+        finally:
+            copy.close()
+            self._line.close()
+            self._leave()
+
+    def _step(self, copy: EventCopy, stop: Stop) -> None:
+        wish = self._folder / WISH
+        if wish.exists():
+            wish.unlink()
+            self._wanted = True
+        silent = self._takeover.silent(time.monotonic())
+        host, broker, desk = self._place
+        asked = FollowAsked(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
+        told = self._line.ask(asked, SHORT_PATIENCE_S if silent else PATIENCE_S)
+        now = time.monotonic()
+        if told:
+            self._takeover.heard(now, told.tables)
+            if self._around:
+                click.echo(f"Standby: heard of again: {self._url}")
+            self._leave()
+            self._take(copy, told)
+        elif self._takeover.silent(now):
+            self._look_around(now)
+            if self._wanted:
+                self._takeover.settle("asked")
+            stop.wait(PAUSE_S)
+        else:
+            stop.wait(PAUSE_S)
+
+    def _take(self, copy: EventCopy, told: FollowTold) -> None:
+        self._told = told
+        here = f"{told.host}:{self._place.broker}"
+        write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{told.broker}", here))
+        try:
+            whole = copy.take(told.part)
+        except FollowedDiffers as differs:
+            click.echo(f"{differs.code}: {differs}: put aside as {copy.begin_anew()}")
+            return
+        if whole and not self._whole:
+            click.echo(f"Standby: up to date, {copy.journal.height} messages")
+        self._whole = self._whole or whole
+        if told.handed_over and copy.journal.height >= told.part.height:
+            self._takeover.settle("handed_over")
+
+    def _look_around(self, now: float) -> None:
+        """See whether the first scorer is gone, or only does not answer us."""
+        peer = read_peer(self._folder)
+        if peer is None or not self._whole:
+            return  # it was never reached: there is nothing to take over
+        if self._around is None:
+            click.echo(f"Standby: nothing is heard of {self._url}")
+            self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker)
+        for table in self._around.tables():
+            self._takeover.came(table)
+        if self._around.unanswered(now):
+            self._takeover.settle("no_answer")
+
+    def _leave(self) -> None:
+        if self._around:
+            self._around.close()
+            self._around = None
+
+    def _note(self, copy: EventCopy) -> None:
+        """Keep that we are the active one, with a term that outranks the first scorer's."""
+        kept, peer = kept_lease(copy.journal), read_peer(self._folder)
+        term = max(kept.term if kept else 0, self._told.term if self._told else 0)
+        keep_lease(copy.journal, Lease(uuid.uuid4().hex, term + TAKEOVER))
+        if peer:
+            write_peer(self._folder, msgspec.structs.replace(peer, role="active"))
+
+
+class _Surroundings:
+    """What a standby sees while nothing is heard of the first scorer: its own broker, and the first one's."""
+
+    def __init__(self, event: str, logins: Logins, peer: Peer, start_broker: Callable[[ExitStack], Started]) -> None:
+        self._event, self._leaving, self._broker = event, ExitStack(), ExitStack()
+        self._news: list[Incoming] = []
+        try:
+            self.started = start_broker(self._broker)
+            mine = passing_id(f"homologue-{event}-standby")
+            self._link = Link(self.started[0], mine, [topics.BEAT.at(event)], self._hear, kept=False)
+            self._leaving.callback(self._link.stop)
+            self._link.start()
+            request = LeaseRequest(Lease(""), "")
+            self._line = LeaseLink(event, _address(logins, peer.broker), request)
+            self._leaving.callback(self._line.stop)
+            self._line.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _hear(self, item: Incoming | LinkChanged) -> None:
+        if isinstance(item, Incoming):
+            self._news.append(item)
+        elif item.up:  # who comes here while the first one is there goes back to it
+            state = ScorerState(
+                id=uuid.uuid4().hex,
+                event=self._event,
+                seq=0,
+                run=uuid.uuid4().hex,
+                term=0,
+                store=uuid.uuid4().hex,
+                lifecycle="gone",
+                version=program_version(),
+            )
+            self._link.publish(topics.SCORER.at(self._event), encode(state), retain=topics.SCORER.retain)
+
+    def tables(self) -> set[int]:
+        """Return the tables that have come to our broker since this was asked last."""
+        news, self._news = self._news, []
+        found = set()
+        for item in news:
+            item.acknowledge()
+            with suppress(Refused):
+                found.add(decode(Beat, item.payload).table)
+        return found
+
+    def unanswered(self, now: float) -> bool:
+        """Return whether the first one's broker is there, and its scorer does not answer."""
+        try:
+            return self._line.look(now) is not None
+        except ScorerActive:
+            self._line.request.again(now)
+            return False
+
+    def give_up_broker(self, running: ExitStack) -> Started:
+        """Return our broker, which runs on until `running` is closed."""
+        running.push(self._broker.pop_all())
+        return self.started
+
+    def close(self) -> None:
+        """Leave both, and end our broker."""
+        self._leaving.close()
+        self._broker.close()
+
+
+class OtherMachine:
+    """The other machine, as the active scorer looks after it."""
+
+    def __init__(self, work: Scorer, folder: Path, logins: Logins) -> None:
+        self._work, self._logins = work, logins
+        self._peer: Peer | None = None
+        self._broker: OtherBroker | None = None
+        work.standby.peer = read_peer(folder)
+
+    def look(self) -> None:
+        """Hear whether another scorer has become active there. Raises ScorerReplaced."""
+        peer, publisher = self._work.standby.peer, self._work.publisher
+        if peer is None or publisher.link is None:
+            return
+        if peer != self._peer:
+            self.close()
+            self._peer = peer
+            self._broker = OtherBroker(
+                self._work.state.planned.name,
+                _address(self._logins, peer.broker),
+                publisher.lease,
+                lambda: publisher.state_elsewhere(peer.here),
+            )
+        if self._broker:
+            self._broker.look(time.monotonic())
+
+    def close(self) -> None:
+        """Leave it; may be called twice."""
+        if self._broker:
+            self._broker.close()
+            self._broker = None
+
+
+def _address(logins: Logins, place: str) -> Address:
+    host, _, port = place.rpartition(":")
+    return logins.scorer(host.strip("[]"), int(port))
+
+
+def was_replaced(folder: Path, peer: Peer, logins: Logins) -> bool:
+    """Return whether the other machine's scorer has become active while this one, which was, was away."""
+    line = LeaseLink(event_name(folder), _address(logins, peer.broker), LeaseRequest(Lease(""), ""))
+    line.start()
+    try:
+        until = time.monotonic() + ASKING_S
+        while time.monotonic() < until and not line.failure:
+            if line.look(time.monotonic()) is not None:
+                return False
+            time.sleep(PAUSE_S / 10)
+    except ScorerActive:
+        return True
+    finally:
+        line.stop()
+    return False
+
+
+def desk_to_follow(folder: Path, named: str | None, logins: Callable[[], Logins]) -> str | None:
+    """Return the desk that a scorer which starts is to follow; None where it is the active one.
+
+    What the folder says counts more than the command line, which is the same at each start.
+    """
+    peer = read_peer(folder)
+    if database_of(folder) is not None:
+        if named:
+            raise StandbyRefused("the journal is in a database: both scorers need --standby, not --standby-of")
+        return None
+    if peer is None:
+        return named
+    if peer.role == "standby":
+        return peer.desk
+    if was_replaced(folder, peer, logins()):
+        click.echo(f"Standby: the other machine, {peer.desk}, has taken over")
+        return peer.desk
+    return None
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+@click.command("take-over", short_help="Let a standby become the active scorer of its event.")
+@options.folder_argument
+@said_as_json
+def take_over(folder: Path) -> None:
+    """Let the standby that runs on this machine take over.
+
+    The active scorer hands everything over first, if it is there. FOLDER is the event's folder on this machine.
+
+    \b
+    homologue take-over my-event
+    """
+    peer = read_peer(folder)
+    if peer is None or peer.role != "standby":
+        raise StandbyBehind(f"{folder} is no standby's: homologue scorer --standby-of makes it one")
+    with suppress(StoreInUse):
+        SqliteJournal(folder / STORE, event_name(folder)).close()
+        raise StandbyBehind(f"no standby runs on {folder}")
+    (folder / WISH).touch()
+    say("the standby takes over", folder=folder)

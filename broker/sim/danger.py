@@ -1,0 +1,81 @@
+"""How likely a discard is what an opponent waits for, read from what lies open.
+
+A logistic model of whether a tile would complete an opponent's hand of 8 fan, fitted to 530,000 discards that simulated
+players could have made (McFadden's R² 0.19). It says what a club player would: who has melds and has drawn often is
+near; what lies in the own river or has just passed is safe; honours and terminals are safer; so is what few copies are
+left of.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from broker.rules import COPIES, KINDS
+from broker.rules.mcr import WALL
+from broker.sim.plans import CHOWS, NONE, SUITED, Whole
+from broker.sim.view import OpenSeat, PlayerView
+
+ALONE: Final = -8.77
+MELDS: Final = (0.0, 0.62, 1.24, 1.76, 1.76)
+TURN, TURN_SQUARED = 6.25, -1.65
+"""For each ten tiles drawn, and for its square."""
+
+BY_LEFT: Final = np.array([-1.73, -0.78, -0.37, 0.0])
+"""By how many more of the tile the player has not seen."""
+
+IN_RIVER: Final = -2.83
+PASSED: Final = -1.62
+"""It was somebody's last discard, and nobody won on it."""
+
+SHARE: Final = -0.43
+"""For an opponent's river that is all of the tile's suit."""
+
+FLUSH: Final = 0.35, -0.42
+"""Two melds and more are of one suit: of this one, of another."""
+
+FLUSH_MELDS: Final = 2
+
+
+def _by_kind() -> Whole:
+    logit = np.zeros(len(KINDS))
+    for suit in range(0, SUITED, 9):
+        logit[[suit, suit + 8]], logit[[suit + 1, suit + 7]] = -0.61, -0.32
+    logit[SUITED:] = -0.78
+    return logit
+
+
+BY_KIND: Final = _by_kind()
+SUIT_OF: Final = np.arange(len(KINDS)) // 9
+"""Of each column; 3 for honours."""
+
+
+def deal_in(view: PlayerView) -> Whole:
+    """Return for each kind the probability that some opponent wins on it."""
+    left = np.clip(COPIES - view.shown - view.held, 0, len(BY_LEFT) - 1)
+    common = ALONE + BY_KIND + BY_LEFT[left]
+    common[list({one.river[-1] for one in view.before if one.river})] += PASSED
+    safe = np.ones(len(KINDS))
+    for seat, one in enumerate(view.before):
+        if seat != view.seat:
+            safe *= 1 - 1 / (1 + np.exp(-(common + _of_opponent(one))))
+    return 1 - safe
+
+
+def _of_opponent(one: OpenSeat) -> Whole:
+    turn = (WALL - one.wall) / 10
+    logit = np.full(len(KINDS), MELDS[len(one.sets)] + TURN * turn + TURN_SQUARED * turn**2)
+    if one.river:
+        river = np.array(one.river)
+        shares = np.bincount(SUIT_OF[river], minlength=4) / len(river)
+        shares[3] = 0
+        logit += SHARE * shares[SUIT_OF]
+        logit[river] += IN_RIVER
+    suits = {_suit(number) for number in one.sets if number != NONE}
+    if len(one.sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - honours
+        same, other = FLUSH
+        logit[:SUITED] += np.where(SUIT_OF[:SUITED] == suits.pop(), same, other)
+    return logit
+
+
+def _suit(number: int) -> int:
+    return number // 7 if number < CHOWS else int(SUIT_OF[number - CHOWS])

@@ -1,0 +1,101 @@
+"""Par: simulated players play the deals of an event thousands of times, and the points of each seat are counted.
+
+The plays of a deal are numbered, and each has its own source of chance: the same seed gives the same counts, whoever
+plays them, in one go or with breaks. Players misjudge what they weigh, each in another measure, so that plays differ as
+they do among people.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import lru_cache
+from random import Random
+from typing import Final, NamedTuple
+
+from broker.event.par import DealPar, EventPar, played_hash
+from broker.protocol import SEATS, Seat
+from broker.rules import Deal, McrPaymentRules, seat_points
+from broker.rules.mcr import Judge, fan_judge
+from broker.sim.player import SimulatedPlayer, Style
+from broker.sim.table import DealTable
+
+PLAYERS: Final = 1
+"""The version of the players, raised with every change by which they would play otherwise."""
+
+CHUNK: Final = 50
+"""Plays between two times that what was played is kept."""
+
+LEAST_WHIM, MORE_WHIM = 0.2, 0.8
+"""By how much players misjudge a discard: points, even between the first and the sum of both."""
+
+
+class Stretch(NamedTuple):
+    """Some plays of a deal that follow each other."""
+
+    deal: Deal
+    payments: McrPaymentRules
+    seed: int
+    first: int
+    plays: int
+
+
+class Counted(NamedTuple):
+    """How often each seat of a deal got which points."""
+
+    deal: int
+    plays: int
+    points: dict[Seat, Counter[int]]
+
+
+def play_stretch(stretch: Stretch) -> Counted:
+    """Play a stretch and count the points."""
+    deal, payments = stretch.deal, stretch.payments
+    table, points = DealTable(deal, payments, _judge(payments)), {seat: Counter[int]() for seat in SEATS}
+    for number in range(stretch.first, stretch.first + stretch.plays):
+        players = {}
+        for seat in SEATS:
+            chance = Random(f"{stretch.seed} deal {deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
+            players[seat] = SimulatedPlayer(1.0, chance, Style(whim=LEAST_WHIM + MORE_WHIM * chance.random()))
+        for seat, got in seat_points(table.play(players).outcome, payments).items():
+            points[seat][got] += 1
+    return Counted(deal.number, stretch.plays, points)
+
+
+@lru_cache(maxsize=1)
+def _judge(payments: McrPaymentRules) -> Judge:
+    return fan_judge(payments)
+
+
+def still_to_play(
+    par: EventPar, deals: Sequence[Deal], payments: McrPaymentRules, plays: int
+) -> tuple[EventPar, list[Stretch]]:
+    """Return what is left to be played until each deal has so many plays.
+
+    A deal that is another by now, or that is paid otherwise, begins anew; all do where other players have played them.
+    """
+    known = dict(par.deals) if par.players == PLAYERS else {}
+    for deal in deals:
+        of = played_hash(deal, payments)
+        if deal.number not in known or known[deal.number].deal_hash != of:
+            known[deal.number] = DealPar(of, 0, {seat: {} for seat in SEATS})
+    left = [
+        Stretch(deal, payments, par.seed, first, min(CHUNK, plays - first))
+        for deal in deals
+        for first in range(known[deal.number].plays, plays, CHUNK)
+    ]
+    return EventPar(1, par.event, par.seed, PLAYERS, known), left
+
+
+def play_par(par: EventPar, stretches: Sequence[Stretch], jobs: int) -> Iterator[EventPar]:
+    """Play these stretches, in `jobs` processes; return after each of them what has been counted by then."""
+    known = dict(par.deals)
+    with ExitStack() as stack:
+        each: Callable[..., Iterator[Counted]] = map
+        if jobs > 1 and len(stretches) > 1:
+            pool = ProcessPoolExecutor(min(jobs, len(stretches)))
+            stack.callback(pool.shutdown, cancel_futures=True)
+            each = pool.map
+        for counted in each(play_stretch, stretches):
+            known[counted.deal] = known[counted.deal].plus(counted.plays, counted.points)
+            yield EventPar(1, par.event, par.seed, PLAYERS, dict(known))

@@ -1,0 +1,234 @@
+"""One deal at a table of simulated players, played as often as wanted: the referee's rules, in columns and in place.
+
+`broker.rules.mcr.referee` judges each step of one play and keeps every state; here is only what a play needs that
+nobody disputes, some ten times as fast. Tests replay plays with the referee, and ask it at every step who may hu.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from broker.protocol import SEATS, Seat
+from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_wind
+from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld
+from broker.sim.plans import COLUMN, NONE, count_columns
+from broker.sim.player import Claim, Kong, SimulatedPlayer, choose_claim, choose_hold
+from broker.sim.view import OpenSeat, PlayerView
+from broker.sim.waits import waits
+
+NEEDED: Final[Mapping[int, tuple[tuple[str, int, int], ...]]] = {
+    COLUMN[claimed]: tuple((low, COLUMN[one], COLUMN[other]) for low, (one, other) in chows.items())
+    for claimed, chows in CHOWS.items()
+}
+"""By claimed tile each chow by its lowest tile, with the columns of the two that have to be in the hand."""
+
+
+class SimulatedPlay(Struct, frozen=True):
+    """A play that is over, with everything that was done in it."""
+
+    outcome: Outcome
+    actions: tuple[Action, ...]
+    tempted: tuple[Seat, ...]
+    """Who held, at some moment, a complete hand under the minimum: the false hu that nerves make."""
+
+
+class DealTable:
+    """A deal, laid out again for each play. What hands were worth is kept: the same ones come again and again."""
+
+    def __init__(self, deal: Deal, payments: McrPaymentRules, judge: Judge) -> None:
+        self._deal, self._judge = deal, judge
+        self._nearest_only = payments.several_hu.value == "nearest"
+        self._trays = tuple(tuple(COLUMN[tile] for tile in deal.faces[seat]) for seat in SEATS)
+        self._winds = tuple(
+            (SEATS.index(seat_wind(seat, deal.dealer)), SEATS.index(deal.prevalent_wind)) for seat in SEATS
+        )
+        self._values: dict[tuple[object, ...], int] = {}
+
+    def play(self, players: Mapping[Seat, SimulatedPlayer]) -> SimulatedPlay:
+        """Play the deal to its end."""
+        return _Play(self, tuple(players[seat] for seat in SEATS)).to_the_end()
+
+    def value(self, hu: Hu) -> int:
+        """Return what a complete hand is worth; 0 under the minimum."""
+        key = (
+            hu.seat,
+            tuple(sorted(hu.concealed)),
+            hu.melds,
+            hu.winning_tile,
+            hu.self_drawn,
+            hu.last_of_kind,
+            hu.situation_fans,
+        )
+        if key not in self._values:
+            try:
+                self._values[key] = self._judge(hu)
+            except RuleError as refusal:
+                if refusal.code != "below_minimum":
+                    raise
+                self._values[key] = 0
+        return self._values[key]
+
+
+class _Play:
+    def __init__(self, table: DealTable, players: tuple[SimulatedPlayer, ...]) -> None:
+        deal = table._deal  # noqa: SLF001 - one thing in two classes: what all plays share, and one of them
+        self._table, self._deal, self._players = table, deal, players
+        self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - as above
+        self._held = [count_columns(deal.faces[seat][: ROWS[0]]) for seat in SEATS]
+        self._melds: list[tuple[TableMeld, ...]] = [() for _ in SEATS]
+        self._before = tuple(OpenSeat(WALL) for _ in SEATS)
+        self._shown = np.zeros(len(KINDS), dtype=np.int8)
+        self._turn = SEATS.index(deal.dealer)
+        self._ltw = False
+        self._actions: list[Action] = []
+        self._tempted: dict[Seat, None] = {}
+
+    def to_the_end(self) -> SimulatedPlay:
+        """Draw, or hold what was claimed, discard, and see who claims; until somebody wins or nobody can draw."""
+        claimed, outcome = False, None
+        while outcome is None:
+            outcome, discard = self._hold(claimed=claimed)
+            if outcome is None:
+                outcome, claimed = self._claims(discard)
+        return SimulatedPlay(outcome, tuple(self._actions), tuple(self._tempted))
+
+    def _hold(self, *, claimed: bool) -> tuple[Outcome | None, int]:
+        """Let the turn's seat draw, make kongs and discard; return how the play ended, or what was discarded."""
+        at, seat, replacement = self._turn, SEATS[self._turn], False
+        held, before = self._held[at], self._before[at]
+        while True:
+            if not claimed:
+                tile = self._trays[at][len(self._trays[at]) - before.wall]
+                before.wall -= 1
+                self._do("draw", seat)
+                if value := self._hu(at, tile, self_drawn=True, kong=replacement):
+                    self._do("self_hu", seat)
+                    return Outcome("self_drawn", {seat: value}), NONE
+                held[tile] += 1
+            kongs = () if claimed or self._ltw or not before.wall else self._kongs(at)
+            chosen = choose_hold(self._view(at), kongs, self._players[at])
+            if isinstance(chosen, int):
+                held[chosen] -= 1
+                before.river.append(chosen)
+                self._shown[chosen] += 1
+                self._do("discard", seat, chosen)
+                return None, chosen
+            replacement = True
+            if (outcome := self._kong(at, chosen)) is not None:
+                return outcome, NONE
+
+    def _kongs(self, at: int) -> Sequence[Kong]:
+        held = self._held[at]
+        pungs = [COLUMN[meld.tiles[0]] for meld in self._melds[at] if meld.kind == "pung"]
+        return (
+            *(Kong("concealed_kong", int(tile)) for tile in np.flatnonzero(held == COPIES)),
+            *(Kong("added_kong", tile) for tile in pungs if held[tile]),
+        )
+
+    def _kong(self, at: int, kong: Kong) -> Outcome | None:
+        tile, name = kong.tile, KINDS[kong.tile]
+        self._do(kong.do, SEATS[at], tile)
+        if kong.do == "concealed_kong":
+            self._held[at][tile] -= COPIES
+            self._lay(at, TableMeld("kong", (name,) * COPIES))
+            return None
+        self._held[at][tile] -= 1
+        self._shown[tile] += 1
+        self._melds[at] = tuple(
+            TableMeld("kong", (name,) * COPIES, meld.source, meld.claimed)
+            if meld.tiles[0] == meld.tiles[1] == name
+            else meld
+            for meld in self._melds[at]
+        )
+        if (outcome := self._hu_by_others(tile, kong=True)) is None:
+            self._do("no_claim")
+        return outcome
+
+    def _lay(self, at: int, meld: TableMeld) -> None:
+        self._melds[at] = (*self._melds[at], meld)
+        self._before[at].meld(meld)
+
+    def _claims(self, tile: int) -> tuple[Outcome | None, bool]:
+        """Ask who claims a discard; return how the play ended, or whether the next seat holds a claimed tile."""
+        if (outcome := self._hu_by_others(tile, kong=False)) is not None:
+            return outcome, False
+        claims = [] if self._ltw else [(at, claim) for at in self._others() if (claim := self._claim(at, tile))]
+        if not claims:
+            self._do("no_claim")
+            if self._ltw:
+                return Outcome("draw", {}), False
+            self._comes_to((self._turn + 1) % 4)
+            return None, False
+        at, claim = min(claims, key=lambda one: one[1].do == "chow")
+        self._take(at, claim, tile)
+        return None, True
+
+    def _others(self) -> Sequence[int]:
+        return [(self._turn + step) % 4 for step in (1, 2, 3)]
+
+    def _claim(self, at: int, tile: int) -> Claim | None:
+        held = self._held[at]
+        claims = [Claim("pung", NONE, (tile, tile))] if held[tile] > 1 else []
+        if at == (self._turn + 1) % 4:
+            claims += [
+                Claim("chow", COLUMN[low], (one, other))
+                for low, one, other in NEEDED.get(tile, ())
+                if held[one] and held[other]
+            ]
+        return choose_claim(self._view(at, tile), claims, self._players[at]) if claims else None
+
+    def _take(self, at: int, claim: Claim, tile: int) -> None:
+        self._do(claim.do, SEATS[at], claim.low)
+        for used in claim.used:
+            self._held[at][used] -= 1
+            self._shown[used] += 1
+        self._before[self._turn].river.pop()
+        self._lay(at, claim.meld(tile, self._turn))
+        self._comes_to(at)
+
+    def _comes_to(self, at: int) -> None:
+        self._turn, self._ltw = at, not self._before[(at + 1) % 4].wall
+
+    def _hu_by_others(self, tile: int, *, kong: bool) -> Outcome | None:
+        won = {SEATS[at]: value for at in self._others() if (value := self._hu(at, tile, self_drawn=False, kong=kong))}
+        if not won:
+            return None
+        if self._table._nearest_only:  # noqa: SLF001 - as above
+            won = dict([next(iter(won.items()))])
+        self._actions.append(Action("hu_on_discard", seats=tuple(won)))
+        return Outcome("discard", won, SEATS[self._turn])
+
+    def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
+        """Return what a hand is worth with a tile; 0 where it does not win."""
+        held, seat = self._held[at], SEATS[at]
+        if tile not in waits(held.tobytes()):
+            return 0
+        fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
+        if kong:
+            fans = (*fans, "Out with Replacement Tile" if self_drawn else "Robbing the Kong")
+        value = self._table.value(
+            Hu(
+                seat=seat,
+                concealed=tuple(KINDS[one] for one in np.repeat(np.arange(len(KINDS)), held).tolist()),
+                melds=self._melds[at],
+                winning_tile=KINDS[tile],
+                self_drawn=self_drawn,
+                seat_wind=SEATS[self._winds[at][0]],
+                prevalent_wind=self._deal.prevalent_wind,
+                last_of_kind=bool(self._shown[tile] == (COPIES - 1 if self_drawn else COPIES)),
+                situation_fans=fans,
+            )
+        )
+        if not value:
+            self._tempted[seat] = None
+        return value
+
+    def _view(self, at: int, offered: int = NONE) -> PlayerView:
+        return PlayerView(
+            at, self._held[at], self._melds[at], self._before, self._shown, self._turn, self._winds[at], offered
+        )
+
+    def _do(self, do: Do, seat: Seat | None = None, tile: int = NONE) -> None:
+        self._actions.append(Action(do, seat, None if tile == NONE else KINDS[tile]))

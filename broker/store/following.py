@@ -1,0 +1,257 @@
+"""How another machine's copy of an event follows it: what it lacks is read here, and written there.
+
+Rows of the journal come with their links and are appended as they are; files come whole when they have changed. The
+copy's store has a name of its own, so that tables that find it active send what it lacks. What only one machine needs
+(its certificate, its broker's store) is not copied; the keys of the event and of sealed deals are.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from broker.errors import FollowedDiffers
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
+from broker.store.chain import Fault, link_after
+from broker.store.journal import RefusedRow
+from broker.store.location import STORE
+from broker.store.sqlite import SqliteJournal, SqliteReader
+from broker.store.witness import SUFFIX
+
+ROWS_A_PART: Final = 5_000
+
+BYTES_A_PART: Final = 16 * 1024 * 1024
+"""Of files in one part; a larger file comes alone."""
+
+PEER: Final = "standby.json"
+"""In the event's folder: where the other machine is (broker/scorer/standby.py)."""
+
+OWN: Final = (
+    *(STORE, "standings.csv", PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
+    *("server.crt", "server.key"),
+)
+"""What each machine has for itself, or makes from the rest; packages of another version are large, and taken again."""
+
+OWN_KEYS: Final = ("store", "version", "event", "lease")
+"""What is kept beside the journal of one store alone."""
+
+REFUSED_UPTO: Final = "followed_refusals"
+"""Under which key a copy keeps the number of the last refusal that it has."""
+
+PUT_ASIDE: Final = ".scorer-before"
+"""The folder of a store that holds what the active one does not have; a number follows. It is never removed."""
+
+
+class Have(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a copy has: asked with it, the event says what it lacks."""
+
+    height: int
+    link: bytes
+    refused: int
+    files: bytes
+    """Hash of the names and states of its files."""
+    about: bytes
+    """Hash of what is kept beside the journal."""
+    want: tuple[str, ...] = ()
+    """Files that have changed."""
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a copy lacks, or a part of that."""
+
+    height: int
+    """Of the whole journal."""
+    rows: list[tuple[int, int, int, int, str, bytes, bytes, int | None]] = []
+    refused: list[tuple[int, RefusedRow]] = []
+    aside: list[Fault] = []
+    about: dict[str, str] | None = None
+    states: dict[str, str] | None = None
+    """State of each file, where the copy has others."""
+    files: dict[str, bytes] = {}
+    differs: bool = False
+    """The copy's journal holds what this one does not: it is no copy of it."""
+
+
+def _hash(content: object) -> bytes:
+    return hashlib.sha256(msgspec.msgpack.encode(content, order="deterministic")).digest()
+
+
+def _followed_files(folder: Path) -> Iterator[Path]:
+    """Return the files that a copy has too."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name.endswith(WORKING_SUFFIXES) or path.name in OWN or path.is_symlink():
+            continue
+        if path.is_dir():
+            yield from _followed_files(path)
+        elif path.is_file():
+            yield path
+
+
+def _state(path: Path) -> str:
+    """Return what changes whenever a file does, or the log that SQLite writes beside it."""
+    found = []
+    for one in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):
+            known = one.stat()
+            found.append(f"{known.st_ino}.{known.st_size}.{known.st_mtime_ns}")
+    return " ".join(found)
+
+
+class FollowedEvent:
+    """The event in a folder, as it is read for its copy. From any thread; each call opens what it reads."""
+
+    def __init__(self, folder: Path, event: str) -> None:
+        self._folder, self._event = folder, event
+
+    def part(self, have: Have) -> Part:
+        """Return what a copy lacks next. Raises StoreError, OSError."""
+        with closing(SqliteReader(self._folder / STORE, self._event)) as journal:
+            height = journal.last_height()
+            if not journal.has_row(have.height, have.link):
+                return Part(height, differs=True)
+            about = {key: value for key, value in journal.remembered("").items() if key not in OWN_KEYS}
+            new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
+            rows = [tuple(row) for row in new]
+            refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
+            aside = journal.set_aside()
+        states = {str(path.relative_to(self._folder)): _state(path) for path in _followed_files(self._folder)}
+        return Part(
+            height,
+            rows,
+            refused,
+            aside,
+            about if _hash(about) != have.about else None,
+            states if _hash(states) != have.files else None,
+            dict(self._wanted([name for name in have.want if name in states])),
+        )
+
+    def _wanted(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+        size = 0
+        for name in names:
+            path = self._folder / name
+            with suppress(FileNotFoundError):
+                body = _content(path)
+                size += len(body)
+                if size > BYTES_A_PART and size > len(body):
+                    return
+                yield name, body
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a file; of one of SQLite's, as it is at one moment."""
+    with path.open("rb") as file:
+        if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
+            return path.read_bytes()
+    with TemporaryDirectory() as beside:
+        copy = Path(beside) / path.name
+        copy_file(path, copy)
+        return copy.read_bytes()
+
+
+class EventCopy:
+    """The copy in a folder, which takes in what it lacks. Its store is locked: no scorer works on it meanwhile."""
+
+    def __init__(self, folder: Path, event: str) -> None:
+        """Open or begin it. Raises StoreError."""
+        self._folder, self._event = folder, event
+        self._states: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
+        """Files that are still to come, with their states."""
+        self.altered = 0
+        """Rows that were not as they had been written when they came: they are kept as they are, and count nothing."""
+        self._open()
+
+    def _open(self) -> None:
+        self.journal = SqliteJournal(self._folder / STORE, self._event)
+        self._refused = int(self.journal.remembered(REFUSED_UPTO).get("", "0"))
+        self._about = b""
+
+    def close(self) -> None:
+        """Let go of the store; may be called twice."""
+        self.journal.close()
+
+    @property
+    def have(self) -> Have:
+        """What is here, on the disk."""
+        files = _hash(self._states) if not self._missing else b""
+        return Have(self.journal.height, self.journal.last_link(), self._refused, files, self._about, (*self._missing,))
+
+    def take(self, part: Part) -> bool:
+        """Take in a part; return whether that was all. Raises FollowedDiffers, StoreError, OSError.
+
+        Where it raises FollowedDiffers, nothing of the part was taken.
+        """
+        if part.differs:
+            raise FollowedDiffers("this store holds what the other machine's does not")
+        self._append(part)
+        for name, body in part.files.items():
+            if name in self._missing:
+                self._write(name, body)
+                self._states[name] = self._missing.pop(name)
+        if part.states is not None:
+            self._compare(part.states)
+        return self.journal.height >= part.height and not self._missing
+
+    def _append(self, part: Part) -> None:
+        height, link = self.journal.height, self.journal.last_link()
+        for at, received_at, _, _, _, body, new, _ in part.rows:
+            if at <= height:
+                raise FollowedDiffers(f"row {at} of the journal does not follow row {height}")
+            self.altered += link_after(link, at, received_at, body) != new
+            height, link = at, new
+        if part.rows or part.refused or part.about is not None:
+            self._commit(part)
+
+    def _commit(self, part: Part) -> None:
+        with self.journal.commit():
+            for row in part.rows:
+                self.journal.copy_row(row)
+            for self._refused, refused in part.refused:
+                self.journal.refuse(refused)
+            if part.refused:
+                self.journal.remember(REFUSED_UPTO, str(self._refused))
+            self.journal.put_aside(part.aside)
+            for key, value in (part.about or {}).items():
+                self.journal.remember(key, value)
+        if part.about is not None:
+            self._about = _hash(part.about)
+
+    def _compare(self, states: dict[str, str]) -> None:
+        """Notice which files are to be asked for, and remove those that the event has no more."""
+        for path in _followed_files(self._folder):
+            if str(path.relative_to(self._folder)) not in states:
+                path.unlink()
+        self._states = {name: state for name, state in self._states.items() if states.get(name) == state}
+        self._missing = {name: state for name, state in states.items() if name not in self._states}
+
+    def _write(self, name: str, body: bytes) -> None:
+        path = self._folder / name
+        if not path.resolve().is_relative_to(self._folder.resolve()):
+            raise FollowedDiffers(f"{name} is outside of the event's folder")
+        make_folder(path.parent, PRIVATE_FOLDER)
+        if body.startswith(SQLITE_HEADER):  # what a killed process has left beside the old one is not the new one's
+            for end in ("-wal", "-shm"):
+                path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
+            path.with_suffix(SUFFIX).unlink(missing_ok=True)
+        write_private(path, body)
+
+    def begin_anew(self) -> Path:
+        """Put the store aside, for people to look at, and begin with an empty one. Return where the old one is."""
+        self.journal.close()
+        numbers = (f"{PUT_ASIDE}-{number}" for number in range(1, 10_000))
+        aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
+        make_folder(aside, PRIVATE_FOLDER)
+        store = self._folder / STORE
+        for path in (*self._folder.glob(f"{STORE}*"), store.with_suffix(SUFFIX)):
+            with suppress(FileNotFoundError):
+                shutil.move(path, aside / path.name)
+        self._open()
+        return aside

@@ -1,0 +1,113 @@
+"""The standby machine at the desk: what it fetches, how it is, and the button that hands the event over to it.
+
+It fetches all that the event is, its keys as well. So it shows the event's key, over TLS (or on this machine), and
+nobody who has less is answered.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.i18n import N_, Message
+from broker.scorer.service import Scorer
+from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
+from broker.store.following import FollowedEvent
+from broker.web.errors import FormMalformed, FormTooLarge, NotAllowed
+
+FOLLOW_PATH: Final = "/standby/follow"
+
+LARGEST: Final = 1024 * 1024
+"""Bytes of a question: it names the files that have changed."""
+
+WAIT_S: Final = 0.5
+STEP_S: Final = 0.05
+"""So long a question waits for something new, and so often it is looked."""
+
+
+class StandbyService:
+    """Answers a scorer's standby."""
+
+    def __init__(self, scorer: Scorer, folder: Path, broker: int, scheme: str) -> None:
+        """`folder`: the event's; `broker`: the port of our broker; `scheme`: of our desk."""
+        self._scorer, self._folder, self._broker, self._scheme = scorer, folder, broker, scheme
+        self._event = FollowedEvent(folder, scorer.state.planned.name)
+        self._secret = secret_of(scorer.publisher.key)
+
+    def routes(self) -> Sequence[Route]:
+        """Return the route. A machine has no session: the event's key is what lets it in."""
+        return [Route(FOLLOW_PATH, self.follow, methods=["POST"])]
+
+    async def follow(self, request: Request) -> Response:
+        """Return what the standby lacks; if that is nothing, wait a moment for something."""
+        shown = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(shown.encode(), self._secret.encode()):
+            raise NotAllowed("only a machine that has the event's key can follow it")
+        asked = await _read(request)
+        host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
+        self._heard(asked, host)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + WAIT_S
+        while self._scorer.publisher.height <= asked.have.height and loop.time() < until:
+            await asyncio.sleep(STEP_S)
+        answer = await run_in_threadpool(self._answer, asked, host)
+        return Response(answer, media_type="application/msgpack")
+
+    def _heard(self, asked: FollowAsked, host: str) -> None:
+        here = f"{_host_of(asked.of)}:{self._broker}"
+        peer = Peer("active", f"{self._scheme}://{host}:{asked.desk}", f"{host}:{asked.broker}", here)
+        self._scorer.standby.heard(asked.have.height, peer)
+        write_peer(self._folder, peer)
+        if asked.take_over:
+            self._scorer.standby.hand_over()
+
+    def _answer(self, asked: FollowAsked, host: str) -> bytes:
+        handed_over = self._scorer.standby.handed_over  # before what follows is read: then nothing comes after it
+        told = FollowTold(
+            self._event.part(asked.have),
+            self._scorer.publisher.lease.term,
+            self._broker,
+            host,
+            self._scorer.tables_heard,
+            handed_over,
+        )
+        return msgspec.msgpack.encode(told)
+
+    def hand_over(self) -> None:
+        """Let the standby take over. Raises StandbyBehind."""
+        self._scorer.standby.hand_over()
+
+    @property
+    def summary(self) -> tuple[Message, str] | None:
+        """How the standby is, and the address of its desk; None where there never was one."""
+        state = self._scorer.standby.state
+        if state is None:
+            return None
+        if not state.heard:
+            return N_("Standby: not heard of for {seconds} s.", seconds=int(state.silent_s)), state.desk
+        if state.behind:
+            return N_("Standby: {count} messages behind.", count=state.behind), state.desk
+        return N_("Standby: up to date."), state.desk
+
+
+async def _read(request: Request) -> FollowAsked:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST:
+            raise FormTooLarge("a standby asks less")
+    try:
+        return msgspec.msgpack.decode(body, type=FollowAsked)
+    except msgspec.DecodeError:
+        raise FormMalformed("this is not what a standby asks") from None
+
+
+def _host_of(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -1,0 +1,186 @@
+"""What happened?, asked at the arbiter's panel: the walls as counted, whose turn it was, who claims, what for. Pure.
+
+The rules answer (`broker.rules.mcr.what_happened`), as they do at the desk; nothing is stored or sent. Whatever was
+entered is what its keys make of an empty form: the key that goes back takes the last one out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final, Literal
+
+from broker.protocol import SEATS, Seat
+from broker.rules import Profile
+from broker.rules.mcr import CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
+from broker.rules.mcr import Phase as TurnPhase
+from kiosk.input.forms import DIGITS, SEAT_KEYS
+from kiosk.table import Table
+
+SceneStep = Literal["walls", "turn", "phase", "claimants", "claim", "sets", "answer"]
+
+ANSWERS_SHOWN: Final = 3
+"""At a time: the next key shows more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneForm:
+    """What has been entered so far."""
+
+    dealer: Seat
+    one_winner: bool = False
+    """Only the nearest in turn order wins on a discard here."""
+    pressed: tuple[str, ...] = ()
+    """The keys that have led here."""
+    digits: str = ""
+    walls: tuple[int, ...] = ()
+    """Tiles left, in the order of the seats."""
+    turn: Seat | None = None
+    phase: TurnPhase | None = None
+    claimants: tuple[Seat, ...] = ()
+    all_named: bool = False
+    """Whoever claims is among the claimants."""
+    claims: tuple[Do, ...] = ()
+    """What for, in their order."""
+    asks_sets: bool = False
+    sets: tuple[tuple[int, ...], ...] = ()
+    """By seat: how many sets it has claimed from each seat, and last its kongs."""
+    counted: tuple[int, ...] = (0,) * (len(SEATS) + 1)
+    """The same of the seat that is asked about."""
+    page: int = 0
+    """Of the answers."""
+
+    @property
+    def asked(self) -> SceneStep:
+        """What is asked, or the answer."""
+        if len(self.walls) < len(SEATS):
+            return "walls"
+        if self.turn is None:
+            return "turn"
+        if self.phase is None:
+            return "phase"
+        if self.phase in ("claim", "kong") and not self.all_named:
+            return "claimants"
+        if len(self.claims) < len(self.claimants):
+            return "claim"
+        return "sets" if self.asks_sets and len(self.sets) < len(SEATS) else "answer"
+
+    @property
+    def seat(self) -> Seat | None:
+        """Whose wall, claim or sets are asked about."""
+        match self.asked:
+            case "walls":
+                return SEATS[len(self.walls)]
+            case "claim":
+                return self.claimants[len(self.claims)]
+            case "sets":
+                return SEATS[len(self.sets)]
+        return None
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """What the rules say, once all is entered."""
+        if self.asked != "answer" or self.turn is None or self.phase is None:
+            return ()
+        pairs = [(seat, other) for seat in SEATS for other in SEATS if other != seat]
+        scene = Scene(
+            walls=dict(zip(SEATS, self.walls, strict=True)),
+            turn=self.turn,
+            phase=self.phase,
+            claims=dict(zip(self.claimants, self.claims, strict=True)),
+            dealer=self.dealer,
+            taken={pair: self._counted_of(*pair) for pair in pairs} if self.sets else None,
+            kongs={seat: row[-1] for seat, row in zip(SEATS, self.sets, strict=False)},
+        )
+        return what_happened(scene, one_winner=self.one_winner)
+
+    def _counted_of(self, seat: Seat, other: Seat) -> int:
+        return self.sets[SEATS.index(seat)][SEATS.index(other)]
+
+    @property
+    def answers_shown(self) -> tuple[Answer, ...]:
+        """Those of the present page."""
+        return self.answers[self.page * ANSWERS_SHOWN :][:ANSWERS_SHOWN]
+
+    @property
+    def may_say_sets(self) -> bool:
+        """Whether the walls can be judged only with the sets that were claimed."""
+        return any(one.code == "sets_missing" for one in self.answers)
+
+
+def scene_of(state: Table) -> SceneForm | None:
+    """Return an empty form; None where no play goes on whose turns these rules know."""
+    rules = state.profile
+    if not isinstance(rules, Profile) or state.play is None or state.public not in ("playing", "declared", "accepting"):
+        return None
+    return SceneForm(state.play.dealer, one_winner=rules.payments.several_hu.value == "nearest")
+
+
+def press_scene_key(form: SceneForm, key: str) -> SceneForm:
+    """Take one key; one that means nothing here leaves the form as it is."""
+    if key == "back" or (key == "clear" and form.asked == "answer"):
+        kept = form.pressed[:-1] if key == "back" else ()
+        return reduce(press_scene_key, kept, SceneForm(form.dealer, one_winner=form.one_winner))
+    taken = _TAKEN[form.asked](form, key)
+    return form if taken == form else replace(taken, pressed=(*form.pressed, key))
+
+
+def _wall(form: SceneForm, key: str) -> SceneForm:
+    if key == "enter" and form.digits:
+        return replace(form, walls=(*form.walls, int(form.digits)), digits="")
+    if key == "clear":
+        return replace(form, digits="")
+    digits = (form.digits + key).lstrip("0") or "0"
+    return replace(form, digits=digits) if key in DIGITS and int(digits) <= WALL else form
+
+
+def _turn(form: SceneForm, key: str) -> SceneForm:
+    return replace(form, turn=SEAT_KEYS[key]) if key in SEAT_KEYS else form
+
+
+def _phase(form: SceneForm, key: str) -> SceneForm:
+    phases = dict(enumerate(PHASE_ASKED, 1))
+    return replace(form, phase=phases[int(key)]) if key in DIGITS and int(key) in phases else form
+
+
+def _claimants(form: SceneForm, key: str) -> SceneForm:
+    if key == "enter":
+        return replace(form, all_named=True)
+    seat = SEAT_KEYS.get(key)
+    if seat in (None, form.turn):
+        return form
+    chosen = {*form.claimants} ^ {seat}
+    return replace(form, claimants=tuple(one for one in SEATS if one in chosen))
+
+
+def _claim(form: SceneForm, key: str) -> SceneForm:
+    claims = dict(enumerate(CLAIMS, 1))
+    return replace(form, claims=(*form.claims, claims[int(key)])) if key in DIGITS and int(key) in claims else form
+
+
+def _sets(form: SceneForm, key: str) -> SceneForm:
+    if key == "enter":
+        return replace(form, sets=(*form.sets, form.counted), counted=(0,) * len(form.counted))
+    seat = SEAT_KEYS.get(key)
+    if key != "k" and seat in (None, form.seat):
+        return form
+    at = len(SEATS) if seat is None else SEATS.index(seat)
+    more = (form.counted[at] + 1) % (MOST_SETS + 1)
+    return replace(form, counted=(*form.counted[:at], more, *form.counted[at + 1 :]))
+
+
+def _answered(form: SceneForm, key: str) -> SceneForm:
+    if key == "1":
+        pages = -(-len(form.answers) // ANSWERS_SHOWN)
+        return replace(form, page=(form.page + 1) % pages)
+    return replace(form, asks_sets=True, page=0) if key == "2" and form.may_say_sets else form
+
+
+_TAKEN: Final[Mapping[SceneStep, Callable[[SceneForm, str], SceneForm]]] = {
+    "walls": _wall,
+    "turn": _turn,
+    "phase": _phase,
+    "claimants": _claimants,
+    "claim": _claim,
+    "sets": _sets,
+    "answer": _answered,
+}

@@ -1,0 +1,60 @@
+"""Simulated players at a table: what they play is what the referee allows, and as he judges it."""
+
+from collections import Counter
+
+import pytest
+
+from broker.protocol import SEATS
+from broker.rules import seat_points
+from broker.rules.mcr import apply_action, awaited_seats, legal_actions, open_play, replay_actions
+from tests.broker.rules.mcr.playing import all_tiles
+from tests.broker.rules.variants import OEDMC
+from tests.broker.sim.playing import JUDGE, dealt, every, played
+
+SEEDS = range(12)
+HU = ("self_hu", "hu_on_discard")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_play_is_legal_by_the_referee_and_ends_as_he_says(seed: int) -> None:
+    one = played(seed)
+    again = replay_actions(dealt(seed), one.actions, OEDMC, JUDGE)
+    assert again.turns.over == ("exhausted draw" if one.outcome.win == "draw" else "win")
+    assert {win.hu.seat: win.hand_value for win in again.wins} == one.outcome.winners
+    assert all_tiles(again) == sorted(tile for tray in dealt(seed).faces.values() for tile in tray)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:4])
+def test_whoever_may_hu_by_the_referee_does(seed: int) -> None:
+    play = open_play(dealt(seed), OEDMC)
+    for action in played(seed).actions:
+        legal = {one.do for seat in awaited_seats(play.turns) for one in legal_actions(play, seat, JUDGE)}
+        assert (action.do in HU) == (not legal.isdisjoint(HU))
+        play = apply_action(play, action, JUDGE)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_a_play_ended_can_be_scored_and_no_winner_has_less_than_the_minimum(seed: int) -> None:
+    one = played(seed)
+    assert set(seat_points(one.outcome, OEDMC)) == set(SEATS)
+    assert [value for value in one.outcome.winners.values() if value < 8] == []
+
+
+def test_the_same_seed_gives_the_same_play() -> None:
+    assert played.__wrapped__(3) == played(3)
+
+
+def test_most_plays_are_won() -> None:
+    endings = Counter(played(seed, (1.0,) * 4).outcome.win for seed in range(8))
+    assert endings["draw"] <= 2
+
+
+def test_who_is_stronger_scores_more() -> None:
+    """On each deal the strong sit once east and west, once south and north."""
+    strong = weak = 0
+    for seed in SEEDS[:8]:
+        for pair in (("east", "west"), ("south", "north")):
+            scored = seat_points(played(seed, every(pair, 1.0)).outcome, OEDMC)
+            strong += sum(scored[seat] for seat in pair)
+            weak += sum(scored[seat] for seat in SEATS if seat not in pair)
+    assert strong > weak + 100

@@ -1,0 +1,72 @@
+"""Walls and par stand on a deal's page once the standings are final, and not a byte of them before."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from broker.event.par import PAR, EventPar, read_par, write_par
+from broker.i18n import languages
+from broker.protocol import SEATS
+from broker.rules import load_mcr
+from broker.scorer.stored_event import open_stored_event
+from broker.sim.par import PLAYERS, play_par, still_to_play
+from broker.web.results.played_deal import PlayedDeals
+from broker.web.results.published import PublishedPages
+from tests.broker.scorer.folders import declare
+
+
+def with_par(folder: Path) -> Path:
+    """Let deal 1 be played."""
+    event = open_stored_event(folder).event
+    par, stretches = still_to_play(
+        EventPar(1, event.name, 1, PLAYERS, {}), [event.open_deal(1)], load_mcr(event.plan.profile).payments, 4
+    )
+    write_par(folder, [*play_par(par, stretches, 1)][-1])
+    return folder
+
+
+def pages(folder: Path) -> dict[str, str]:
+    """Return the pages of the deals, by language and number."""
+    files = PublishedPages(folder).files(open_stored_event(folder).room.snapshot())
+    return {name: content.decode() for name, content in files.items() if "/deal-" in name}
+
+
+def test_before_the_standings_are_final_nothing_of_it_is_on_any_page(over: Path) -> None:
+    before = pages(over)
+    assert pages(with_par(over)) == before
+    assert not [name for name, page in before.items() if "tile-" in page or 'class="pars"' in page]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_afterwards_each_deal_shows_its_walls_and_one_that_was_played_its_par(over: Path, language: str) -> None:
+    found = pages(declare(with_par(over)))
+    for number in range(1, 5):
+        page = found[f"{language}/deal-{number}.html"]
+        assert page.count('<li class="tile') == 136
+        assert page.count('class="interval"') == (len(SEATS) if number == 1 else 0)
+
+
+def test_a_wall_stands_in_the_order_of_drawing(declared: Path) -> None:
+    tray = open_stored_event(declared).event.open_deal(2).faces["east"]
+    page = pages(declared)["en/deal-2.html"]
+    wall = re.findall(r'<ol aria-label="Wall">(.*?)</ol>', page)[0]
+    assert re.findall(r"tile-([mpsz])", wall) == [face[1] for face in tray[13:]]
+    assert re.findall(r"<b>(\d)</b>", wall) == [face[0] for face in tray[13:] if face[1] != "z"]
+
+
+def test_par_of_another_deal_and_a_file_that_is_none_are_not_shown(declared: Path) -> None:
+    snapshot, deals = open_stored_event(declared).room.snapshot(), PlayedDeals(with_par(declared))
+    shown = deals.of(snapshot, 1)
+    assert shown
+    assert [*shown.seats()] == list(SEATS)
+    par = read_par(declared)
+    assert par
+    write_par(declared, EventPar(1, par.event, 1, PLAYERS, {2: par.deals[1]}))
+    other = PlayedDeals(declared).of(snapshot, 2)
+    assert other
+    assert other.par is None
+    (declared / PAR).write_text("nonsense")
+    broken = PlayedDeals(declared).of(snapshot, 1)
+    assert broken
+    assert broken.seats() == {}

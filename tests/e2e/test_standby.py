@@ -1,0 +1,64 @@
+"""A second machine stands by for the first, which is killed, frozen and cut off: real processes and tables."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.sim.processes import COMMAND
+from tests.e2e.two_machines import TwoMachines
+
+pytestmark = pytest.mark.slow
+
+PLAYS = 12
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[TwoMachines]:
+    with TwoMachines(tmp_path, PLAYS) as machines:
+        machines.start()
+        machines.wait_for_plays(machines.first, 1)
+        yield machines
+
+
+def take_over(folder: Path) -> None:
+    """Let the standby on a folder take over, as its organiser would."""
+    subprocess.run([COMMAND, "take-over", folder], check=True, capture_output=True)
+
+
+def test_a_killed_scorer_is_replaced_comes_back_as_the_standby_and_is_handed_the_event_again(two: TwoMachines) -> None:
+    two.first.kill()
+    two.second.wait_for(r"^Standby: taking over")
+    two.second.wait_for(r"^Desk: ")
+    two.first.start("embedded")
+    two.first.wait_for(r"^Standby: the other machine, .*, has taken over")
+    two.first.wait_for(r"^Standby: up to date")
+    assert not any(re.search(r"first: Desk", line) for line in two.log[-5:])
+    take_over(two.first.folder)
+    two.first.wait_for(r"^Standby: taking over \(handed_over\)")
+    two.first.wait_for(r"^Desk: ")
+    two.second.wait_for(r"\[scorer_replaced\]")
+    two.wait_for_plays(two.first, PLAYS)
+    assert two.problems(two.first) == []
+
+
+def test_a_cut_link_changes_nothing_and_a_frozen_scorer_is_replaced_and_ends_when_it_wakes_up(two: TwoMachines) -> None:
+    two.first.cut_from(two.second)
+    two.second.cut_from(two.first)
+    two.second.wait_for(r"^Standby: nothing is heard of")
+    two.wait_for_plays(two.first, 4)
+    two.first.cut_from(None)
+    two.second.cut_from(None)
+    two.second.wait_for(r"^Standby: heard of again")
+    assert not any("taking over" in line for line in two.log)
+    two.first.signal(signal.SIGSTOP)
+    two.second.wait_for(r"^Standby: taking over \(no_answer\)")
+    two.second.wait_for(r"^Desk: ")
+    two.wait_for_plays(two.second, 8)
+    two.first.signal(signal.SIGCONT)
+    two.first.wait_for(r"\[scorer_replaced\]")
+    two.wait_for_plays(two.second, PLAYS)
+    assert two.problems(two.second) == []

@@ -1,0 +1,88 @@
+"""A card as Raspberry Pi Imager writes it, started in a container: Debian's own systemd and cloud-init."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from typing import Final
+
+from broker.cli.card import DONE, prepare_card
+from broker.cli.install import Role
+from tests.lab.image import DEBS, SUITE
+from tests.lab.report import Report
+
+AS_ROOT: Final = [] if os.geteuid() == 0 else ["sudo", "-n"]
+BOOT: Final = "boot/firmware"
+
+SEED: Final = "datasource_list: [NoCloud]\ndatasource:\n  NoCloud:\n    seedfrom: file:///boot/firmware\n"
+"""Where the cloud-init of Raspberry Pi OS looks."""
+
+OPTIONS: Final[dict[Role, tuple[str, ...]]] = {
+    "table": ("--hostname", "table-3", "--scorer", "scorer.local"),
+    "scorer": ("--hostname", "scorer"),
+}
+
+
+@contextmanager
+def new_card(folder: Path, architecture: str | None = None) -> Iterator[Path]:
+    """Yield the root of a machine that was never on, with its card's boot partition in place.
+
+    `architecture`: of packages that are not this machine's own.
+    """
+    root = folder / "root"
+    debian = ["mmdebstrap", "--mode=root", "--variant=minbase", "--include=cloud-init,systemd-sysv"]
+    whose = f"{os.getuid()}:{os.getgid()}"
+    setup = [f"mkdir -p {BOOT}", f"chown {whose} {BOOT} etc/cloud/cloud.cfg.d"]
+    if architecture is not None:
+        setup.append(f"dpkg --add-architecture {architecture}")
+    hooks = [f"--customize-hook=chroot $1 {command}" for command in setup]
+    subprocess.run([*AS_ROOT, *debian, *hooks, SUITE, str(root)], check=True, capture_output=True)
+    (root / "etc/cloud/cloud.cfg.d/99_seed.cfg").write_text(SEED, encoding="utf-8")
+    (root / BOOT / "meta-data").write_text("instance_id: rpios-image\n", encoding="utf-8")
+    (root / BOOT / "user-data").write_text("#cloud-config\nhostname: as-imager-said\n", encoding="utf-8")
+    try:
+        yield root
+    finally:
+        subprocess.run([*AS_ROOT, "rm", "-rf", "--one-file-system", str(root)], check=True)
+
+
+@contextmanager
+def started(root: Path) -> Iterator[Iterator[str]]:
+    """Start the machine, and yield the lines that its console says; it is off when the block ends."""
+    command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", f"--directory={root}", "--boot"]
+    modern = {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
+    with subprocess.Popen(
+        [*AS_ROOT, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **modern}
+    ) as running:
+        assert running.stdout
+        try:
+            yield iter(running.stdout)
+        finally:
+            running.terminate()
+            running.stdout.read()
+
+
+def installed(root: Path) -> list[str]:
+    """Start a prepared card for the first time, and return what its console said until it starts again."""
+    with started(root) as lines:
+        said = list(takewhile(lambda line: "System Reboot" not in line, lines))
+    assert (root / DONE.lstrip("/")).exists(), "".join(said[-40:])
+    return said
+
+
+def run(report: Report, debs: Path = DEBS) -> None:
+    """Prepare a card for a table and one for a scorer with the packages as built, and start each."""
+    for role, options in OPTIONS.items():
+        with (
+            report.check(f"a card that was prepared for a {role} installs itself at its first start"),
+            tempfile.TemporaryDirectory(prefix="homologue-card-") as folder,
+            new_card(Path(folder)) as root,
+        ):
+            prepare_card(root / BOOT, role, debs, options, architecture="amd64")
+            installed(root)
+            again = [*AS_ROOT, "chroot", str(root), "homologue", "install", role, *options, "--dry-run"]
+            left = subprocess.run(again, check=True, capture_output=True, text=True).stdout
+            assert left == "Nothing to do.\n", left
