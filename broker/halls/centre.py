@@ -79,6 +79,8 @@ class HallView(Struct, frozen=True):
     """How far the hall's clock was ahead of ours when it was heard of last."""
     refused: int
     revoked: bool
+    plays_in: int = 0
+    plays_expected: int = 0
 
 
 @dataclass(frozen=True, slots=True)
