@@ -16,7 +16,7 @@ GROUP: Final = "homologue.commands"
 """Entry points: `event` is a command of `homologue`, `event.people` one of its group `event`."""
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "An event": ("event", "deal", "movement", "rehearse", "scorer", "take-over", "certs"),
+    "An event": ("event", "deal", "movement", "rehearse", "scorer", "take-over", "certs", "hall", "centre"),
     "A table": ("kiosk", "table"),
     "Tiles and cameras": ("read", "camera", "labels", "set"),
     "Results and records": ("export", "publish", "record", "store"),

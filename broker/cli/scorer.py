@@ -30,11 +30,13 @@ from broker.discovery import Announcement
 from broker.errors import ScorerActive, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
+from broker.event.halls import HallsFile
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
-from broker.mqtt.process import Broker
+from broker.mqtt.brokers import Kind, broker_of
+from broker.mqtt.nats import NatsCluster
+from broker.mqtt.process import Broker, MqttBrokerSettings
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication
@@ -134,6 +136,7 @@ def scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one state
     credentials: Path | None,
     public: bool,
     wishes: StoreOptions,
+    nodes: int = 1,
 ) -> None:
     """Run the scorer and desk of an event. EVENT is the event's folder."""
     stop = threading.Event()
@@ -167,7 +170,9 @@ def scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one state
             return
         running.callback(journal.close)
         with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-            begun = stood.broker or beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
+            begun = stood.broker or beside.submit(
+                _broker, running, broker, checked, event, (host, mqtt_port), logins, nodes
+            )
             work = _load_scorer(checked, journal, event, space, wishes, passwords)
         address, watch, broker_told = begun if isinstance(begun, tuple) else begun.result()
         if stood.followed:
@@ -419,15 +424,22 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
 
 
 def _broker(
-    running: ExitStack, broker: str | None, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
+    running: ExitStack,
+    broker: str | None,
+    event: Event,
+    folder: Path,
+    listen: tuple[str, int],
+    logins: Logins,
+    nodes: int = 1,
 ) -> tuple[Address, Callable[[], None], Message]:
     """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
     if broker is not None and broker not in get_args(Kind):
         told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
         return _other_broker(broker, logins), _check_nothing, told
     kept = folder / BROKER_FOLDER
-    known, choice = kind_of_event(kept), choose_broker(kept, cast("Kind | None", broker))
-    child = _start(running, choice.kind, event, kept, listen, logins)
+    wanted = cast("Kind | None", broker if nodes == 1 else "embedded")
+    known, choice = kind_of_event(kept), choose_broker(kept, wanted)
+    child = _start(running, choice.kind, event, kept, listen, logins, nodes)
     program = choice.program
     click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
     click.echo(f"Broker program: {program}")
@@ -439,20 +451,27 @@ def _broker(
 
 
 def _start(
-    running: ExitStack, kind: Kind, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
-) -> Broker:
+    running: ExitStack,
+    kind: Kind,
+    event: Event,
+    folder: Path,
+    listen: tuple[str, int],
+    logins: Logins,
+    nodes: int,
+) -> Broker | NatsCluster:
     """Start a broker for this event; passwords that are not there yet are made."""
-    tables = max(event.tables)
-    child = make_broker(
-        kind,
-        folder,
-        event.name,
-        Credentials.ensure(logins.passwords, tables),
+    tables, halls = max(event.tables), HallsFile(folder.parent).connecting
+    settings = MqttBrokerSettings(
+        folder=folder,
+        event=event.name,
+        credentials=Credentials.ensure(logins.passwords, tables, halls()),
         tables=tables,
         host=listen[0],
         port=listen[1],
         certificates=logins.certificates,
+        halls=halls,
     )
+    child = broker_of(kind, settings) if nodes == 1 else NatsCluster(settings, nodes)
     running.enter_context(child)
     return child
 

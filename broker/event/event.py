@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from broker.errors import BadEvent
 from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.files import (
+    HALL,
     NO_OWN_RULES,
     UNKNOWN_ORIGIN,
     DealRecord,
@@ -78,11 +79,15 @@ class Event:
         rules: OwnRules = NO_OWN_RULES,
         origins: Origins = MappingProxyType({}),
         opener: Opener = NO_KEY,
+        *,
+        among_halls: bool = False,
     ) -> None:
         """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own.
 
-        `opener`: with it sealed deals and sets open, each when it is asked for.
+        `opener`: with it sealed deals and sets open, each when it is asked for. `among_halls`: other halls play the
+        same deals, so that the centre says which are over.
         """
+        self.among_halls = among_halls
         self.own_rules, self._registry, self._opener = rules, registry, opener
         self.name, self._origins = plan.name, origins
         listed = tuple(deals)
@@ -394,4 +399,12 @@ def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own_rules(folder, (one.profile for one in plan.riichi))
-    return Event(plan, read_deals(folder), read_registry(folder), rules, read_origins(folder), Opener(folder))
+    return Event(
+        plan,
+        read_deals(folder),
+        read_registry(folder),
+        rules,
+        read_origins(folder),
+        Opener(folder),
+        among_halls=(folder / HALL).exists(),
+    )

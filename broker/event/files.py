@@ -54,6 +54,8 @@ DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
 HANDS: Final = "hands.json"
 DEVICES: Final = "devices.json"
+HALL: Final = "hall.toml"
+"""In the folder of a hall among others: where the centre is (`broker/event/halls.py`)."""
 
 T = TypeVar("T")
 

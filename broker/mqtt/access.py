@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -13,7 +14,7 @@ from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsM
 from broker.files import locked, make_folder, write_private
 from broker.protocol import TOPICS, EventName, Role, TableNo
 
-OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role != "table")
+OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role not in {"table", "hall"})
 """The roles held once an event; their user names are the roles' names."""
 
 
@@ -30,29 +31,43 @@ def table_user(table: int) -> str:
     return f"table-{table}"
 
 
-def user_names(tables: int) -> tuple[str, ...]:
-    """Return all user names of an event: the offices, then the tables from 1. Raises SettingRefused."""
+def hall_user(hall: str) -> str:
+    """Return the user name of a hall at the centre's broker."""
+    return f"hall-{hall}"
+
+
+def user_names(tables: int, halls: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Return all user names of an event: the offices, then the tables from 1; with `halls` these in their place.
+
+    Raises SettingRefused.
+    """
     check_tables(tables)
-    return (*OFFICES, *(table_user(table) for table in range(1, tables + 1)))
+    tables_named = (table_user(table) for table in range(1, tables + 1))
+    return (*OFFICES, *(tables_named if halls is None else map(hall_user, halls)))
 
 
-def permissions_of_event(event: str, tables: int) -> dict[str, Permissions]:
-    """Return every user's permissions within one event. Raises SettingRefused."""
+def permissions_of_event(event: str, tables: int, halls: Iterable[str] | None = None) -> dict[str, Permissions]:
+    """Return every user's permissions within one event, by user. Raises SettingRefused.
+
+    At the centre of an event in many places no table connects: each hall does.
+    """
     check_event_name(event)
     check_tables(tables)
     offices = {role: permissions_of_role(role, event) for role in OFFICES}
+    if halls is not None:
+        return offices | {hall_user(hall): permissions_of_role("hall", event, hall=hall) for hall in halls}
     return offices | {
         table_user(table): permissions_of_role("table", event, table=table) for table in range(1, tables + 1)
     }
 
 
-def permissions_of_role(role: Role, event: str, *, table: int | None = None) -> Permissions:
-    """Return what the table of topics allows one role. A table's role is nothing without its number."""
-    if (role == "table") != (table is not None):
-        raise SettingRefused(f"role {role} with table {table}")
+def permissions_of_role(role: Role, event: str, *, table: int | None = None, hall: str | None = None) -> Permissions:
+    """Return what the table of topics allows one role. A table's role is nothing without its number, nor a hall's."""
+    if (role == "table") != (table is not None) or (role == "hall") != (hall is not None):
+        raise SettingRefused(f"role {role} with table {table}, hall {hall}")
     return Permissions(
-        publish=tuple(topic.at(event, table=table) for topic in TOPICS if topic.writer == role),
-        subscribe=tuple(topic.at(event, table=table) for topic in TOPICS if role in topic.readers),
+        publish=tuple(topic.at(event, table=table, hall=hall) for topic in TOPICS if topic.writer == role),
+        subscribe=tuple(topic.at(event, table=table, hall=hall) for topic in TOPICS if role in topic.readers),
     )
 
 
@@ -90,9 +105,9 @@ class Credentials:
     passwords: dict[str, str] = field(repr=False)
 
     @classmethod
-    def create(cls, tables: int) -> "Credentials":
-        """Make new passwords for the offices and for the tables 1 to `tables`. Raises SettingRefused."""
-        return cls({user: secrets.token_urlsafe(PASSWORD_BYTES) for user in user_names(tables)})
+    def create(cls, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
+        """Make new passwords for the offices and for the tables 1 to `tables`, or for halls. Raises SettingRefused."""
+        return cls({user: secrets.token_urlsafe(PASSWORD_BYTES) for user in user_names(tables, halls)})
 
     @classmethod
     def load(cls, path: Path) -> "Credentials":
@@ -115,7 +130,7 @@ class Credentials:
             raise CredentialsMalformed(f"{path} is no file of credentials") from None
 
     @classmethod
-    def ensure(cls, path: Path, tables: int) -> "Credentials":
+    def ensure(cls, path: Path, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
         """Load the file, making it or the users that it lacks; passwords once given out stay.
 
         Two processes may call this at once. Raises what `load` and `create` raise.
@@ -123,7 +138,7 @@ class Credentials:
         make_folder(path.parent)
         with locked(path.parent):
             known = cls.load(path).passwords if path.exists() else {}
-            wanted = cls(cls.create(tables).passwords | known)
+            wanted = cls(cls.create(tables, halls).passwords | known)
             if wanted.passwords != known:
                 wanted.save(path)
         return wanted

@@ -37,4 +37,9 @@ def make_broker(  # noqa: PLR0913 - each is said by its name
         port=port,
         certificates=certificates,
     )
+    return broker_of(kind, settings)
+
+
+def broker_of(kind: Kind, settings: MqttBrokerSettings) -> Broker:
+    """Return a broker of these settings, not yet started."""
     return NatsBroker(settings) if kind == "embedded" else MosquittoBroker(settings)

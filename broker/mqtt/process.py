@@ -15,9 +15,9 @@ import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
 from typing import Final, Self
@@ -52,6 +52,17 @@ FREE_CONNECTIONS: Final = 4_096
 """For offices, probes, and whoever connects and says nothing until the broker lets go of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What a node has to know of the others."""
+
+    number: int
+    """Its own, from 1."""
+    routes: tuple[str, ...]
+    """HOST:PORT by which the nodes reach each other, in the order of their numbers."""
+    secret: str = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MqttBrokerSettings:
     """Everything a broker is started from. Making one raises SettingRefused or UserUnknown."""
@@ -64,6 +75,10 @@ class MqttBrokerSettings:
     port: int = 0
     certificates: Certificates | None = None
     """With them the broker speaks TLS, and lets in who has one of theirs; without, who has a password."""
+    halls: Callable[[], tuple[str, ...] | None] = lambda: None
+    """Returns the halls that may connect, at the centre of an event in many places; no table does there."""
+    cluster: Cluster | None = None
+    """With which other nodes it is one broker."""
 
     def __post_init__(self) -> None:
         if self.certificates is None:
@@ -84,8 +99,10 @@ class MqttBrokerSettings:
 
     def permissions(self) -> dict[str, Permissions]:
         """Return the permissions of each user that the broker lets in."""
-        everybody = permissions_of_event(self.event, self.tables)
-        return everybody if self.certificates is None else self.certificates.permissions(self.event)
+        everybody = permissions_of_event(self.event, self.tables, self.halls())
+        if self.certificates is None or self.halls() is not None:
+            return everybody
+        return self.certificates.permissions(self.event)
 
 
 TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
@@ -261,7 +278,7 @@ class Broker(ABC):
     def check(self) -> None:
         """Raise BrokerDied where the process has ended without being told to.
 
-        A broker whose event's certificates have changed learns of it: who has none any more is cut off.
+        A broker whose event's certificates or halls have changed learns of it: who has none any more is cut off.
         """
         if self._child is not None and not self._child.running():
             raise BrokerDied(f"{self.name} ended; its log is {self.log}")
@@ -282,7 +299,8 @@ class Broker(ABC):
             os.kill(pid, signal.SIGHUP)
 
     def _certificates_stamp(self) -> object:
-        return self._settings.certificates.stamp if self._settings.certificates else None
+        certificates = self._settings.certificates
+        return (certificates.stamp if certificates else None), self._settings.halls()
 
     def start(self) -> None:
         """Start, and return once a client with real credentials is let in; a running broker is left alone.
@@ -301,10 +319,10 @@ class Broker(ABC):
             try:
                 self._start_on(port)
             except BrokerPortTaken:
+                self._port = self._settings.port
                 if not tries_left:
                     raise
             else:
-                self._port = port
                 return
 
     def stop(self) -> None:
@@ -335,17 +353,27 @@ class Broker(ABC):
         self.stop()
 
     def _start_on(self, port: int) -> None:
+        self.spawn(port)()
+
+    def spawn(self, port: int) -> Callable[[], None]:
+        """Start the process; return what waits until a client is let in. Raises as `start`, and so does that."""
+        self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self._settings.folder) as lock:
             self._stamp = self._certificates_stamp()
             command = self._command(port)
             _refuse_taken(self._settings.host, port)
             said_before = _shortened(self.log)
-            self._child = ChildProcess(command, log=self.log, keep=(lock,))
-        try:
-            self._await_ready(self._child, port, said_before)
-        except BaseException:
-            self.kill()
-            raise
+            self._child = child = ChildProcess(command, log=self.log, keep=(lock,))
+        self._port = port
+
+        def ready() -> None:
+            try:
+                self._await_ready(child, port, said_before)
+            except BaseException:
+                self.kill()
+                raise
+
+        return ready
 
     def _await_ready(self, child: ChildProcess, port: int, said_before: int) -> None:
         deadline = time.monotonic() + self._ready_s

@@ -39,6 +39,13 @@ from broker.protocol.facts import (
     Seated,
     TimeAdded,
 )
+from broker.protocol.halls import (
+    CentreState,
+    HallName,
+    HallReceipt,
+    HallRow,
+    HallState,
+)
 from broker.protocol.messages import (
     BEAT_S,
     CLOCK_TOLERANCE_MS,

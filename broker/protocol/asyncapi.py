@@ -25,6 +25,7 @@ PARAMETERS: Final = {
     "event": "Name of the event: lower-case letters, digits and hyphens, at most 32.",
     "table": "Number of the table, 1 to 9999.",
     "deal": "Number of the deal, 1 to 9999.",
+    "hall": "Name of a hall: lower-case letters, digits and hyphens, at most 24.",
 }
 
 INTRODUCTION: Final = """\

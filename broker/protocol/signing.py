@@ -15,10 +15,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from msgspec.structs import replace
 
+from broker.protocol.halls import CentreState, HallReceipt
 from broker.protocol.messages import ArbiterPin, LogMessage, PinGiven, Receipt
 from broker.protocol.topics import encode
 
-Signed = TypeVar("Signed", LogMessage, Receipt, ArbiterPin, PinGiven)
+Signed = TypeVar("Signed", LogMessage, Receipt, ArbiterPin, PinGiven, HallReceipt, CentreState)
 
 DEVICE_ID_DIGITS: Final = 32
 """Hexadecimal digits of a device's id: the beginning of the hash of its public key."""

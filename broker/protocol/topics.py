@@ -12,16 +12,17 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from broker.protocol import counting, messages
+from broker.protocol import counting, halls, messages
 from broker.protocol.messages import Message
 
-Role = Literal["table", "scorer", "desk", "arbiter", "display"]
-"""Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public."""
+Role = Literal["table", "scorer", "desk", "arbiter", "display", "hall"]
+"""Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public; at
+the centre of an event in many places each hall its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One kind of topic. `{event}`, `{table}` and `{deal}` stand for one level each."""
+    """One kind of topic. `{event}`, `{table}`, `{deal}` and `{hall}` stand for one level each."""
 
     name: str
     pattern: str
@@ -35,10 +36,13 @@ class Topic:
     qos: Literal[0, 1] = 1
     """0: of no use later, so no broker keeps it for a reader who is away."""
 
-    def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
-        """Return the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
+    def at(self, event: str, *, table: int | None = None, deal: int | None = None, hall: str | None = None) -> str:
+        """Return the topic for one event, table, deal or hall; a level left out becomes the wildcard `+`."""
         return self.pattern.format(
-            event=event, table="+" if table is None else table, deal="+" if deal is None else deal
+            event=event,
+            table="+" if table is None else table,
+            deal="+" if deal is None else deal,
+            hall="+" if hall is None else hall,
         )
 
 
@@ -256,6 +260,46 @@ TOPICS: Final[tuple[Topic, ...]] = (
         limit=1_048_576,
         about="places after the deals that all their tables have played",
     ),
+    Topic(
+        "hall_row",
+        "hm/{event}/hall/{hall}/row",
+        halls.HallRow,
+        "hall",
+        ("scorer",),
+        retain=False,
+        limit=1_048_576,
+        about="to the centre: each row of a hall's journal, in their order",
+    ),
+    Topic(
+        "hall_state",
+        "hm/{event}/hall/{hall}/state",
+        halls.HallState,
+        "hall",
+        ("scorer",),
+        retain=True,
+        limit=65_536,
+        about="to the centre: the hall is there; every ten seconds, and its last will says gone",
+    ),
+    Topic(
+        "hall_receipt",
+        "hm/{event}/centre/{hall}",
+        halls.HallReceipt,
+        "scorer",
+        ("hall",),
+        retain=True,
+        limit=4096,
+        about="from the centre: which of a hall's rows it has",
+    ),
+    Topic(
+        "centre",
+        "hm/{event}/centre",
+        halls.CentreState,
+        "scorer",
+        ("hall",),
+        retain=True,
+        limit=65_536,
+        about="from the centre: the deals that all tables of all halls have played",
+    ),
 )
 
 TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
@@ -282,6 +326,10 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
     ALERT,
     PUBLIC_TRAVELLER,
     PUBLIC_STANDINGS,
+    HALL_ROW,
+    HALL_STATE,
+    HALL_RECEIPT,
+    CENTRE,
 ) = TOPICS
 
 
@@ -298,6 +346,7 @@ class ParsedTopic:
     event: str
     table: int | None = None
     deal: int | None = None
+    hall: str | None = None
 
 
 def _expression(topic: Topic) -> re.Pattern[str]:
@@ -305,6 +354,7 @@ def _expression(topic: Topic) -> re.Pattern[str]:
         "event": r"(?P<event>[a-z0-9][a-z0-9-]{0,31})",
         "table": r"(?P<table>[1-9][0-9]{0,3})",
         "deal": r"(?P<deal>[1-9][0-9]{0,3})",
+        "hall": r"(?P<hall>[a-z0-9][a-z0-9-]{0,23})",
     }
     return re.compile(topic.pattern.format(**levels))
 
@@ -319,7 +369,13 @@ def parse_topic(text: str) -> ParsedTopic | None:
         if match := expression.fullmatch(text):
             found = match.groupdict()
             table, deal = found.get("table"), found.get("deal")
-            return ParsedTopic(topic, found["event"], int(table) if table else None, int(deal) if deal else None)
+            return ParsedTopic(
+                topic,
+                found["event"],
+                int(table) if table else None,
+                int(deal) if deal else None,
+                found.get("hall"),
+            )
     return None
 
 
@@ -348,7 +404,7 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     """Read one message that came on a topic.
 
     Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
-    `wrong_deal`.
+    `wrong_deal`, `wrong_hall`.
     """
     place = parse_topic(topic)
     if place is None:
@@ -366,6 +422,8 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     deal = getattr(message, "deal", None)
     if place.deal is not None and deal != place.deal:
         raise Refused("wrong_deal", f"says deal {deal}, came on the topic of deal {place.deal}")
+    if place.hall is not None and getattr(message, "hall", None) != place.hall:
+        raise Refused("wrong_hall", f"does not say hall {place.hall}, of which the topic is")
     return place, message
 
 

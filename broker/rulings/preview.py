@@ -270,7 +270,7 @@ def _recounted_points(room: EventState, counted: CountedPlay, profile: Rules) ->
     if isinstance(profile, RiichiProfile):
         try:
             return (
-                score_riichi(counted.hand, room.dealer(counted.deal), profile)[1]
+                score_riichi(counted.hand, room.planned.winds(counted.deal)[1], profile)[1]
                 if counted.hand
                 else {**(counted.points or {})}
             )

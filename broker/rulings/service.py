@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from broker.event import Event
 from broker.protocol import Refused, Ruling, decode, encode
 from broker.rulings.model import RulingAuthor, RulingDraft, RulingEntry
@@ -85,6 +87,29 @@ class RulingService:
         deals = self.room.apply(ruling, self._judged)
         self._given(ruling, deals)
         return self.room.book.entries[ruling.id]
+
+    def adopt(self, ruling: Ruling, keep: Callable[[], None]) -> Ruling:
+        """Store a ruling of another desk under a number of our own, and let it count. Raises Refused, StoreError.
+
+        `keep` is called in the commit. Whether its time was over is judged by the clock of that desk.
+        """
+        draft = RulingDraft(
+            id=ruling.id,
+            after=ruling.after,
+            table=ruling.table,
+            round=ruling.round,
+            deal=ruling.deal if ruling.table is None else None,
+            decision=ruling.decision,
+            reason=ruling.reason,
+        )
+        author = RulingAuthor(ruling.author, ruling.account, ruling.role)
+        check_ruling(self.room.event, self.room, draft, author, ruling.at)
+        numbered = replace(ruling, number=1 + self._highest())
+        with self._journal.commit():
+            self._journal.append(numbered, self._clock())
+            keep()
+        self._given(numbered, self.room.apply(numbered, self._judged))
+        return numbered
 
     def _highest(self) -> int:
         given = (entry.number for entry in self.room.book.entries.values() if not entry.at_table)

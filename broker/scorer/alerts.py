@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from operator import itemgetter
 from typing import Final, TypeVar
+from zlib import crc32
 
 import msgspec
 from msgspec import Struct
@@ -209,6 +210,24 @@ DISK_CONCERNS: Final[Mapping[DiskLevel, Concern]] = {
     "full": Concern("scorer_disk_full", "the scorer's disk is full: nothing is taken until there is room"),
 }
 """What an arbiter must know of the scorer's disk."""
+
+
+HALL_CODES: Final = {
+    "centre_found": "there is a connection with the centre",
+    "centre_lost": "there is no connection with the centre: the hall plays on, and sends what it has later",
+    "centre_has_more": "the centre has more of this hall than this store: it is an older copy, or another one",
+    "centre_refuses": "the centre has refused what this hall sent",
+    "hall_revoked": "the centre takes nothing more from this hall",
+    "hall_silent": "hall {hall} is not heard of",
+    "hall_ruling_refused": "a ruling of hall {hall} does not count here: {what}",
+}
+
+
+def concern_of_hall(code: str, hall: str = "", what: str = "") -> Concern:
+    """Return what arbiters must know of a hall at the centre, or in a hall of the centre."""
+    values: dict[str, int | str] = {"hall": hall, "what": what}
+    about = crc32(hall.encode()) if hall else None  # sets halls apart
+    return Concern(code, HALL_CODES[code].format(**values), about=about, values=values)
 
 
 def concern_of_gap(table: int, seq: int) -> Concern:

@@ -6,13 +6,18 @@ A line of a result is built when it is read, and kept while nothing that it show
 import asyncio
 import threading
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
 
+from msgspec.structs import replace
+
 from broker.event import Event
+from broker.halls.centre import Centre, HallView
+from broker.halls.link import HallLink
 from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
@@ -222,6 +227,8 @@ class Sources(NamedTuple):
     decided: Numbers
     anchor: Callable[[], str]
     """Returns the anchor of what is stored now."""
+    hall: HallLink | None = None
+    centre: Centre | None = None
 
 
 class Dashboard:
@@ -308,7 +315,19 @@ class DashboardBuilder:
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
             lost=self._count_lost(),
+            centre=self._sources.hall.view() if self._sources.hall else None,
+            halls=tuple(self._halls(self._sources.centre)) if self._sources.centre else (),
         )
+
+    def _halls(self, centre: Centre) -> Iterator[HallView]:
+        """Return how the halls stand, each with the plays of its tables."""
+        counted, planned = Counter[str](), Counter[str]()
+        for table in self._tables:
+            hall = centre.hall_of.get(table.table, "")
+            counted[hall] += table.plays_in
+            planned[hall] += table.plays_expected
+        for one in centre.views():
+            yield replace(one, plays_in=counted[one.name], plays_expected=planned[one.name])
 
     def _count_lost(self) -> int:
         """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""

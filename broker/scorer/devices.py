@@ -449,11 +449,18 @@ class Devices:
             )
         )
 
-    def _record(self, record: DeviceRecord) -> None:
+    def adopt(self, record: DeviceRecord, keep: Callable[[], None]) -> DeviceRecord:
+        """Store what another desk has decided under a number of our own; `keep` is called in the commit."""
+        numbered = replace(record, number=self.admissions.number + 1)
+        self._record(numbered, keep)
+        return numbered
+
+    def _record(self, record: DeviceRecord, keep: Callable[[], None] = lambda: None) -> None:
         """Keep what was decided, then let it hold."""
         table, device = record.table, record.device
         with self._journal.commit():
             self._journal.append(record, self._clock())
+            keep()
             if isinstance(record, DeviceRevoked):
                 self.serving.forget(table, device)
                 self._keep(table)

@@ -1,6 +1,6 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -300,6 +300,20 @@ class Intake:
         if self.access is not None:
             self.access.apply(message)
         self._quotas.count(message)
+
+    def passed_over(self) -> Iterator[tuple[int, int]]:
+        """Return table and number of the facts that were refused, and that nobody waits for."""
+        for table, book in self.books.items():
+            refused = {one.seq for one in book.refused if one.code not in UNEXPLAINED}
+            yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.taken.keys()))
+
+    def pass_over(self, table: int, seq: int) -> bool:
+        """Do not wait for a fact that a hall has refused; return whether that is new."""
+        book = self.books.get(table)
+        if book is None or seq in book.taken or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED_OVER:
+            return False
+        book.passed_over.add(seq)
+        return True
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
         """Judge one message. Changes nothing but what the next receipt names."""

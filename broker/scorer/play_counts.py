@@ -13,8 +13,9 @@ from broker.rulings import CountedPlay, PlayKey, result_of
 class PlayCounts:
     """How many plays of each deal and table are settled: by a result, or by a ruling in its place."""
 
-    def __init__(self, event: Event) -> None:
-        self._event = event
+    def __init__(self, event: Event, elsewhere: frozenset[int] | None = None) -> None:
+        """`elsewhere`: in a hall among others, the deals that the other halls have played too; None: there are none."""
+        self._event, self._elsewhere = event, elsewhere
         self.expected = Counter(event.expected)
         self.of_deal: Counter[int] = Counter()
         self.at_table: Counter[int] = Counter()
@@ -24,7 +25,7 @@ class PlayCounts:
 
     def copy(self) -> "PlayCounts":
         """Return an independent copy."""
-        new = PlayCounts(self._event)
+        new = PlayCounts(self._event, self._elsewhere)
         new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
         new.of_round = Counter(self.of_round)
         return new
@@ -53,8 +54,14 @@ class PlayCounts:
             self._finished ^= changed & self._event.expected.keys()
 
     def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal."""
-        return self.of_deal[deal] == self.expected[deal]
+        """Whether every table has played the deal, those of other halls too."""
+        return self.of_deal[deal] == self.expected[deal] and (self._elsewhere is None or deal in self._elsewhere)
+
+    def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
+        """Take in which deals all halls have played; return those that are complete now and were not, or no longer."""
+        before, self._finished = self.all_complete(), None
+        self._elsewhere = elsewhere
+        return before ^ self.all_complete()
 
     def rounds_over(self) -> int:
         """Return up to which round every planned play is settled; 0: not even those of the first."""

@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from broker.event import STANDINGS, Event, RiichiBooking
+from broker.halls.centre import Centre
 from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
@@ -133,6 +134,8 @@ class Publisher:
         """When to say next that we are there: as soon as there is a connection."""
         self.height = 0
         """The height of the journal."""
+        self.at_centre = False
+        """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
         self.standby = self.moved = ""
         """Where tables find the standby's broker, and where they are to go now as that has taken over."""
         self.wire = WireLog()
@@ -157,10 +160,11 @@ class Publisher:
             *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.PIN_GIVEN),
             *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
         )
+        of_halls = (topics.HALL_ROW, topics.HALL_STATE) if self.at_centre else ()
         self.link = Link(
             address,
             client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
-            topics=[topic.at(self._name) for topic in scorer_reads],
+            topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
         )
@@ -492,8 +496,27 @@ class Publisher:
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
 
-    def _publish(self, topic: Topic, message: Message, *, table: int | None = None, deal: int | None = None) -> None:
-        address, payload = topic.at(self._name, table=table, deal=deal), encode(message)
+    def halls(self, centre: Centre) -> None:
+        """Tell the halls how far their journals have come, and which deals are over everywhere, where that is news."""
+        if not (self.link and self.link.up):
+            return
+        for receipt in centre.receipts(self.height, self.key):
+            self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
+        if word := centre.word(self._state.snapshot().complete, self.height, self.key):
+            self._publish(topics.CENTRE, word)
+
+    def _publish(
+        self,
+        topic: Topic,
+        message: Message,
+        *,
+        table: int | None = None,
+        deal: int | None = None,
+        hall: str | None = None,
+    ) -> None:
+        if table is not None and self.at_centre:
+            return
+        address, payload = topic.at(self._name, table=table, deal=deal, hall=hall), encode(message)
         self.wire.note(self._clock(), "out", address, payload)
         if self.link:
             self.link.publish(address, payload, retain=topic.retain)

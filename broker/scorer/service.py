@@ -4,20 +4,22 @@ One thread alone changes anything. The link's thread only puts messages into the
 requests: they are answered in turn, between batches.
 """
 
+import json
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Final
 
-from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
+from broker.errors import ScorerBusy, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
+from broker.event.halls import HallsFile, read_centre
+from broker.halls.centre import Centre
+from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.logs import get_logger, play_id
 from broker.protocol import (
     SILENT_S,
@@ -52,6 +54,7 @@ from broker.scorer.alerts import (
     Concern,
     concern_of_apart,
     concern_of_gap,
+    concern_of_hall,
     concern_of_refusal,
     concern_of_repair,
     concern_of_wrong_pin,
@@ -63,7 +66,9 @@ from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.hall_rows import adopt, pass_over, rows_of_halls
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
+from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.metrics import ScorerMetrics
@@ -73,7 +78,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
 from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
+from broker.scorer.stored_event import ELSEWHERE, JournalContent, past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
@@ -83,8 +88,6 @@ from broker.store.second_home import SecondHome
 from broker.store.witness import WitnessLine
 
 log = get_logger("homologue.scorer")
-
-T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
@@ -96,9 +99,6 @@ LOG_ENDS: Final = topics.LOG.name
 
 EVENT_KEY: Final = "event_key"
 """Under which key the store keeps the event's public key."""
-
-MOST_AT_ONCE: Final = 500
-"""Messages in one commit."""
 
 
 class Scorer:
@@ -125,9 +125,9 @@ class Scorer:
         self._space, self.metrics = space, ScorerMetrics()
         self._waiting: list[Incoming] = []
         """Messages that wait for room on the disk; the broker has them too."""
-        self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._journal, self._folder, self._clock, self._seconds = journal, folder, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
-        self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+        self._inbox = Inbox()
         self._alerts = AlertBook()
         stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
         if stored.judged_from is None:
@@ -159,6 +159,7 @@ class Scorer:
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
+        self._join_halls(event, stored)
         self._note_key(folder)
         self.publisher.height = journal.height
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
@@ -173,13 +174,26 @@ class Scorer:
             self._alerts,
             self.homes.numbers,
             self.anchor,
+            self.hall,
+            self.centre,
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         self.standby = StandbyWatch(lambda: journal.height, seconds)
         journal.follow(self._committed)
-        self._alerts.note(self.publisher.write_standings())
-        self._admit_listed(event, folder)
+        self._begin(event, folder)
+
+    def _join_halls(self, event: Event, stored: JournalContent) -> None:
+        """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
+        self._halls, centre = HallsFile(self._folder), read_centre(self._folder)
+        halls, times, passed = self._halls.now(), (self._clock, self._seconds), self._intake.passed_over
+        self.hall = HallLink(centre, event.name, self._journal, passed, *times) if centre else None
+        """The way to the centre, in a hall among others."""
+        self.centre = Centre(event, halls, self._journal, stored.decided, self._intake.has, *times) if halls else None
+        """The halls, at the centre of an event in many places."""
+        if self.centre:
+            self._intake.access = None  # whom a hall has let in at its tables it has judged itself
+            self.publisher.at_centre = True
 
     def _note_key(self, folder: Path) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
@@ -192,8 +206,9 @@ class Scorer:
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)
 
-    def _admit_listed(self, event: Event, folder: Path) -> None:
-        """Admit the devices that the organiser has listed."""
+    def _begin(self, event: Event, folder: Path) -> None:
+        """Write the standings as they are, and admit the devices that the organiser has listed."""
+        self._alerts.note(self.publisher.write_standings())
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
@@ -283,6 +298,8 @@ class Scorer:
         keep_lease(self._journal, lease)
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
+        if self.hall:
+            self.hall.connect(addresses_of(self._folder, self.hall.centre), self._folder, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -302,11 +319,13 @@ class Scorer:
             self._publish_standings()
             self._pins.close()
             self.publisher.close()
+            if self.hall:
+                self.hall.close()
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
         self._look()
-        batch = self._next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
+        batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
         else:
@@ -315,6 +334,10 @@ class Scorer:
         for table in self.homes.due():
             self.publisher.kept(table, self.homes.records(table))
         self.publisher.publish_again()
+        if self.hall:
+            self.hall.step()
+        if self.centre:
+            self.publisher.halls(self.centre)
 
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more. Raises ScorerReplaced where that was handed over."""
@@ -326,6 +349,10 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
+        if self.centre:
+            silent += [concern_of_hall("hall_silent", hall) for hall in self.centre.look()]
+            if self.centre.follow(self._halls.now()):
+                self.dashboard.show()
         if silent:
             self._alerts.note(silent)
             self._publish_alerts(self._clock())
@@ -334,7 +361,7 @@ class Scorer:
 
     def _look_at_standby(self) -> None:
         """Tell tables and people of the standby; end once it was told that it is the active scorer."""
-        if self.standby.left(settled=self._inbox.empty()):
+        if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
             raise ScorerReplaced("the standby has taken over: this one writes no more")
         if self.standby.peer:
@@ -356,19 +383,8 @@ class Scorer:
             waiting, self._waiting = self._waiting, []
             self._take(waiting)
 
-    def _next_batch(self, timeout: float) -> list["Arrival"]:
-        try:
-            batch = [self._inbox.get(timeout=timeout)]
-        except queue.Empty:
-            return []
-        while len(batch) < MOST_AT_ONCE and not self._inbox.empty():
-            batch.append(self._inbox.get())
-        return batch
-
-    def _handle(self, batch: Iterable["Arrival"]) -> None:
-        for change in batch:
-            if isinstance(change, LinkChanged):
-                self._connection_changed(change)
+    def _handle(self, batch: Iterable[Arrival]) -> None:
+        self._hear_of_links(batch)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
         if self.standby.leaving:  # tables send it again, to the standby
@@ -387,6 +403,13 @@ class Scorer:
         self._publish_alerts(self._clock())
         self.dashboard.show()
 
+    def _hear_of_links(self, batch: Iterable[Arrival]) -> None:
+        for change in batch:
+            if isinstance(change, LinkChanged):
+                self._connection_changed(change)
+            elif isinstance(change, FromCentre) and self.hall:
+                self._take_word(self.hall, change)
+
     def _is_of_a_scorer(self, one: Incoming) -> bool:
         """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
         if one.topic != self._scorer_topic:
@@ -399,14 +422,51 @@ class Scorer:
                 )
         return True
 
+    def _take_word(self, hall: HallLink, news: FromCentre) -> None:
+        """Take what the centre says; a deal that is over in all halls is public from now on."""
+        hall.take(news)
+        self._alerts.note(concern_of_hall(code) for code in hall.news)
+        hall.news.clear()
+        released, hall.released = hall.released, None
+        if released is None or released == self.state.elsewhere:
+            return
+        with self._journal.commit():
+            self._journal.remember(ELSEWHERE, json.dumps(sorted(released)))
+        self.publisher.plays_changed(self.state.release(released))
+        self.publisher.standings_due.ask()
+        self.dashboard.changed()
+
     def _take(self, batch: list[Incoming]) -> None:
-        """Judge, commit, acknowledge, answer: in this order."""
-        if not batch:
+        """Take in what has come: from tables or, at the centre, from halls."""
+        if self.centre is None:
+            self._take_facts(batch)
+            return
+        facts: list[Incoming] = []
+        for row in rows_of_halls(self.centre, batch, self._alerts.note):
+            if isinstance(row, Incoming):
+                facts.append(row)
+                continue
+            self._take_facts(facts)
+            facts = []
+            self._alerts.note(adopt(self.centre, row, self.rulings, self.devices))
+        self._take_facts(facts, self.centre)
+        new = pass_over(self.centre, self._intake, self._journal, self.state.planned.name, self._clock())
+        self.publisher.plays_changed({deal for one in new for deal in self.state.pass_over(*one, self._judged)})
+
+    def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
+        """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
+        if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
         self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
+            if centre:
+                centre.keep()
+        if self.centre:
+            self.centre.refused(
+                one.message.table for one in verdicts if one.code and isinstance(one.message, LogMessage)
+            )
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
@@ -554,6 +614,8 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        if self.centre:
+            self.centre.again()
         self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
@@ -628,32 +690,6 @@ class Scorer:
         self.devices.reported(new)
 
 
-PATIENCE_S = 10.0
-"""The desk waits so long for its answer."""
-
-
-class PendingCall(Generic[T]):
-    """Something that is asked of the scorer's thread, and where its answer is waited for."""
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
-        self.answer: Future[T] = Future()
-
-    def do(self, refusal: ScorerError | None = None) -> None:
-        """Answer, with a refusal if there is one. Anything else that goes wrong goes on to whoever runs the scorer."""
-        if not self.answer.set_running_or_notify_cancel():
-            return
-        try:
-            if refusal:
-                raise refusal
-            self.answer.set_result(self._work())
-        except (Refused, ScorerError) as refused:
-            self.answer.set_exception(refused)
-        except BaseException as broken:
-            self.answer.set_exception(broken)
-            raise
-
-
 def _log(verdict: IntakeVerdict) -> None:
     """Log what became of a fact, by its kind alone: what it says is under embargo."""
     message = verdict.message
@@ -661,17 +697,3 @@ def _log(verdict: IntakeVerdict) -> None:
         play = play_id(message.fact.round, message.table, message.fact.deal)
         told = verdict.code or ("fact_taken" if verdict.new else "fact_again")
         log.info(told, table=message.table, seq=message.seq, kind=fact_kind(message.fact), play=play)
-
-
-def wait_for(call: PendingCall[T]) -> T:
-    """Wait for an answer. Raises ScorerBusy, and what the scorer refuses with."""
-    try:
-        return call.answer.result(PATIENCE_S)
-    except TimeoutError:
-        if call.answer.cancel():
-            raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
-        raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
-
-
-Arrival = Incoming | LinkChanged | Concern | PendingCall[Any]
-"""What comes into the scorer's inbox."""

@@ -109,7 +109,9 @@ class EventState:
         """Ids of the desk's rulings that were taken before their play had a result."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
         """The plays on which, or on whose deal, something was ruled."""
-        self._counts = PlayCounts(event)
+        self.elsewhere: frozenset[int] | None = frozenset() if event.among_halls else None
+        """In a hall among others, the deals that all halls have played, as the centre says."""
+        self._counts = PlayCounts(event, self.elsewhere)
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = self._no_deals_of_teams()
         self._snapshot: Snapshot | None = None
@@ -140,7 +142,7 @@ class EventState:
 
     def _count_all(self) -> frozenset[int]:
         """Count everything from the start; return all deals."""
-        self._ruled, self._counts = {}, PlayCounts(self.planned)
+        self._ruled, self._counts = {}, PlayCounts(self.planned, self.elsewhere)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -163,6 +165,12 @@ class EventState:
         self._add_result(key, play.result)
         self.tables.take_whole(play)
         return True
+
+    def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
+        """Take in which deals all halls have played; return those that are complete since, or no longer."""
+        self.elsewhere, self._snapshot = elsewhere, None
+        self.teams.update(self._ledger, changed := self._counts.release(elsewhere), self.complete)
+        return changed
 
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
         """Compare and add up plays in the place of all that were. `complete` says which deals are."""
@@ -245,12 +253,8 @@ class EventState:
     def fork(self) -> "EventState":
         """Return a copy in which a ruling can be tried."""
         new = EventState(self.original)
-        new.planned, new.event, new.checked_in, new._seatings = (
-            self.planned,
-            self.event,
-            self.checked_in,
-            self._seatings,
-        )
+        new.planned, new.event, new.elsewhere = self.planned, self.event, self.elsewhere
+        new.checked_in, new._seatings = self.checked_in, self._seatings
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new.results, new._other_results = dict(self.results), dict(self._other_results)
@@ -481,7 +485,7 @@ class EventState:
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
         play = apply_rulings(planned, result, book.of(key) if book else (), awards)
-        play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
+        play = with_points_of_deal(play, self.planned.winds(play.deal)[1], self.planned.profile)
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
@@ -551,7 +555,8 @@ class EventState:
     @property
     def over(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
-        return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated
+        everywhere = self.elsewhere is None or self.planned.expected.keys() <= self._counts.all_complete()
+        return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated and everywhere
 
     @property
     def final(self) -> bool:
@@ -604,10 +609,6 @@ class EventState:
         """How many plays a deal is to have."""
         return self._counts.expected[deal]
 
-    def dealer(self, deal: int) -> Seat:
-        """Return who deals in a deal."""
-        return self.planned.winds(deal)[1]
-
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
         return self._counts.of_deal[deal]
@@ -617,7 +618,7 @@ class EventState:
         return self._counts.at_table[table]
 
     def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal."""
+        """Whether every table has played the deal, those of other halls too."""
         return self._counts.complete(deal)
 
     def touched(self) -> list[PlayKey]:

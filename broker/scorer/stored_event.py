@@ -4,12 +4,13 @@ For a command nothing is locked and nothing written. A starting scorer replays t
 scorer before it knew when each message came.
 """
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -132,6 +133,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
+        room.elsewhere = content.elsewhere
         room.load(
             (one for _, one in _in_turn(content, room.take_whole)),
             passed_over(journal.refused()),
@@ -162,6 +164,8 @@ class JournalContent(NamedTuple):
     """What is no fact of a table, with its bytes."""
     set_aside: Sequence[Fault] = ()
     """What was ever found wrong, though it may have come back since."""
+    elsewhere: frozenset[int] | None = None
+    """In a hall among others, the deals that all halls have played, as the centre has said last."""
 
     def ids(self) -> set[str]:
         """Return the ids of all that counts."""
@@ -229,10 +233,19 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         return read_journal(journal, event, is_signed)
     content, faults = reading.content(), [*faults, *reading.faults]
     content = content._replace(judged_from=_judged_from(journal, faults))
-    content = content._replace(set_aside=journal.set_aside())
+    content = content._replace(set_aside=journal.set_aside(), elsewhere=_deals_elsewhere(journal, event))
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
+
+
+ELSEWHERE: Final = "elsewhere"
+"""Under which key a hall's store keeps which deals all halls have played."""
+
+
+def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
+    """Return the deals that all halls have played, as it was kept; None where there is one hall."""
+    return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
 
 
 class Reading:
@@ -410,6 +423,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
+    state.elsewhere = taken.elsewhere
     state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))

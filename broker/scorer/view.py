@@ -11,6 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from broker.event.plan import MINUTE_MS
+from broker.halls.centre import HallView
+from broker.halls.link import CentreView
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
 from broker.scorer.space import DiskLevel
 
@@ -181,11 +183,15 @@ class DashboardView(Struct, frozen=True):
     """Messages that were in the store and are not there any more, as far as it is known. Not shown to others."""
     anchor: AnchorView | None = None
     """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
+    centre: CentreView | None = None
+    """How it stands between this hall and the centre; None where the event is played in one place."""
+    halls: tuple[HallView, ...] = ()
+    """At the centre, how its halls stand."""
 
     @property
     def under_way(self) -> bool:
-        """Whether results are in and others are missing, so that some may be under embargo."""
-        return 0 < self.plays_in < self.plays_expected
+        """Whether results are in and others are missing, here or in other halls, so that some may be under embargo."""
+        return self.plays_in > 0 and (self.plays_in < self.plays_expected or self.centre is not None)
 
 
 def as_json(view: object) -> bytes:

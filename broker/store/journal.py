@@ -257,7 +257,7 @@ class Reader:
         if self._ahead:
             ahead, self._ahead = self._ahead, None
             height, link = yield from ahead.stretches()
-            if height and self._link_at(height) != link:
+            if height and self.link_at(height) != link:
                 raise NotAsWrittenError
         with closing(self.intact(faults, height, link)) as rows:
             yield from map(Stretch.of, by_plays(rows))
@@ -313,14 +313,14 @@ class Reader:
     def agrees_with(self, witness: Witness) -> bool:
         """Return whether the last row that a witness has seen is here. Raises StoreError."""
         last = witness.last()
-        link = self._link_at(last.height) if last else None
+        link = self.link_at(last.height) if last else None
         return last is not None and link is not None and link.hex()[:LINK_DIGITS] == last.link
 
     def has_row(self, height: int, link: bytes) -> bool:
         """Return whether the row there has this link: then all before it are the same as well. Raises StoreError."""
-        return self._link_at(height) == link if height else link == FIRST_LINK
+        return self.link_at(height) == link if height else link == FIRST_LINK
 
-    def _link_at(self, height: int) -> bytes | None:
+    def link_at(self, height: int) -> bytes | None:
         """Return the link of a row; None where there is none."""
         journal = self._tables.journal
         query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
@@ -353,10 +353,10 @@ class Reader:
         with self._errors("the journal cannot be read"):
             yield from ((received_at, body) for _, received_at, body, _ in self._stored_rows())
 
-    def linked_rows(self) -> Generator[StoredRow, None, None]:
-        """Return all rows with their links, as they are stored. Raises StoreError."""
+    def linked_rows(self, after: int = 0) -> Generator[StoredRow, None, None]:
+        """Return all rows after a height with their links, as they are stored. Raises StoreError."""
         with self._errors("the journal cannot be read"):
-            yield from self._stored_rows()
+            yield from self._stored_rows(after)
 
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""

@@ -59,11 +59,13 @@ class PublicViews:
         return replace(
             view,
             plays=plays,
-            standings=view.standings if view.plays_in == view.plays_expected else standings,
+            standings=standings if view.centre or view.plays_in != view.plays_expected else view.standings,
             alerts=(),
             follow_ups=0,
             apart=0,
             lost=0,
+            centre=None,
+            halls=(),
             tables=tuple(self._table(table) for table in view.tables),
         )
 

@@ -382,7 +382,12 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
     "unsigned": N_("it is not signed. Update the device, or check whether somebody is using this table’s password."),
+    "hall_cut_off": N_("its hall was revoked."),
+    "hall_row_altered": N_("it is not as its hall had stored it. Look at the disk there."),
+    "not_of_hall": N_("it is about tables or players of another hall."),
+    "unknown_hall": N_("the event has no such hall."),
     "wrong_deal": N_("its deal does not match its topic."),
+    "wrong_hall": N_("its hall does not match its topic."),
     "wrong_event": N_("it belongs to another event. The device is probably still set up for that."),
     "wrong_players": N_("the players are not the ones planned there."),
     "wrong_points": N_("the points do not match the outcome under the event’s rules."),
@@ -391,6 +396,16 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 }
 
 ALERT: Final[Mapping[str, Message]] = {
+    "centre_found": N_("The centre is connected."),
+    "centre_lost": N_("The centre is not connected. Play on: what this hall has is sent as soon as it is."),
+    "centre_has_more": N_(
+        "The centre has more of this hall than this store, which is an older copy. Tables send again what they have; "
+        "compare your rulings with the centre’s."
+    ),
+    "centre_refuses": N_("The centre has refused something that this hall sent. Ask its arbiters what."),
+    "hall_revoked": N_("The centre takes nothing more from this hall. Ask its arbiters why."),
+    "hall_silent": N_("Hall {hall} has not been heard of: it plays on, and sends later what it has."),
+    "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it is to."),
     "table_lost": N_("Table {table} went offline without signing off."),
     "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),

@@ -31,8 +31,8 @@ def one_right_to_write_too_much() -> None:
 def _grant(to: Role, publish: tuple[str, ...] = (), subscribe: tuple[str, ...] = ()) -> None:
     rights = access.permissions_of_role
 
-    def more(role: Role, event: str, *, table: int | None = None) -> access.Permissions:
-        may = rights(role, event, table=table)
+    def more(role: Role, event: str, *, table: int | None = None, hall: str | None = None) -> access.Permissions:
+        may = rights(role, event, table=table, hall=hall)
         if role != to:
             return may
         return replace(may, publish=may.publish + publish, subscribe=may.subscribe + subscribe)

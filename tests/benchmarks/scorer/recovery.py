@@ -87,7 +87,7 @@ def recover(folder: Path, event: Event, said: dict[int, list[LogMessage]], leavi
     lost = sum(map(len, said.values())) - height
     while store.height < height + lost:
         before = time.process_time()
-        while not scorer._inbox.empty():
+        while scorer._inbox.qsize():
             scorer.step(timeout=0)
         in_scorer += time.process_time() - before
         settle(uplinks, wire, now)

@@ -70,5 +70,6 @@ def user_of(role: Role, table: int) -> str:
 
 
 def places(table: int, deal: int = 1) -> dict[str, Topic]:
-    """Return one exact topic of each kind, around one table."""
-    return {topic.at(EVENT, table=table, deal=deal): topic for topic in TOPICS}
+    """Return one exact topic of each kind, around one table; none between halls and centre, who have a broker apart."""
+    here = (topic for topic in TOPICS if "hall" not in (topic.writer, *topic.readers))
+    return {topic.at(EVENT, table=table, deal=deal): topic for topic in here}

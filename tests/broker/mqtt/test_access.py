@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from broker.errors import CredentialsExposed, CredentialsMalformed, SettingRefused, UserUnknown
 from broker.mqtt.access import (
+    OFFICES,
     Credentials,
     Permissions,
     permissions_of_event,
@@ -59,6 +60,8 @@ def test_the_offices_have_theirs_at_every_table() -> None:
         "hm/cup/order/+",
         "hm/cup/table/+/pin",
         "hm/cup/table/+/count",
+        "hm/cup/hall/+/row",
+        "hm/cup/hall/+/state",
     )
     assert rights["arbiter"].publish == ()
 
@@ -91,8 +94,22 @@ def test_a_tables_permissions_hold_no_wildcard(table: int) -> None:
 def test_every_topic_has_one_writer_with_permission() -> None:
     rights = permissions_of_event("cup", 1)
     said = {topic for may in rights.values() for topic in may.publish}
-    wanted = {topic.at("cup", table=1 if topic.writer == "table" else None) for topic in TOPICS}
+    of_halls = {topic for topic in TOPICS if topic.writer == "hall"}
+    wanted = {
+        topic.at("cup", table=1 if topic.writer == "table" else None) for topic in TOPICS if topic not in of_halls
+    }
     assert said == wanted
+
+
+def test_a_hall_speaks_for_itself_alone_and_no_table_connects_with_the_centre() -> None:
+    rights = permissions_of_event("cup", 4, ["paris", "osaka"])
+    assert rights["hall-paris"] == Permissions(
+        publish=("hm/cup/hall/paris/row", "hm/cup/hall/paris/state"),
+        subscribe=("hm/cup/centre/paris", "hm/cup/centre"),
+    )
+    assert rights.keys() == {*OFFICES, "hall-paris", "hall-osaka"}
+    assert permissions_of_event("cup", 4, []).keys() == {*OFFICES}
+    assert user_names(4, ["paris"]) == (*OFFICES, "hall-paris")
 
 
 def test_users_are_the_keys_of_permissions() -> None:

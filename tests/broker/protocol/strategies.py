@@ -78,4 +78,4 @@ def _of_leaf(kind: inspect.Type) -> st.SearchStrategy[Any]:
 def at(topic: Topic, message: Message) -> str:
     """Return the topic that a message belongs to."""
     said = msgspec.structs.asdict(message)
-    return topic.at(message.event, table=said.get("table"), deal=said.get("deal"))
+    return topic.at(message.event, table=said.get("table"), deal=said.get("deal"), hall=said.get("hall"))

@@ -22,6 +22,7 @@ from broker.protocol import (
     Command,
     DealNo,
     EventName,
+    HallName,
     Message,
     Order,
     ParsedTopic,
@@ -40,11 +41,11 @@ from tests.broker.protocol.shapes import leaves
 from tests.broker.protocol.strategies import any_message, at, messages, of_type
 
 
-@given(st.sampled_from(TOPICS), of_type(EventName), of_type(TableNo), of_type(DealNo))
-def test_every_topic_parses_back_to_itself(topic: Topic, event: str, table: int, deal: int) -> None:
-    said_of_table, said_of_deal = "{table}" in topic.pattern, "{deal}" in topic.pattern
-    place = ParsedTopic(topic, event, table if said_of_table else None, deal if said_of_deal else None)
-    assert parse_topic(topic.at(event, table=table, deal=deal)) == place
+@given(st.sampled_from(TOPICS), of_type(EventName), of_type(TableNo), of_type(DealNo), of_type(HallName))
+def test_every_topic_parses_back_to_itself(topic: Topic, event: str, table: int, deal: int, hall: str) -> None:
+    levels = {"table": table, "deal": deal, "hall": hall}
+    said = {name: value for name, value in levels.items() if f"{{{name}}}" in topic.pattern}
+    assert parse_topic(topic.at(event, table=table, deal=deal, hall=hall)) == ParsedTopic(topic, event, **said)  # type: ignore[arg-type] # by name
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_nothing_else_is_a_topic(text: str) -> None:
 def test_what_is_read_as_a_topic_is_written_the_same_way(text: str) -> None:
     place = parse_topic(text)
     if place is not None:
-        assert place.topic.at(place.event, table=place.table, deal=place.deal) == text
+        assert place.topic.at(place.event, table=place.table, deal=place.deal, hall=place.hall) == text
 
 
 def test_a_level_left_out_is_a_wildcard_and_zero_is_not_left_out() -> None:
@@ -141,6 +142,9 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "standings",
         "public_traveller",
         "public_standings",
+        "hall_state",
+        "hall_receipt",
+        "centre",
     }
 
 
@@ -435,7 +439,7 @@ def test_a_name_said_twice_deep_inside_is_malformed() -> None:
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_payload_may_have_as_many_bytes_as_the_topic_allows_and_no_more(topic: Topic) -> None:
-    name = topic.at("cup", table=3, deal=3)
+    name = topic.at("cup", table=3, deal=3, hall="paris")
     assert refusal(name, b" " * topic.limit) == "malformed"
     assert refusal(name, b" " * (topic.limit + 1)) == "too_large"
 
@@ -465,7 +469,7 @@ def test_what_is_said_on_no_topic_of_ours_is_not_even_read() -> None:
 
 @given(st.sampled_from(TOPICS), st.binary(max_size=300))
 def test_any_bytes_are_refused_as_malformed(topic: Topic, payload: bytes) -> None:
-    assert refusal(topic.at("cup", table=3, deal=3), payload) == "malformed"
+    assert refusal(topic.at("cup", table=3, deal=3, hall="paris"), payload) == "malformed"
 
 
 @given(any_message(), st.data())

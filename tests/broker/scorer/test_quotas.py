@@ -25,7 +25,7 @@ def flood(hall: Hall, count: int) -> None:
     put(hall.scorer, *toggles(range(1, count // 2)))
     put(hall.scorer, *whole_log(2), *whole_log(4))
     put(hall.scorer, *toggles(range(count // 2, count + 1)))
-    while not hall.scorer._inbox.empty():
+    while hall.scorer._inbox.qsize():
         hall.scorer.step(timeout=0)
 
 

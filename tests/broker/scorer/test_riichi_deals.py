@@ -85,9 +85,13 @@ def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back
     room.load(whole_riichi_event())
     key = next(key for key in sorted(riichi_event().bookings) if (laid := room.play(key)).hand == HANDS[1])
     laid = room.play(key)
-    other = next(deal for deal in sorted(riichi_event().expected) if room.dealer(deal) != room.dealer(laid.deal))
+    other = next(
+        deal
+        for deal in sorted(riichi_event().expected)
+        if room.planned.winds(deal)[1] != room.planned.winds(laid.deal)[1]
+    )
     room.apply(ruling(room, DealPlayed(played=other, result=laid.result), key))
-    assert room.play(key).points == score_riichi(HANDS[1], room.dealer(other), RULES)[1] != laid.points
+    assert room.play(key).points == score_riichi(HANDS[1], room.planned.winds(other)[1], RULES)[1] != laid.points
     room.apply(ruling(room, Undo(ruling=room.play(key).rulings[0])))
     assert room.play(key).points == laid.points
 

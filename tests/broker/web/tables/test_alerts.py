@@ -7,11 +7,12 @@ from inspect import getsource
 import pytest
 from msgspec.structs import replace
 
+from broker.halls import centre
 from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
 from broker.scorer import admissions, arbiter_access, intake, quotas
-from broker.scorer.alerts import DISK_CONCERNS
+from broker.scorer.alerts import DISK_CONCERNS, HALL_CODES
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
@@ -77,6 +78,9 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "pin_wrong",
     }
     elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD_CODES.keys()
+    elsewhere |= {
+        code for code in ALERT if code.startswith("standby_")
+    } | HALL_CODES.keys()  # tests/broker/halls/test_rows.py
     # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
     elsewhere |= {code for code in ALERT if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
     elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}
@@ -111,7 +115,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     codes = {
         code
-        for module in (intake, admissions, arbiter_access, quotas, topics)
+        for module in (intake, admissions, arbiter_access, quotas, topics, centre)
         for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
     }
     assert REFUSED_MESSAGE.keys() == codes

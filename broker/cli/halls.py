@@ -1,0 +1,188 @@
+"""`homologue centre` and `homologue hall`: an event in many places."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from msgspec.structs import replace
+
+from broker.cli import options
+from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
+from broker.console import EXISTING_FOLDER, json_option, said_as_json, say
+from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
+from broker.event.deals.commitment import COMMITMENT
+from broker.event.halls import HALLS, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
+from broker.files import write_private
+from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
+from broker.i18n import N_
+from broker.mqtt.access import Credentials, hall_user
+from broker.mqtt.certificates import Certificates
+from broker.rules import RuleError
+from broker.scorer.event_key import open_event_key
+
+COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
+"""What a hall's folder has as the centre's has it."""
+
+NODES: Final = 3
+
+
+def _centre(*, nodes: int, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
+    """Run the scorer of an event that has halls."""
+    _halls_of(event)
+    if scorer.callback is not None:
+        scorer.callback(event=event, nodes=nodes, **asked)
+
+
+centre = click.Command(
+    "centre",
+    callback=_centre,
+    params=[
+        *scorer.params,
+        click.Option(
+            ["--nodes"],
+            type=click.Choice(["1", "3"]),
+            default=str(NODES),
+            show_default=True,
+            callback=lambda _ctx, _param, value: int(value),
+            help="Nodes of the broker; of three any one may die. They take the ports from --mqtt-port on.",
+        ),
+    ],
+    short_help="Run the centre of an event in many places.",
+    help="""Run the centre of an event that is played in many places. EVENT is its folder, with the halls in
+    `halls.toml` (`homologue hall split`).
+
+    Each hall runs `homologue scorer` on its own folder, and sends what its tables and its desk have said. The desk of
+    the centre shows all halls, the standings of all, and what each hall has yet to send. A deal becomes public, in
+    every hall, when all halls have played it.
+
+    \\b
+    homologue centre world-cup --host 0.0.0.0
+    """,
+)
+
+
+@click.group(short_help="Part an event into halls, and revoke a hall.")
+def hall() -> None:
+    """Part an event that is played in many places into its halls, and look after them."""
+    os.umask(0o077)
+
+
+@hall.command("split", short_help="Write a folder for each hall.")
+@options.folder_argument
+@click.option("--to", "target", type=options.FOLDER, required=True, help="Folder in which each hall gets a folder.")
+@click.option(
+    "--address",
+    "addresses",
+    multiple=True,
+    required=True,
+    help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node.",
+)
+@click.option("--only", "names", multiple=True, help="This hall alone, such as one that joins late; may be repeated.")
+@click.option("--plain", is_flag=True, help="The centre runs without TLS, with --plain.")
+@said_as_json
+def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[str, ...], *, plain: bool) -> None:
+    """Write the folder of each hall that `halls.toml` names: its plan, the deals, and who it is at the centre.
+
+    A hall's folder is secret, as the event's is: it has the deals. Give it to the people of that hall alone; they run
+    `homologue scorer` on it. Writing it anew makes another certificate, and the hall's key stays with the hall.
+
+    \\b
+    [[halls]]
+    name = "paris"
+    title = "Paris"
+    tables = "1-20"
+
+    \\b
+    homologue hall split world-cup --to halls --address centre.example.org
+    """
+    halls = [one for one in _halls_of(folder) if not names or one.name in names]
+    brokers = tuple(one if ":" in one else f"{one}:{MQTT_PORT}" for one in addresses)
+    known = open_event(folder)
+    certificates = None if plain else Certificates.ensure(folder, [one.rpartition(":")[0] for one in brokers])
+    passwords = Credentials.ensure(folder / CREDENTIALS, max(known.tables), [one.name for one in halls])
+    key = open_event_key(folder).public
+    for one in halls:
+        place = target / one.name
+        save_event(place, plan_of_hall(read_plan(folder), one), read_deals(folder), read_registry(folder))
+        _copy(folder, place)
+        write_centre(place, CentreAddress(one.name, one.title, brokers, key))
+        if certificates:
+            write_private(place / IDENTITY_FILE, certificates.issue_hall(one.name))
+            write_private(place / AUTHORITY_FILE, certificates.authority.encode())
+        else:
+            write_private(place / PASSWORD_FILE, passwords.password(hall_user(one.name)).encode())
+        open_event(place)
+        say(f"{one.title}: {place}", hall=one.name, folder=place)
+
+
+def _copy(folder: Path, place: Path) -> None:
+    for name in COPIED:
+        if (folder / name).is_dir():
+            shutil.copytree(folder / name, place / name, dirs_exist_ok=True)
+        elif (folder / name).exists():
+            shutil.copyfile(folder / name, place / name)
+
+
+@hall.command("list", short_help="List the halls of an event.")
+@options.folder_argument
+@json_option()
+def list_halls(folder: Path, *, as_json: bool) -> None:
+    """List the halls, their tables, and which were revoked.
+
+    \\b
+    homologue hall list world-cup
+    """
+    halls = _halls_of(folder)
+    if as_json:
+        click.echo(json.dumps([{"hall": one.name, "title": one.title, "revoked": one.revoked} for one in halls]))
+        return
+    for one in halls:
+        click.echo(f"{one.name:24}  tables {one.tables:20}  {one.title}{'  REVOKED' if one.revoked else ''}")
+
+
+@hall.command("revoke", short_help="Take nothing more from a hall.")
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.argument("name")
+@said_as_json
+def revoke(folder: Path, name: str) -> None:
+    """Take nothing more from a hall, for instance because its machine was stolen. What it has sent stays.
+
+    A centre that runs cuts it off at once. `homologue hall admit` takes it back.
+
+    \\b
+    homologue hall revoke world-cup paris
+    """
+    _set(folder, name, revoked=True)
+    say(f"{name}: the centre takes nothing more from it", hall=name)
+
+
+@hall.command("admit", short_help="Take from a hall again.")
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.argument("name")
+@said_as_json
+def admit(folder: Path, name: str) -> None:
+    """Take from a hall again that was revoked: it sends what it has had since.
+
+    \\b
+    homologue hall admit world-cup paris
+    """
+    _set(folder, name, revoked=False)
+    say(f"{name}: the centre takes from it again", hall=name)
+
+
+def _set(folder: Path, name: str, *, revoked: bool) -> None:
+    halls = _halls_of(folder)
+    if name not in {one.name for one in halls}:
+        raise RuleError("unknown_hall", N_("{file} names no hall {hall}", file=HALLS, hall=name))
+    write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
+
+
+def _halls_of(folder: Path) -> tuple[Hall, ...]:
+    """Return the halls of an event. Raises BadEvent, and RuleError where it has none."""
+    halls = read_halls(folder)
+    if not halls:
+        raise RuleError("no_halls", N_("{folder} names no halls: write them into {file}", folder=folder, file=HALLS))
+    return halls

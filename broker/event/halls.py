@@ -1,0 +1,168 @@
+"""The halls of an event that is played in many places: which tables each has, and where the centre is.
+
+The centre's folder has `halls.toml`. Each hall has a folder of its own, with the plan of its tables alone, and in it
+`hall.toml`, by which it reaches the centre.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import tomli_w
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.errors import BadEvent
+from broker.event.files import HALL, read_file
+from broker.event.plan import Plan
+from broker.files import write_private
+from broker.i18n import N_
+from broker.protocol import HallName, Name, PublicKey
+from broker.rules import RuleError
+
+HALLS: Final = "halls.toml"
+
+RANGE: Final = re.compile(r"([1-9][0-9]{0,3})(?:-([1-9][0-9]{0,3}))?")
+
+
+class Hall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One hall of an event, as `halls.toml` names it."""
+
+    name: HallName
+    title: Name
+    tables: str
+    """Numbers and ranges, such as `1-20, 25`."""
+    revoked: bool = False
+    """The centre takes nothing more from it."""
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of its tables. Raises BadEvent."""
+        found: set[int] = set()
+        for part in self.tables.replace(" ", "").split(","):
+            match = RANGE.fullmatch(part)
+            if match is None:
+                raise _wrong(
+                    RuleError(
+                        "hall_tables_wrong", N_("hall {hall}: “{text}” is no list of tables", hall=self.name, text=part)
+                    )
+                )
+            found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+        return frozenset(found)
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    halls: tuple[Hall, ...]
+
+
+class CentreAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a hall reaches the centre, as its `hall.toml` says. What is secret is in files of their own."""
+
+    hall: HallName
+    title: Name
+    brokers: tuple[str, ...]
+    """HOST:PORT of each node; the hall takes the next one where one does not answer."""
+    key: PublicKey
+    """The centre's: it signs what the centre says."""
+
+
+def read_halls(folder: Path) -> tuple[Hall, ...]:
+    """Return the halls of an event; none where it is played in one place. Raises BadEvent."""
+    path = folder / HALLS
+    if not path.exists():
+        return ()
+    halls = read_file(path, _decode).halls
+    _refuse_shared(halls)
+    return halls
+
+
+class HallsFile:
+    """`halls.toml` as it is now: halls are revoked, and join, while the centre runs."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises BadEvent."""
+        self._folder = folder
+        self._stamp = self._stamped()
+        self._halls = read_halls(folder)
+
+    def now(self) -> tuple[Hall, ...]:
+        """Return the halls; while the file cannot be read, as they were."""
+        if (stamp := self._stamped()) != self._stamp:
+            with suppress(BadEvent):
+                self._halls = read_halls(self._folder)
+            self._stamp = stamp
+        return self._halls
+
+    def connecting(self) -> tuple[str, ...] | None:
+        """Return the names of those that may connect; None where the event is played in one place."""
+        return tuple(hall.name for hall in self.now() if not hall.revoked) if self.now() else None
+
+    def _stamped(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = (self._folder / HALLS).stat()
+            return found.st_ino, found.st_mtime_ns
+        return None
+
+
+def _decode(content: bytes) -> _File:
+    return msgspec.convert(tomllib.loads(content.decode()), _File)
+
+
+def _refuse_shared(halls: Iterable[Hall]) -> None:
+    """Refuse a name, or a table, that two halls have."""
+    of: dict[int, str] = {}
+    names: set[str] = set()
+    for hall in halls:
+        if hall.name in names:
+            raise _wrong(RuleError("hall_twice", N_("two halls are called {hall}", hall=hall.name)))
+        names.add(hall.name)
+        for table in hall.numbers:
+            if (other := of.setdefault(table, hall.name)) != hall.name:
+                text = N_("table {table} is in two halls: {one} and {other}", table=table, one=other, other=hall.name)
+                raise _wrong(RuleError("hall_tables_wrong", text))
+
+
+def _wrong(error: RuleError) -> BadEvent:
+    return BadEvent(error.text, [error])
+
+
+def write_halls(folder: Path, halls: Iterable[Hall]) -> None:
+    """Write `halls.toml` in one step."""
+    write_private(folder / HALLS, tomli_w.dumps(msgspec.to_builtins(_File(tuple(halls)))).encode())
+
+
+def read_centre(folder: Path) -> CentreAddress | None:
+    """Return how a hall reaches the centre; None where the event is played in one place. Raises BadEvent."""
+    path = folder / HALL
+    if not path.exists():
+        return None
+    return read_file(path, lambda content: msgspec.convert(tomllib.loads(content.decode()), CentreAddress))
+
+
+def write_centre(folder: Path, centre: CentreAddress) -> None:
+    """Write `hall.toml` in one step."""
+    write_private(folder / HALL, tomli_w.dumps(msgspec.to_builtins(centre)).encode())
+
+
+def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
+    """Return the plan of one hall: its tables, and who plays there. Raises BadEvent where it has no play."""
+    tables = hall.numbers
+    plays = tuple(play for play in plan.plays if play.table in tables)
+    riichi = tuple(one for one in plan.riichi if one.table in tables)
+    if not plays and not riichi:
+        raise _wrong(RuleError("hall_tables_wrong", N_("hall {hall}: nothing is played at its tables", hall=hall.name)))
+    here = {player for play in plays for player in play.players.values()}
+    here.update(player for one in riichi for player in one.players.values())
+    whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}
+    return replace(
+        plan,
+        plays=plays,
+        riichi=riichi,
+        players=tuple(player for player in plan.players if player.id in here),
+        teams=whole if len(here) == sum(map(len, whole.values())) else {},  # a team in two halls is for the centre
+        uncompared=True,  # in this hall: the deals are played elsewhere too
+    )

@@ -1,0 +1,340 @@
+"""What the centre of an event takes from its halls: their rows, each once, in order, and of their own tables alone.
+
+A row is taken where it follows the last one of its hall. Any other is passed over: the receipt says to the hall where
+to go on. A fact goes the way of every fact from there (`broker/scorer/intake.py`): its signature, its chain and its
+play are judged as if its table had sent it here. A hall's rulings and admissions get numbers of the centre's own.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from broker.errors import StoreBroken
+from broker.event import Event
+from broker.event.halls import Hall
+from broker.protocol import (
+    SILENT_S,
+    Award,
+    CentreState,
+    DeviceRecord,
+    FineRuled,
+    HallReceipt,
+    HallRow,
+    HallState,
+    LogMessage,
+    PlanChanged,
+    PlayerCorrected,
+    Refused,
+    Ruling,
+    Substitute,
+    Undo,
+    Withdrawn,
+    decode_on_topic,
+    players_named,
+    topics,
+)
+from broker.protocol.link import Incoming
+from broker.protocol.signing import SigningKey
+from broker.store import Journal, message_of
+from broker.store.chain import FIRST_LINK, link_after
+from broker.store.records import Decided
+
+OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
+"""Rulings of no play that count wherever those players are compared."""
+
+KEPT: Final = "hall/"
+"""Under which keys the store keeps how far each hall has come."""
+
+
+class Position(Struct, frozen=True):
+    """How far a hall's journal has come here."""
+
+    store: str = ""
+    attempt: int = 0
+    upto: int = 0
+    link: str = FIRST_LINK.hex()
+
+
+class HallView(Struct, frozen=True):
+    """What the desk of the centre shows of a hall."""
+
+    name: str
+    title: str
+    tables: str
+    lifecycle: str | None
+    """None until it has been heard of."""
+    silent: bool
+    upto: int
+    """Rows of its journal that are here."""
+    behind: int
+    """Rows of it that are not, as far as it has said."""
+    heard_at: int | None
+    """Ms since 1970, by our clock."""
+    version: str
+    clock_off_ms: int
+    """How far the hall's clock was ahead of ours when it was heard of last."""
+    refused: int
+    revoked: bool
+    plays_in: int = 0
+    plays_expected: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OfHall:
+    """A row that was taken: a fact's is an `Incoming`, as if its table had sent it; others are not of tables."""
+
+    hall: str
+    record: Incoming | Ruling | DeviceRecord
+    acknowledge: Callable[[], None]
+
+
+@dataclass(slots=True)
+class _Heard:
+    state: HallState
+    at: int
+    seconds: float
+
+
+class Centre:
+    """The halls of one event. On the scorer's thread alone."""
+
+    def __init__(
+        self,
+        event: Event,
+        halls: Sequence[Hall],
+        journal: Journal,
+        decided: Sequence[Decided],
+        has: Callable[[str], bool],
+        clock: Callable[[], int],
+        seconds: Callable[[], float],
+    ) -> None:
+        """`decided`: what is stored that is no fact; `has`: whether a fact or ruling of this id was taken."""
+        self._event, self._journal, self._clock, self._seconds = event.name, journal, clock, seconds
+        self._decided = {one.message.id for one in decided}
+        self._has_fact = has
+        self.halls: dict[str, Hall] = {}
+        self.hall_of: dict[int, str] = {}
+        kept = journal.remembered(KEPT)
+        self._at = {name: msgspec.json.decode(text, type=Position) for name, text in kept.items()}
+        self._unkept: set[str] = set()
+        """Halls of which rows have come that are not stored yet."""
+        self._due: set[str] = set()
+        """Halls that are to be told how far they have come."""
+        self._heard: dict[str, _Heard] = {}
+        self._refused: Counter[str] = Counter()
+        self._complete: frozenset[int] | None = None
+        self._silent: set[str] = set()
+        self.passed_over: list[tuple[int, int]] = []
+        """Table and number of facts that halls have refused, as they have said since this was looked at last."""
+        self._players_at: defaultdict[int, set[str]] = defaultdict(set)
+        for (table, _), play in event.places.items():
+            self._players_at[table].update(map(str, play.players.values()))
+        self.follow(halls)
+        self._taken_from: dict[str, set[str]] = {}
+        """Ids of the rulings that came from each hall."""
+        for one in (record.message for record in decided):
+            if isinstance(one, Ruling) and one.table in self.hall_of:
+                self._taken_from.setdefault(self.hall_of[one.table], set()).add(one.id)
+
+    def follow(self, halls: Sequence[Hall]) -> bool:
+        """Take in which halls there are, and which were revoked since; return whether that is news."""
+        found = {hall.name: hall for hall in halls}
+        if found == self.halls:
+            return False
+        self.halls = found
+        self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
+        self._at = {name: self._at.get(name, Position()) for name in found}
+        self._due |= found.keys()
+        return True
+
+    # ---- what comes -------------------------------------------------------------------------
+
+    def is_of_hall(self, one: Incoming) -> bool:
+        """Return whether a message comes from a hall."""
+        place = topics.parse_topic(one.topic)
+        return place is not None and place.topic in {topics.HALL_ROW, topics.HALL_STATE}
+
+    def unpack(self, one: Incoming) -> OfHall | None:
+        """Return what a hall has sent, if it is to be judged now. Raises Refused.
+
+        None: it was here before, does not follow, is no row, or is for its hall alone. It is acknowledged then.
+        """
+        try:
+            _, message = decode_on_topic(one.topic, one.payload)
+            if isinstance(message, HallState):
+                self._heard[message.hall] = _Heard(message, self._clock(), self._seconds())
+                ours = (one for one in message.passed_over if self.hall_of.get(one[0]) == message.hall)
+                self.passed_over.extend(ours)
+            elif isinstance(message, HallRow):
+                return self._next(message, one)
+        except Refused:
+            one.acknowledge()
+            raise
+        one.acknowledge()
+        return None
+
+    def _next(self, row: HallRow, one: Incoming) -> OfHall | None:
+        hall = self.halls.get(row.hall)
+        if hall is None:
+            raise Refused("unknown_hall", f"this event has no hall {row.hall}")
+        if hall.revoked:
+            raise Refused("hall_cut_off", f"hall {row.hall} was revoked")
+        self._due.add(row.hall)
+        at = self._at[row.hall]
+        begins = row.height == 1 and (row.store, row.attempt) != (at.store, at.attempt) and row.attempt >= at.attempt
+        follows = (row.store, row.attempt, row.height) == (at.store, at.attempt, at.upto + 1)
+        if not begins and not (follows and row.before == at.link):
+            one.acknowledge()
+            return None
+        self._at[row.hall] = Position(row.store, row.attempt, row.height, row.link)
+        self._unkept.add(row.hall)
+        record = self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
+        if record is None:
+            one.acknowledge()
+            return None
+        return OfHall(row.hall, record, one.acknowledge)
+
+    def _record(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
+        body = row.body.encode()
+        if link_after(bytes.fromhex(row.before), row.height, row.at, body).hex() != row.link:
+            raise Refused("hall_row_altered", f"row {row.height} of hall {row.hall} is not as it was stored there")
+        try:
+            message = message_of(body)
+        except StoreBroken as error:
+            raise Refused("malformed", str(error)) from None
+        if self._has_fact(message.id) or message.id in self._decided:
+            return None
+        if isinstance(message, Ruling):
+            return message if self._is_for_all(message, row.hall) else None
+        if self.hall_of.get(message.table) != row.hall:
+            raise Refused("not_of_hall", f"table {message.table} is none of hall {row.hall}")
+        if isinstance(message, LogMessage):
+            return Incoming(topics.LOG.at(self._event, table=message.table), body, one.acknowledge, one.came_at)
+        return message
+
+    def _is_for_all(self, ruling: Ruling, hall: str) -> bool:
+        """Return whether a ruling of a hall's desk counts at the centre: it is of the hall's own tables and players.
+
+        Not one of the hall as a whole, such as the end of its correction period. Raises Refused where it reaches into
+        another hall.
+        """
+        decision = ruling.decision
+        if isinstance(decision, Undo):
+            ours = decision.ruling in self._taken_from.get(hall, ())
+        elif isinstance(decision, PlanChanged):
+            changed = {one.table for one in decision.plays} | {table for table, _ in decision.dropped}
+            ours = decision.stage is None and all(self.hall_of.get(table) == hall for table in changed)
+        elif ruling.table is None:
+            ours = isinstance(decision, OF_PLAYERS)
+        else:
+            ours = True
+            if self.hall_of.get(ruling.table) != hall:
+                raise Refused("not_of_hall", f"ruling {ruling.number}: table {ruling.table} is none of hall {hall}")
+        if ours and not isinstance(decision, PlanChanged) and set(players_named(decision)) - self._players_of(hall):
+            raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
+        return ours
+
+    def _players_of(self, hall: str) -> set[str]:
+        return {player for table in self.halls[hall].numbers for player in self._players_at[table]}
+
+    def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
+        """Remember a ruling or an admission that is stored here."""
+        self._decided.add(record.id)
+        if isinstance(record, Ruling):
+            self._taken_from.setdefault(hall, set()).add(record.id)
+
+    def refused(self, tables: Iterable[int]) -> None:
+        """Count facts that were not taken."""
+        for table in tables:
+            if hall := self.hall_of.get(table):
+                self._refused[hall] += 1
+
+    def keep(self) -> None:
+        """Keep how far the halls have come, in the commit in which their rows are."""
+        for hall in sorted(self._unkept):
+            self._journal.remember(f"{KEPT}{hall}", msgspec.json.encode(self._at[hall]).decode())
+        self._unkept.clear()
+
+    @property
+    def unkept(self) -> bool:
+        """Whether rows have come since it was kept last how far the halls are."""
+        return bool(self._unkept)
+
+    def look(self) -> list[str]:
+        """Return the halls that are not heard of any more, once each."""
+        now = self._seconds()
+        silent = {
+            name
+            for name, heard in self._heard.items()
+            if heard.state.lifecycle == "gone" or now - heard.seconds > SILENT_S
+        }
+        new, self._silent = silent - self._silent, silent
+        return sorted(new)
+
+    # ---- what goes --------------------------------------------------------------------------
+
+    def again(self) -> None:
+        """Tell all halls everything again: there is a new connection."""
+        self._due |= self.halls.keys()
+        self._complete = None
+
+    def receipts(self, height: int, key: SigningKey) -> Iterator[HallReceipt]:
+        """Return what is to be told to halls of which rows have come."""
+        due, self._due = sorted(self._due - self._unkept), self._due & self._unkept
+        for name in due:
+            at = self._at[name]
+            receipt = HallReceipt(
+                id=f"{name}-{height}-{at.attempt}-receipt",
+                event=self._event,
+                seq=height,
+                hall=name,
+                store=at.store or None,
+                attempt=at.attempt,
+                upto=at.upto,
+                link=at.link if at.upto else None,
+                refused=self._refused[name],
+                revoked=self.halls[name].revoked,
+            )
+            yield key.sign(receipt)
+
+    def word(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
+        """Return which deals are over everywhere, if that has changed since it was asked last."""
+        if complete == self._complete:
+            return None
+        self._complete = complete
+        return key.sign(
+            CentreState(
+                id=f"centre-{height}-state",
+                event=self._event,
+                seq=height,
+                complete=tuple(sorted(complete)),
+                halls=len(self.halls),
+            )
+        )
+
+    def views(self) -> tuple[HallView, ...]:
+        """Return what the desk shows of the halls."""
+        return tuple(map(self._view, self.halls.values()))
+
+    def _view(self, hall: Hall) -> HallView:
+        heard, upto = self._heard.get(hall.name), self._at[hall.name].upto
+        state = heard.state if heard else None
+        there = heard is not None and heard.state.lifecycle == "there"
+        return HallView(
+            name=hall.name,
+            title=hall.title,
+            tables=hall.tables,
+            lifecycle=state.lifecycle if state else None,
+            silent=heard is not None and there and self._seconds() - heard.seconds > SILENT_S,
+            upto=upto,
+            behind=max(0, state.height - upto) if state else 0,
+            heard_at=heard.at if heard else None,
+            version=state.version if state else "",
+            clock_off_ms=state.at - heard.at if heard and state and state.at is not None else 0,
+            refused=self._refused[hall.name],
+            revoked=hall.revoked,
+        )

@@ -1,0 +1,305 @@
+"""A hall's link with the centre: its journal goes there row by row, and the centre's word comes back.
+
+The journal is the outbox: nothing is queued beside it. What the centre has, its receipt says; whatever is after that is
+sent (again), so that a link that was cut for hours needs nothing but the next receipt. On the scorer's thread alone.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from broker.errors import CredentialsMissing
+from broker.event.halls import CentreAddress
+from broker.protocol import (
+    BEAT_S,
+    CentreState,
+    HallReceipt,
+    HallRow,
+    HallState,
+    Refused,
+    decode_on_topic,
+    encode,
+    topics,
+)
+from broker.protocol.halls import LONGEST_ROW, MOST_PASSED
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
+from broker.protocol.signing import is_signed_by
+from broker.protocol.tls import Identity
+from broker.store import Journal
+from broker.store.chain import FIRST_LINK
+from broker.version import program_version
+
+WINDOW: Final = 1000
+"""Rows on their way at one time."""
+
+AT_ONCE: Final = 100
+"""Rows that are sent in one round of the scorer: tables do not wait for the centre."""
+
+PATIENCE_S: Final = 5.0
+"""After so long without a receipt what is on its way is sent again."""
+
+
+class CentreView(Struct, frozen=True):
+    """What the desk of a hall shows of the centre."""
+
+    title: str
+    """The hall's own."""
+    connected: bool
+    rows: int
+    """In this hall's journal."""
+    upto: int
+    """Of them at the centre."""
+    heard_at: int | None
+    """Ms since 1970 by our clock; None: never since this start."""
+    refused: int
+    revoked: bool
+
+
+class FromCentre(NamedTuple):
+    """What came from the centre, or was found of the connection with it."""
+
+    item: Incoming | LinkChanged
+
+
+PASSWORD_FILE, IDENTITY_FILE, AUTHORITY_FILE = "centre.password", "centre.pem", "centre.crt"
+"""In the folder of a hall: who it is at the centre's broker, and who vouches for that."""
+
+
+def addresses_of(folder: Path, centre: CentreAddress) -> tuple[Address, ...]:
+    """Return where the centre's brokers are, and who we are there. Raises CredentialsMissing."""
+    known = folder / AUTHORITY_FILE if (folder / AUTHORITY_FILE).exists() else None
+    identity = Identity(folder / IDENTITY_FILE) if known else None
+    password = ""
+    if identity is None:
+        try:
+            password = (folder / PASSWORD_FILE).read_text("ascii").strip()
+        except OSError as error:
+            raise CredentialsMissing(f"{folder / PASSWORD_FILE}: {error.strerror}") from None
+    found = []
+    for broker in centre.brokers:
+        host, _, port = broker.rpartition(":")
+        found.append(Address(host.strip("[]"), int(port), f"hall-{centre.hall}", password, known, identity=identity))
+    return tuple(found)
+
+
+HallNews = Literal["centre_found", "centre_lost", "centre_has_more", "centre_refuses", "hall_revoked"]
+
+
+class HallLink:
+    """Sends a hall's journal to the centre, and takes what it says."""
+
+    def __init__(
+        self,
+        centre: CentreAddress,
+        event: str,
+        journal: Journal,
+        passed_over: Callable[[], Iterable[tuple[int, int]]],
+        clock: Callable[[], int],
+        seconds: Callable[[], float],
+    ) -> None:
+        """`passed_over`: returns table and number of the facts that were refused, and that nobody waits for."""
+        self._passed_over = passed_over
+        self.centre, self._event, self._journal = centre, event, journal
+        self._clock, self._seconds = clock, seconds
+        self._links: list[Link] = []
+        self._at = 0
+        """Which of the centre's nodes we speak with."""
+        self._addresses: tuple[Address, ...] = ()
+        self._client_id = ""
+        self._received: Callable[[FromCentre], None] = lambda _: None
+        self._receipt: HallReceipt | None = None
+        self._attempt = 0
+        self._sent = 0
+        """Number of the last row that was sent."""
+        self._sent_link = FIRST_LINK
+        self._progress_at = 0.0
+        self._beat_at = 0.0
+        self._up = False
+        self._heard: tuple[int, float] | None = None
+        self.news: list[HallNews] = []
+        """What the arbiters are to be told."""
+        self.released: frozenset[int] | None = None
+        """Deals that all halls have played, if the centre has said so since this was looked at last."""
+        self._said = -1
+        """Height of the centre's journal when it said so."""
+
+    def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
+        """Begin to connect with the centre, and go on trying. `received` is called from the link's thread."""
+        self._addresses, self._received = addresses, received
+        self._client_id = session_id(f"homologue-{self._event}-hall-{self.centre.hall}", folder)
+        self._open()
+
+    def _open(self) -> None:
+        link = Link(
+            self._addresses[self._at % len(self._addresses)],
+            client_id=self._client_id,
+            topics=(
+                topics.HALL_RECEIPT.at(self._event, hall=self.centre.hall),
+                topics.CENTRE.at(self._event),
+            ),
+            tell=lambda item: self._received(FromCentre(item)),
+            will=Will(self._state_topic, encode(self._state("gone"))),
+            kept=False,
+        )
+        self._links.append(link)
+        link.start()
+
+    @property
+    def _link(self) -> Link | None:
+        return self._links[-1] if self._links else None
+
+    @property
+    def _state_topic(self) -> str:
+        return topics.HALL_STATE.at(self._event, hall=self.centre.hall)
+
+    def close(self) -> None:
+        """Say good-bye to the centre."""
+        if link := self._link:
+            link.publish(self._state_topic, encode(self._state("gone")), retain=True)
+            link.stop()
+        self._links.clear()
+
+    # ---- what comes -------------------------------------------------------------------------
+
+    def take(self, news: FromCentre) -> None:
+        """Take what has come. What is not signed by the centre is nothing."""
+        item = news.item
+        if isinstance(item, LinkChanged):
+            self._changed(item)
+            return
+        item.acknowledge()
+        try:
+            _, message = decode_on_topic(item.topic, item.payload)
+        except Refused:
+            return
+        if not isinstance(message, HallReceipt | CentreState) or not is_signed_by(
+            self.centre.key, item.payload, message.signature
+        ):
+            return
+        self._heard = self._clock(), self._seconds()
+        if isinstance(message, CentreState):
+            if message.seq >= self._said:
+                self._said, self.released = message.seq, frozenset(message.complete)
+        else:
+            self._take_receipt(message)
+
+    def _changed(self, change: LinkChanged) -> None:
+        if change.up == self._up:
+            if not change.up:
+                self._next_node()
+            return
+        self._up = change.up
+        self.news.append("centre_found" if change.up else "centre_lost")
+        self._receipt, self._beat_at = None, 0.0
+        if not change.up:
+            self._next_node()
+
+    def _next_node(self) -> None:
+        """Try the next node of the centre, where there are several."""
+        if len(self._addresses) > 1 and (link := self._link):
+            self._at += 1
+            self._links.clear()
+            link.stop()
+            self._open()
+
+    def _take_receipt(self, receipt: HallReceipt) -> None:
+        before, self._receipt = self._receipt, receipt
+        if receipt.revoked and not (before and before.revoked):
+            self.news.append("hall_revoked")
+        if before is not None and receipt.refused > before.refused:
+            self.news.append("centre_refuses")
+        if receipt.attempt < self._attempt:
+            return  # it was said before the centre heard that we begin again
+        if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
+            self._begin(receipt)
+        elif before.upto != receipt.upto:
+            self._progress_at = self._seconds()
+
+    def _begin(self, receipt: HallReceipt) -> None:
+        """Go on after the last row that the centre has of this journal, or with the first where it has another's."""
+        self._progress_at = self._seconds()
+        if self._is_ours(receipt):
+            self._attempt, self._sent = receipt.attempt, receipt.upto
+            self._sent_link = bytes.fromhex(receipt.link) if receipt.link else FIRST_LINK
+            return
+        if receipt.upto > self._journal.height or receipt.store == self._journal.store:
+            self.news.append("centre_has_more")
+        self._attempt, self._sent, self._sent_link = receipt.attempt + 1, 0, FIRST_LINK
+
+    def _is_ours(self, receipt: HallReceipt) -> bool:
+        """Return whether the row that the centre has last is in this journal as it is there."""
+        if not receipt.upto:
+            return True
+        link = self._journal.link_at(receipt.upto)
+        return link is not None and link.hex() == receipt.link
+
+    # ---- what goes --------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Send what the centre lacks, as far as it is due."""
+        now, link = self._seconds(), self._link
+        if link is None or not link.up:
+            return
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S
+            link.publish(self._state_topic, encode(self._state("there")), retain=True)
+        receipt = self._receipt
+        if receipt is None or receipt.revoked:
+            return
+        if self._sent > receipt.upto and now - self._progress_at > PATIENCE_S and receipt.attempt == self._attempt:
+            self._begin(receipt)
+        upto = receipt.upto if receipt.attempt == self._attempt else 0
+        room = min(AT_ONCE, upto + WINDOW - self._sent)
+        if room > 0 and self._sent < self._journal.height:
+            if self._sent == upto:
+                self._progress_at = now
+            for row in self._rows(room):
+                link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
+
+    def _rows(self, most: int) -> Iterator[HallRow]:
+        """Return the next rows, as they are stored."""
+        with closing(self._journal.linked_rows(self._sent)) as rows:
+            for height, at, body, link in islice(rows, most):
+                text = bytes(body).decode()
+                yield HallRow(
+                    id=link.hex()[:32],
+                    event=self._event,
+                    hall=self.centre.hall,
+                    store=self._journal.store,
+                    attempt=self._attempt,
+                    height=height,
+                    before=self._sent_link.hex(),
+                    link=link.hex(),
+                    at=at,
+                    body=text if len(text) <= LONGEST_ROW else "",
+                )
+                self._sent, self._sent_link = height, link
+
+    def _state(self, lifecycle: Literal["there", "gone"]) -> HallState:
+        return HallState(
+            id=f"{self._journal.store[:20]}-state",
+            event=self._event,
+            hall=self.centre.hall,
+            lifecycle=lifecycle,
+            height=self._journal.height,
+            version=program_version(),
+            at=self._clock(),
+            passed_over=tuple(islice(self._passed_over(), MOST_PASSED)),
+        )
+
+    def view(self) -> CentreView:
+        """Return what the desk shows."""
+        receipt = self._receipt
+        return CentreView(
+            title=self.centre.title,
+            connected=self._up,
+            rows=self._journal.height,
+            upto=receipt.upto if receipt and receipt.attempt == self._attempt else 0,
+            heard_at=self._heard[0] if self._heard else None,
+            refused=receipt.refused if receipt else 0,
+            revoked=bool(receipt and receipt.revoked),
+        )

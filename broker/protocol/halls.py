@@ -1,0 +1,79 @@
+"""What a hall and the centre of an event in many places say to each other.
+
+A hall sends the rows of its journal in their order, each with the links by which its chain is verified. The centre says
+up to which row it has them, so that whatever is lost, doubled or late between the two is sent again or passed over. And
+it says to all halls which deals every table everywhere has played: no others are public.
+"""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from broker.protocol.messages import FromScorer, Message, Version
+from broker.protocol.types import Count, DealNo, Hash, Milliseconds, Seq, Signature, StoreId, TableNo
+
+HallName = Annotated[
+    str,
+    Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,23}$(?!\n)", description="a level of topics, and part of the hall's user name"),
+]
+
+LONGEST_ROW: Final = 65_536
+"""Characters of a row; a longer one, which can only be a change of the plan, stays in its hall."""
+
+MOST_COMPLETE: Final = 9_999
+
+MOST_PASSED: Final = 1_000
+
+
+class HallRow(Message, frozen=True, kw_only=True):
+    """A row of a hall's journal: a table's fact, a ruling of its desk, or the admission of a device."""
+
+    hall: HallName
+    store: StoreId
+    attempt: Annotated[Count, Meta(description="grows where the hall begins again with its first row")]
+    height: Annotated[Seq, Meta(description="number of the row, without gaps")]
+    before: Annotated[Hash, Meta(description="link of the row before it")]
+    link: Annotated[Hash, Meta(description="of this row (docs/store.md)")]
+    at: Annotated[Milliseconds, Meta(description="when the hall took it, by its wall clock")]
+    body: Annotated[
+        str, Meta(max_length=LONGEST_ROW, description="as it is stored, JSON; empty: it is for its hall alone")
+    ]
+
+
+class HallState(Message, frozen=True, kw_only=True):
+    """How a hall stands; its last will says that it is gone."""
+
+    hall: HallName
+    lifecycle: Literal["there", "gone"]
+    height: Annotated[Count, Meta(description="rows in the hall's journal")]
+    version: Version
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the hall; null: not told")] = None
+    passed_over: Annotated[
+        tuple[tuple[TableNo, Seq], ...],
+        Meta(max_length=MOST_PASSED, description="facts, by table, that the hall has refused and nobody waits for"),
+    ] = ()
+
+
+class HallReceipt(FromScorer, frozen=True, kw_only=True):
+    """Up to which row the centre has a hall's journal."""
+
+    hall: HallName
+    store: Annotated[StoreId | None, Meta(description="the hall's, of which the rows are; null: none has come")] = None
+    attempt: Count
+    upto: Annotated[Count, Meta(description="number of the last row that is in the centre's store; 0: none")]
+    link: Annotated[Hash | None, Meta(description="of that row")] = None
+    refused: Annotated[Count, Meta(description="rows that the centre did not take, since it was started")] = 0
+    revoked: Annotated[bool, Meta(description="the centre takes nothing more from this hall")] = False
+    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
+        None
+    )
+
+
+class CentreState(FromScorer, frozen=True, kw_only=True):
+    """Which deals every table of every hall has played: they are under no embargo."""
+
+    complete: Annotated[tuple[DealNo, ...], Meta(max_length=MOST_COMPLETE)]
+    halls: Annotated[Count, Meta(description="how many halls the event has")]
+    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
+        None
+    )

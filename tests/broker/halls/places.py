@@ -1,0 +1,154 @@
+"""Two halls and a centre without wires: what one says is carried to the other, or lost, doubled and mixed up."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker.event import open_event, save_event
+from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
+from broker.halls.link import FromCentre
+from broker.protocol import LetIn, LogMessage, topics
+from broker.protocol.link import Incoming, LinkChanged
+from broker.scorer.event_key import open_event_key
+from broker.scorer.service import Scorer
+from tests.broker.scorer.hall import NOW, Clock, Ear, open_journal, put
+from tests.broker.scorer.small import deals, list_devices, plan, registry
+
+HALLS = (Hall("paris", "Paris", "1-2"), Hall("osaka", "Osaka", "3-4"))
+
+
+class Wire(Ear):
+    """A connection that is there or not, and remembers what was said."""
+
+    there = True
+
+    @property
+    def up(self) -> bool:
+        """Whether it is there."""
+        return self.there
+
+
+@dataclass
+class Place:
+    """A scorer, what is heard of it by its tables, and the line between it and the centre."""
+
+    scorer: Scorer
+    ear: Wire
+    line: Wire = field(default_factory=Wire)
+
+    def step(self) -> None:
+        """Let the scorer do what there is to do."""
+        while True:
+            self.scorer.step(timeout=0)
+            if not self.scorer.waiting:
+                return
+
+    def hear(self, *messages: LogMessage) -> None:
+        """Let tables of a hall speak."""
+        put(self.scorer, *messages)
+        self.step()
+
+    def cut(self) -> None:
+        """Lose the line between hall and centre with what is on it."""
+        self.line.forget()
+        self._change(up=False)
+
+    def heal(self) -> None:
+        """Have a line again."""
+        self._change(up=True)
+
+    def _change(self, *, up: bool) -> None:
+        self.line.there = up
+        self.scorer._inbox.put(FromCentre(LinkChanged(up=up)))
+        self.step()
+
+
+@dataclass
+class Places:
+    """All of them."""
+
+    centre: Place
+    halls: dict[str, Place]
+    clock: list[float]
+    folder: Path
+
+    def carry_up(self, hall: str, order: Sequence[int] | None = None) -> int:
+        """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order."""
+        said = [*self.halls[hall].line.said]
+        self.halls[hall].line.forget()
+        for at in range(len(said)) if order is None else order:
+            if at < len(said):
+                self.centre.scorer._inbox.put(Incoming(*said[at][:2], acknowledge=lambda: None))
+        self.centre.step()
+        return len(said)
+
+    def carry_down(self, hall: str) -> int:
+        """Carry what the centre says to a hall."""
+        wanted = {topics.HALL_RECEIPT.at("cup", hall=hall), topics.CENTRE.at("cup")}
+        said = [(topic, payload) for topic, payload, _ in self.centre.ear.said if topic in wanted]
+        for topic, payload in said:
+            self.halls[hall].scorer._inbox.put(FromCentre(Incoming(topic, payload, lambda: None)))
+        self.halls[hall].step()
+        return len(said)
+
+    def carry(self, rounds: int = 40) -> None:
+        """Carry everything both ways until nobody has anything more to say."""
+        for _ in range(rounds):
+            self.clock[0] += 6
+            count = 0
+            for name, hall in self.halls.items():
+                if hall.line.there:
+                    self.carry_down(name)
+                    count += self.carry_up(name)
+            if not count:
+                return
+
+    def restart(self, hall: str, leaving: ExitStack) -> None:
+        """Start a hall's scorer anew on its store."""
+        self.halls[hall] = start(self.folder / hall, self.clock, leaving)
+        self.halls[hall].heal()
+        self.centre.scorer.centre.again()  # type: ignore[union-attr]  # a broker brings what it retains
+        self.centre.step()
+
+
+def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW) -> Place:
+    """Start the scorer of a folder."""
+    journal = leaving.enter_context(open_journal(folder))
+    event, now = open_event(folder), Clock()
+    now.read = lambda: wall
+    scorer = Scorer(event, journal, folder, now, lambda: clock[0])
+    for table in event.tables:
+        scorer.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")
+    place = Place(scorer, Wire())
+    scorer.publisher.link = place.ear
+    if scorer.hall:
+        scorer.hall._links = [place.line]
+    return place
+
+
+@contextmanager
+def places(folder: Path) -> Iterator[Places]:
+    """Return two halls and their centre, all connected."""
+    with ExitStack() as leaving:
+        clock = [1000.0]
+        root = folder / "centre"
+        save_event(root, plan(), deals(), registry())
+        write_halls(root, HALLS)
+        key = open_event_key(root).public
+        for hall in HALLS:
+            place = folder / hall.name
+            save_event(place, plan_of_hall(plan(), hall), deals(), registry())
+            list_devices(place, hall.numbers)
+            write_centre(place, CentreAddress(hall.name, hall.title, ("127.0.0.1:1",), key))
+        made = Places(
+            start(root, clock, leaving),
+            {hall.name: start(folder / hall.name, clock, leaving) for hall in HALLS},
+            clock,
+            folder,
+        )
+        for one in made.halls.values():
+            one.heal()
+        made.centre.scorer._inbox.put(LinkChanged(up=True))
+        made.centre.step()
+        yield made

@@ -1,0 +1,95 @@
+"""What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.protocol import LogMessage
+from broker.scorer.state import EventState
+from broker.store import RefusedRow
+from tests.broker.halls.places import HALLS, Places, places
+from tests.broker.scorer.small import event, whole_event, whole_log
+
+
+def said_in(hall: str) -> list[LogMessage]:
+    """Return all that the tables of a hall say."""
+    (tables,) = [one.numbers for one in HALLS if one.name == hall]
+    return [message for table in sorted(tables) for message in whole_log(table)]
+
+
+def facts_at(place: Places) -> list[tuple[int, int, str]]:
+    """Return table, number and id of all facts at the centre."""
+    journal = place.centre.scorer._journal
+    return sorted((m.table, m.seq, m.id) for m in journal.messages() if isinstance(m, LogMessage))
+
+
+ALL = sorted((one.table, one.seq, one.id) for one in whole_event())
+
+
+def test_the_centre_has_the_facts_of_all_halls_and_their_standings_together(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name))
+        made.carry()
+        assert facts_at(made) == ALL
+        refused: list[RefusedRow] = [*made.centre.scorer._journal.refused()]
+        assert refused == []
+        whole = EventState(event())
+        whole.load(whole_event())
+        view = made.centre.scorer.feed.current
+        assert list(view.standings) == list(whole.snapshot().standings)
+        assert [(one.name, one.behind, one.refused, one.lifecycle) for one in view.halls] == [
+            ("paris", 0, 0, "there"),
+            ("osaka", 0, 0, "there"),
+        ]
+
+
+def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris, osaka = made.halls["paris"], made.halls["osaka"]
+        paris.hear(*said_in("paris"))
+        made.carry()
+        assert paris.scorer.state.plays_in == 8
+        assert paris.scorer.snapshot.complete == frozenset()
+        assert len(paris.scorer.feed.current.standings) == len(paris.scorer.state.event.players)
+        osaka.hear(*said_in("osaka"))
+        assert osaka.scorer.snapshot.complete == frozenset()
+        made.carry()
+        everything = frozenset(event().expected)
+        assert [one.scorer.snapshot.complete for one in (paris, osaka, made.centre)] == [everything] * 3
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_lost_doubled_and_mixed_up_rows_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    with places(tmp_path_factory.mktemp("places")) as made:
+        to_come = {name: said_in(name) for name in made.halls}
+        for _ in range(data.draw(st.integers(2, 10))):
+            name = data.draw(st.sampled_from(sorted(made.halls)))
+            hall = made.halls[name]
+            count = data.draw(st.integers(0, 12))
+            hall.hear(*to_come[name][:count])
+            del to_come[name][:count]
+            match data.draw(st.sampled_from(("carry", "mix", "cut", "heal", "late"))):
+                case "carry":
+                    made.carry_down(name)
+                    made.carry_up(name)
+                case "mix":
+                    made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60)))
+                case "cut":
+                    hall.cut()
+                case "heal":
+                    hall.heal()
+                case "late":
+                    made.clock[0] += 6
+                    hall.step()
+        for name, hall in made.halls.items():
+            hall.hear(*to_come[name])
+            hall.heal()
+        made.carry(200)
+        assert facts_at(made) == ALL
+        assert [*made.centre.scorer._journal.refused()] == []

@@ -1,0 +1,220 @@
+"""What the centre takes of a hall's rows, what it refuses, and what its arbiters are told."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from broker.errors import BadEvent
+from broker.event.halls import HALLS as HALLS_FILE
+from broker.event.halls import HallsFile, read_halls, write_halls
+from broker.protocol import AnyDecision, Deadline, LogMessage, Ruling, Undo, Void, decode, encode, topics
+from broker.protocol.halls import HallRow
+from broker.protocol.link import Incoming
+from broker.rulings.model import RulingAuthor, RulingDraft
+from broker.store.chain import link_after
+from broker.web.embargo import PublicViews
+from tests.broker.halls.places import HALLS, Place, Places, places
+from tests.broker.halls.test_link import said_in
+from tests.broker.scorer.small import event, whole_log
+
+HEAD = RulingAuthor("Hélène Roy", "helene", "head_arbiter")
+
+
+def rule(place: Place, decision: AnyDecision, key: tuple[int, int] | None = None, id_: str = "ruling-0001") -> str:
+    """Let the head arbiter of a place rule on a play, or on none; return the ruling's id."""
+    rulings = place.scorer.rulings
+    after = place.scorer.state.last_word(key) if key else None
+    if isinstance(decision, Undo):
+        after = decision.ruling
+    table, round_ = key or (None, None)
+    draft = RulingDraft(id=id_, after=after, table=table, round=round_, decision=decision, reason="as I saw it")
+    rulings.give(draft, HEAD)
+    place.step()
+    return id_
+
+
+def rulings_at(made: Places) -> list[tuple[int, str]]:
+    journal = made.centre.scorer._journal
+    return [(one.number, one.id) for one in journal.messages() if isinstance(one, Ruling)]
+
+
+def codes(place: Place) -> list[str]:
+    """Return the codes of the alerts of a place, oldest first."""
+    return [alert.code for alert in reversed(place.scorer.feed.current.alerts)]
+
+
+def test_rulings_of_halls_count_at_the_centre_under_its_own_numbers(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name))
+        rule(made.centre, Deadline(at=2_000_000_000_000), id_="of-the-centre")
+        rule(made.halls["paris"], Void(), (1, 1), "void-paris")
+        rule(made.halls["osaka"], Void(), (3, 2), "void-osaka")
+        rule(made.halls["osaka"], Undo(ruling="void-osaka"), id_="undo-osaka")
+        rule(made.halls["osaka"], Deadline(at=1_900_000_000_000), id_="of-osaka-alone")
+        made.carry()
+        assert sorted(rulings_at(made)) == [
+            (1, "of-the-centre"),
+            (2, "void-paris"),
+            (3, "void-osaka"),
+            (4, "undo-osaka"),
+        ]
+        state = made.centre.scorer.state
+        assert (state.play((1, 1)).points, state.play((3, 2)).points is not None) == (None, True)
+        assert "hall_ruling_refused" not in codes(made.centre)
+
+
+def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -> bytes:
+    """Return a row that somebody with a hall's credentials makes, after the last that the centre has."""
+    at = made.centre.scorer.centre._at[hall]  # type: ignore[union-attr]  # the centre has one
+    number = at.upto + 1 if height is None else height
+    return encode(
+        HallRow(
+            id=f"forged-{number:04}",
+            event="cup",
+            hall=hall,
+            store=at.store,
+            attempt=at.attempt,
+            height=number,
+            before=at.link,
+            link=link_after(bytes.fromhex(at.link), number, 1, body).hex(),
+            at=1,
+            body=body.decode(),
+        )
+    )
+
+
+def arrive(made: Places, hall: str, payload: bytes) -> None:
+    topic = topics.HALL_ROW.at("cup", hall=hall)
+    made.centre.scorer._inbox.put(Incoming(topic, payload, lambda: None))
+    made.centre.step()
+
+
+def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name)[:6])
+        made.carry()
+        height = made.centre.scorer._journal.height
+        arrive(made, "paris", forged(made, "paris", encode(whole_log(3)[-1])))
+        ruling = Ruling(
+            id="forged-ruling", event="cup", number=1, after=None, table=4, round=1, deal=event().bookings[4, 1].deal,
+            decision=Void(), author="X", account="x", role="head_arbiter", reason="?", at=1,
+        )  # fmt: skip
+        arrive(made, "paris", forged(made, "paris", encode(ruling)))
+        arrive(made, "paris", forged(made, "paris", encode(replace(ruling, table=1, round=1, after="nothing-there"))))
+        unsigned = replace(whole_log(1)[8], signature=None, device=None)
+        arrive(made, "paris", forged(made, "paris", encode(unsigned)))
+        assert made.centre.scorer._journal.height == height
+        assert codes(made.centre).count("not_of_hall") >= 1
+        assert {"not_of_hall", "hall_ruling_refused", "unsigned"} <= set(codes(made.centre))
+        assert made.centre.scorer.state.play((4, 1)).rulings == ()
+
+
+def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris")[:4])
+        made.carry()
+        whole = decode(HallRow, forged(made, "paris", encode(said_in("paris")[4])))
+        arrive(made, "paris", encode(replace(whole, body=whole.body.replace("1000", "1001"))))
+        assert "hall_row_altered" in codes(made.centre)
+
+
+def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
+        made.centre.step()
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name))
+        made.carry()
+        tables = {one.table for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
+        assert tables == {1, 2}
+        assert "hall_revoked" in codes(made.halls["osaka"])
+        assert made.halls["osaka"].scorer.feed.current.centre.revoked  # type: ignore[union-attr]  # a hall has it
+        write_halls(made.folder / "centre", HALLS)
+        made.centre.step()
+        made.carry()
+        assert made.centre.scorer.state.plays_in == 16
+
+
+def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        paris.hear(*said_in("paris")[:10])
+        made.carry()
+        at = made.centre.scorer.centre._at["paris"]  # type: ignore[union-attr]  # as above
+        made.centre.scorer.centre._at["paris"] = replace(at, link="e" * 64)  # type: ignore[union-attr]  # another's row
+        made.centre.scorer.centre.again()  # type: ignore[union-attr]  # as above
+        made.centre.step()
+        paris.hear(*said_in("paris")[10:])
+        made.carry()
+        assert "centre_has_more" in codes(paris)
+        (upto,) = [one.upto for one in made.centre.scorer.feed.current.halls if one.name == "paris"]
+        assert upto == paris.scorer._journal.height
+        ids = [one.id for one in made.centre.scorer._journal.messages()]
+        assert len(ids) == len(set(ids))
+        assert made.centre.scorer.state.plays_in == 8
+
+
+def test_facts_that_a_hall_has_refused_are_not_waited_for_at_the_centre(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        paris.scorer._intake.books[1].passed_over.add(3)
+        paris.hear(*[one for one in said_in("paris") if (one.table, one.seq) != (1, 3)])
+        made.clock[0] += 20
+        paris.step()
+        made.carry()
+        assert made.centre.scorer._intake.books[1].gaps() == ()
+        refused = [(one.table, one.seq, one.code) for one in made.centre.scorer._journal.refused()]
+        assert refused == [(1, 3, "too_many_facts")]
+
+
+def test_a_hall_shows_everybody_only_what_is_over_in_all_halls(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris"))
+        made.carry()
+        view = made.halls["paris"].scorer.feed.current
+        assert view.plays_in == view.plays_expected == 8
+        public = PublicViews().of(view)
+        assert (list(public.plays), public.centre, public.halls) == ([], None, ())
+        assert {one.plays for one in public.standings} <= {0}
+
+
+def test_what_a_hall_was_told_is_over_is_known_after_a_restart_without_a_link(tmp_path: Path) -> None:
+    with places(tmp_path) as made, ExitStack() as leaving:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name))
+        made.carry()
+        made.halls["paris"].scorer._journal.close()
+        made.restart("paris", leaving)
+        assert made.halls["paris"].scorer.snapshot.complete == frozenset(event().expected)
+
+
+@pytest.mark.parametrize(
+    ("halls", "code"),
+    [
+        ((("paris", "1-2"), ("osaka", "2")), "hall_tables_wrong"),
+        ((("paris", "1"), ("paris", "2")), "hall_twice"),
+        ((("paris", "one"),), "hall_tables_wrong"),
+        ((("Paris", "1"),), "malformed"),
+    ],
+)
+def test_halls_that_cannot_be_are_refused(tmp_path: Path, halls: tuple[tuple[str, str], ...], code: str) -> None:
+    written = [f'[[halls]]\nname = "{name}"\ntitle = "T"\ntables = "{tables}"\n' for name, tables in halls]
+    (tmp_path / HALLS_FILE).write_text("".join(written), encoding="utf-8")
+    with pytest.raises(BadEvent) as refused:
+        read_halls(tmp_path)
+    assert [one.code for one in refused.value.found] == [code]
+
+
+def test_a_file_of_halls_is_followed_and_stays_as_it_was_while_it_cannot_be_read(tmp_path: Path) -> None:
+    write_halls(tmp_path, HALLS)
+    file = HallsFile(tmp_path)
+    assert file.connecting() == ("paris", "osaka")
+    (tmp_path / HALLS_FILE).write_text("halls = 1", encoding="utf-8")
+    assert file.connecting() == ("paris", "osaka")
+    write_halls(tmp_path, [replace(HALLS[0], revoked=True)])
+    assert file.connecting() == ()
+    assert HallsFile(tmp_path / "elsewhere").connecting() is None

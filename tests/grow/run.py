@@ -1,0 +1,455 @@
+"""Plays an event in three halls while everything between them fails, and judges it."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import ssl
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from broker.cli.halls import hall as hall_command
+from broker.event import STANDINGS
+from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
+from broker.protocol import parse_topic, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
+from broker.store import STORE
+from tests.chaos.event import expected
+from tests.chaos.oracle import Recount, ranks_of_file, ranks_of_view, read_store
+from tests.e2e.proxy import Proxy
+from tests.encryption import trusting
+from tests.grow.event import HALLS, World, make_world, plays_of_deal
+from tests.grow.tables import SimulatedTable
+
+NODES: Final = 3
+PATIENCE_S: Final = 180.0
+LATE: Final = HALLS[2]
+"""The hall that joins late."""
+
+CLOCKS_MS: Final = {"paris": 0, "osaka": 3 * 3_600_000, "lima": -26 * 3_600_000}
+"""By how much the clocks of the halls' tables are wrong."""
+
+Play = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is run."""
+
+    seed: int
+    tables: int
+    """In each hall."""
+    rounds: int
+    pace_s: float
+    """Between two plays of a table."""
+    pause_s: float
+    """Between two faults."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What is wrong, in words, by kind."""
+
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """All of it."""
+        return [*self.lost, *self.doubled, *self.early, *self.others]
+
+
+class Ledger:
+    """Which plays were told by their tables, and what was public too early."""
+
+    def __init__(self) -> None:
+        self.told: set[Play] = set()
+        self.early: list[str] = []
+        self.seen = 0
+        self.world: World | None = None
+
+    def note(self, table: int, round_: int) -> None:
+        """Take in that a table is about to send a result."""
+        self.told.add((table, round_))
+
+    def complete(self, deal: int) -> bool:
+        """Return whether every table everywhere has sent its result of a deal."""
+        return self.world is not None and self.told.issuperset(plays_of_deal(self.world, deal))
+
+    def hear(self, where: str, heard: Incoming | LinkChanged) -> None:
+        """Look at something that is public."""
+        if isinstance(heard, LinkChanged):
+            return
+        place = parse_topic(heard.topic)
+        if heard.payload and place is not None and self.world is not None:
+            self.seen += 1
+            said = json.loads(heard.payload)
+            if place.topic is topics.PUBLIC_TRAVELLER:
+                if said["plays"] and not self.complete(said["deal"]):
+                    self.early.append(f"{where}: deal {said['deal']} was public before all halls had played it")
+            else:
+                over = sum(map(self.complete, set(self.world.chaos.deals.values())))
+                if any(row["plays"] > over for row in said["rows"]):
+                    self.early.append(f"{where}: standings with more than the {over} deals that were over")
+        heard.acknowledge()
+
+
+class Grown:
+    """The centre and its halls, each a process of its own, with everything between them."""
+
+    def __init__(self, options: Options, base: Path, log: Callable[[str], None]) -> None:
+        chance = random.Random(options.seed)
+        self.options, self.base, self._log = options, base, log
+        self.port = _free_ports(2 * NODES + len(HALLS))
+        self.proxies = {name: [Proxy(self.port + node) for node in range(NODES)] for name in HALLS}
+        ports = {name: [proxy.port for proxy in self.proxies[name]] for name in HALLS}
+        self.world = make_world(base, options.tables, options.rounds, ports, chance)
+        self.ledger = Ledger()
+        self.ledger.world = self.world
+        self.running: dict[str, DemoProcess] = {}
+        self.urls: dict[str, str] = {}
+        self.hall_ports = {name: self.port + 2 * NODES + at for at, name in enumerate(HALLS)}
+        self.tables: dict[str, list[SimulatedTable]] = {}
+        self.displays: list[Link] = []
+        self.copies: dict[str, Path] = {}
+        self._trust: ssl.SSLContext | None = None
+
+    # ---- processes --------------------------------------------------------------------------
+
+    def start_centre(self) -> None:
+        """Start the centre, with its three nodes."""
+        arguments = ["centre", str(self.world.centre), "--mqtt-port", str(self.port), "--desk-port", "0"]
+        self._start("centre", arguments)
+        self._trust = trusting(self.world.centre)
+
+    def start_hall(self, name: str) -> None:
+        """Start a hall's scorer, with a broker of its own."""
+        where = ["--mqtt-port", str(self.hall_ports[name]), "--desk-port", "0", "--broker", "embedded", "--plain"]
+        self._start(name, ["scorer", str(self.world.halls[name]), *where])
+
+    def _start(self, name: str, arguments: list[str]) -> None:
+        said = self.running[name] = DemoProcess(name, arguments, lambda who, line: self._log(f"{who}: {line}"))
+        self.urls[name] = said.wait_for(r"^Desk: (\S+)", PATIENCE_S)
+
+    def kill(self, name: str) -> None:
+        """End a scorer, with its brokers, as a power cut would."""
+        self.running[name].kill()
+        self.running[name].stop()
+
+    def seat(self, name: str) -> None:
+        """Let the tables of a hall play."""
+        if name not in self.tables:
+            event = self.world.open()
+            script, keys = self.world.chaos.scripts, self.world.keys
+            for table in self.world.tables[name]:
+                one = SimulatedTable(
+                    event, table, keys[table], script[table], self.ledger.note, self.options.pace_s, CLOCKS_MS[name]
+                )
+                one.connect(self.world.halls[name], self.hall_ports[name])
+                self.tables.setdefault(name, []).append(one)
+                one.start()
+                one.go.set()
+            known = Credentials.load(self.world.halls[name] / "credentials.json")
+            address = Address("127.0.0.1", self.hall_ports[name], "display", known.password("display"))
+            self._watch(name, address)
+
+    def watch_centre(self) -> None:
+        """Look at what is public at the centre."""
+        certificates = Certificates.of_event(self.world.centre)
+        identity = certificates.office("display")
+        self._watch("centre", Address("127.0.0.1", self.port, "display", "", certificates.ca, identity=identity))
+
+    def _watch(self, where: str, address: Address) -> None:
+        public = (topics.PUBLIC_TRAVELLER.at(NAME), topics.PUBLIC_STANDINGS.at(NAME))
+        link = Link(
+            address, passing_id("grow-display"), public, lambda heard: self.ledger.hear(where, heard), kept=False
+        )
+        link.start()
+        self.displays.append(link)
+
+    def node_pids(self) -> list[int]:
+        """Return the process ids of the centre's nodes."""
+        found = []
+        for process in Path("/proc").iterdir():
+            with suppress(OSError):
+                line = (process / "cmdline").read_bytes().decode(errors="replace")
+                if (
+                    process.name.isdecimal()
+                    and str(self.world.centre / "broker" / "node-") in line
+                    and "nats-server" in line
+                ):
+                    found.append(int(process.name))
+        return sorted(found)
+
+    def view(self, name: str) -> dict[str, Any]:
+        """Return what a desk shows."""
+        trust: ssl.SSLContext | bool = self._trust if name == "centre" and self._trust else False
+        answer = httpx.get(f"{self.urls[name]}view.json", verify=trust, timeout=30)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def copy_store(self, name: str) -> None:
+        """Copy the store of a hall as it is now."""
+        self.copies[name] = copy = self.base / f"{name}.copy"
+        copy.unlink(missing_ok=True)
+        with (
+            closing(sqlite3.connect(self.world.halls[name] / STORE)) as store,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            store.backup(target)
+
+    def restore_store(self, name: str) -> None:
+        """Put the older copy in the place of the store of a hall that does not run, its witness with it."""
+        folder = self.world.halls[name]
+        for one in folder.glob("scorer.*"):
+            one.unlink()
+        shutil.copyfile(self.copies[name], folder / STORE)
+
+    def revoke(self, name: str, *, revoked: bool) -> None:
+        """Revoke a hall at the centre, or admit it again."""
+        command = ["revoke" if revoked else "admit", str(self.world.centre), name]
+        hall_command.main(command, standalone_mode=False)
+
+    def stop(self) -> None:
+        """End everything."""
+        tables = [one for of_hall in self.tables.values() for one in of_hall]
+        for one in tables:
+            one.ended.set()
+        for one in tables:
+            one.join(5)
+        for link in self.displays:
+            link.stop()
+        for process in self.running.values():
+            process.stop()
+        for proxy in (proxy for proxies in self.proxies.values() for proxy in proxies):
+            proxy.close()
+
+
+def _free_ports(count: int) -> int:
+    """Return the first of so many free ports in a row."""
+    while True:
+        first = random.randrange(20_000, 32_000)
+        try:
+            for port in range(first, first + count):
+                with socket.create_server(("127.0.0.1", port)):
+                    pass
+        except OSError:
+            continue
+        return first
+
+
+class Faults:
+    """What fails, one after the other, and is made well again."""
+
+    def __init__(self, grown: Grown, chance: random.Random, said: Callable[[str], None]) -> None:
+        self._grown, self._chance, self._said = grown, chance, said
+        self.counts: Counter[str] = Counter()
+        self._problems: list[str] = []
+
+    def script(self) -> Iterator[Callable[[], None]]:
+        """Return all kinds of faults once, in an order drawn by chance; the late hall joins among the first."""
+        kinds = [
+            self._node_dies,
+            self._link_cut,
+            self._link_dead,
+            self._hall_restored,
+            self._hall_dies,
+            self._centre_dies,
+            self._hall_revoked,
+            self._node_dies,
+            self._node_dies,
+            self._slow_link,
+        ]
+        self._chance.shuffle(kinds)
+        kinds.insert(2, self._late_hall)
+        return iter(kinds)
+
+    def _note(self, kind: str) -> None:
+        self.counts[kind] += 1
+        self._said(kind)
+
+    def _any_hall(self) -> str:
+        return self._chance.choice([name for name in HALLS if name in self._grown.tables])
+
+    def _late_hall(self) -> None:
+        self._note(f"{LATE} joins late")
+        self._grown.start_hall(LATE)
+        self._grown.seat(LATE)
+
+    def _node_dies(self) -> None:
+        if pids := self._grown.node_pids():
+            self._note("a node of the centre is killed")
+            with suppress(ProcessLookupError):
+                os.kill(self._chance.choice(pids), signal.SIGKILL)
+
+    def _link_cut(self) -> None:
+        self._with_link("the link of a hall is cut", lambda proxy: proxy.cut())
+
+    def _link_dead(self) -> None:
+        self._with_link("the link of a hall swallows everything", lambda proxy: proxy.swallow())
+
+    def _slow_link(self) -> None:
+        self._with_link("the link of a hall takes a second", lambda proxy: proxy.delay(1.0))
+
+    def _with_link(self, kind: str, fail: Callable[[Proxy], None]) -> None:
+        name = self._any_hall()
+        self._note(kind)
+        for proxy in self._grown.proxies[name]:
+            fail(proxy)
+        self._pause(3 * self._grown.options.pause_s)
+        for proxy in self._grown.proxies[name]:
+            proxy.heal()
+
+    def _hall_dies(self) -> None:
+        name = self._any_hall()
+        self._note("the scorer and broker of a hall are killed")
+        self._grown.kill(name)
+        self._grown.start_hall(name)
+
+    def _hall_restored(self) -> None:
+        name = self._any_hall()
+        self._note("a hall is restored from an older copy")
+        self._grown.copy_store(name)
+        self._pause(2 * self._grown.options.pause_s)
+        self._grown.kill(name)
+        self._grown.restore_store(name)
+        self._grown.start_hall(name)
+
+    def _centre_dies(self) -> None:
+        self._note("the centre is killed with its nodes")
+        self._grown.kill("centre")
+        self._pause(self._grown.options.pause_s)
+        self._grown.start_centre()
+
+    def _hall_revoked(self) -> None:
+        name = self._any_hall()
+        self._note("a hall is revoked, and admitted again")
+        self._grown.revoke(name, revoked=True)
+        self._pause(2.0)
+        before = _plays_of(self._grown, name)
+        self._pause(3 * self._grown.options.pause_s)
+        if (after := _plays_of(self._grown, name)) != before:
+            self._problems.append(f"{name} was revoked, and the centre took {after - before} plays of it")
+        self._grown.revoke(name, revoked=False)
+
+    @property
+    def problems(self) -> list[str]:
+        """What was not as it should be while something failed."""
+        return self._problems
+
+    def _pause(self, seconds: float) -> None:
+        threading.Event().wait(seconds)
+
+
+def _plays_of(grown: Grown, name: str) -> int:
+    tables = grown.world.tables[name]
+    return sum(one["plays_in"] for one in grown.view("centre")["tables"] if one["table"] in tables)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of it."""
+
+    verdict: Verdict
+    plays: int
+    faults: dict[str, int]
+    shown: int
+    rows: int
+
+    @property
+    def line(self) -> str:
+        """The last line."""
+        found = self.verdict
+        counts = [f"{len(getattr(found, kind))} {kind}" for kind in ("lost", "doubled", "early")]
+        return f"grow: {len(HALLS)} halls, {self.plays} plays, {', '.join(counts)}, {sum(self.faults.values())} faults"
+
+
+def run_event(options: Options, base: Path, said: Callable[[str], None], log: Callable[[str], None]) -> Outcome:
+    """Play an event in an empty folder, and judge it."""
+    grown = Grown(options, base, log)
+    try:
+        said("the centre starts")
+        grown.start_centre()
+        grown.watch_centre()
+        for name in HALLS:
+            if name != LATE:
+                grown.start_hall(name)
+                grown.seat(name)
+        faults = Faults(grown, random.Random(options.seed + 1), said)
+        for fail in faults.script():
+            threading.Event().wait(options.pause_s)
+            fail()
+        said("all is well from now on")
+        view = _settle(grown)
+        verdict = Verdict(early=list(grown.ledger.early), others=[*faults.problems])
+        _judge(grown, view, verdict)
+        rows = sum(one["upto"] for one in view["halls"])
+        return Outcome(verdict, len(grown.world.chaos.deals), dict(faults.counts), grown.ledger.seen, rows)
+    finally:
+        grown.stop()
+
+
+def _settle(grown: Grown) -> dict[str, Any]:
+    """Wait until the centre has every play, and nobody has anything more to send."""
+    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+    while True:
+        view = grown.view("centre")
+        over = view["plays_in"] == view["plays_expected"] and not any(one["behind"] for one in view["halls"])
+        halls = [grown.view(name) for name in HALLS] if over else []
+        if over and all(one["centre"]["rows"] == one["centre"]["upto"] for one in halls):
+            return view
+        if time.monotonic() > deadline:
+            return view
+        pause.wait(0.5)
+
+
+def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
+    grown.running["centre"].stop()
+    stored = read_store(grown.world.centre / STORE)
+    _judge_plays(grown.world, stored.results, verdict)
+    if verdict.problems:
+        return
+    right = Recount(grown.world.chaos, stored).ranks()
+    said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.world.centre / STANDINGS)}
+    verdict.others += [f"{at}: the standings are not those recomputed" for at, ranks in said.items() if ranks != right]
+    everything = set(grown.world.chaos.deals.values())
+    for name in HALLS:
+        deals = {one["deal"] for one in grown.view(name)["plays"] if not one["provisional"]}
+        if deals != everything:
+            verdict.others.append(f"{name}: {len(deals)} of {len(everything)} deals are public at the end")
+
+
+def _judge_plays(world: World, stored: list[dict[str, Any]], verdict: Verdict) -> None:
+    found: dict[Play, list[dict[str, Any]]] = defaultdict(list)
+    for result in stored:
+        found[result["table"], result["round"]].append(result)
+    for play in world.chaos.deals:
+        results, where = found.pop(play, []), f"table {play[0]}, round {play[1]}"
+        if not results:
+            verdict.lost.append(f"{where}: no result at the centre")
+        elif len(results) > 1:
+            verdict.doubled.append(f"{where}: {len(results)} results at the centre")
+        else:
+            meant = {name: value for name, value in expected(world.chaos, play).items() if name != "fines"}
+            verdict.others.extend(
+                f"{where}: {name} is {results[0][name]}, and was {value}"
+                for name, value in meant.items()
+                if results[0][name] != value
+            )
+    verdict.doubled.extend(f"table {table}, round {round_} was never planned" for table, round_ in found)
