@@ -18,7 +18,7 @@ HONOUR_SIGNS: Final = "東南西北白發中"
 
 def tile_signs(face: str) -> tuple[str, str]:
     """Return what is drawn on a tile: a rank and the sign of its suit, or no rank and an honour's sign."""
-    rank, suit = face
+    rank, suit = face[0], face[1]
     return ("", HONOUR_SIGNS[int(rank) - 1]) if suit == "z" else (rank, SUIT_SIGNS[suit])
 
 
