@@ -65,9 +65,11 @@ test-slow: setup ## the tests that kill, cut, attack and soak (after `make test`
 	$(BIN)/python -m pytest -m slow -n 3 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, luck and strength, the referee, a movement for 64 players, restoring, riichi hands
+bench: setup ## measure: scoring beside pandas, luck and strength, ratings, simulated players, the referee, a movement for 64 players, restoring, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.strength
+	$(BIN)/python -m tests.benchmarks.rating
+	$(BIN)/python -m tests.benchmarks.club
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
 	$(BIN)/python -m tests.kiosk.trials

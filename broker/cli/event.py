@@ -24,6 +24,7 @@ from broker.cli.movement import movement_new as new_movement
 from broker.cli.par import event_par
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
+from broker.cli.rating import event_rating
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
@@ -391,6 +392,7 @@ event_group.add_command(event_stage)
 event_group.add_command(event_final)
 event_group.add_command(event_luck)
 event_group.add_command(event_par)
+event_group.add_command(event_rating)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")

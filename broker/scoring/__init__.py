@@ -39,7 +39,16 @@ from broker.scoring.standings import (
     rank,
     standing_places,
 )
-from broker.scoring.strength import GOALS, MOST_PLAYERS, EventStrength, Interval, Shares, event_strength, longer
+from broker.scoring.strength import (
+    GOALS,
+    MOST_PLAYERS,
+    EventStrength,
+    Interval,
+    Shares,
+    event_strength,
+    joint_strength,
+    longer,
+)
 from broker.scoring.team import (
     Lineup,
     TeamDeal,

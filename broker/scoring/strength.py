@@ -18,7 +18,7 @@ A bootstrap over deals would take the differences that were seen for those of st
 (`tests/benchmarks/strength.py` measures it). Nothing here enters a ranking.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from broker.protocol import SEATS
-from broker.scoring.compare import Whole
+from broker.scoring.compare import Whole, numbering
 from broker.scoring.standings import GroupRow, Ledger
 
 Floats = NDArray[np.float64]
@@ -78,6 +78,8 @@ class EventStrength:
     plays: int
     deals: int
     names: tuple[str, ...]
+    played: tuple[int, ...]
+    """How many plays each of `names` has."""
     plays_each: float
     """The mean over the players."""
     shares: Shares
@@ -123,10 +125,27 @@ def longer(reliability: float, goal: float) -> float:
 
 def event_strength(ledger: Ledger) -> EventStrength | None:
     """Return what the compared plays of a ledger tell; None where these, or players, are too few or too many for it."""
-    rows = [row for row in ledger.rows.values() if len(row.group.members) > 1 and not row.group.small]
+    return joint_strength([(ledger, str)])
+
+
+def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> EventStrength | None:
+    """Return what several events tell together, each with what its players are called in all of them.
+
+    Everybody is compared only with those who held the same tiles: a deal of one event is none of another's. Players of
+    events that nobody links are compared with the mean of their own. None as for `event_strength`.
+    """
+    number, rows, seated, deals = numbering(), list[GroupRow](), list[Whole](), set[tuple[int, int]]()
+    for event, (ledger, name_of) in enumerate(events):
+        numbers_here = np.array([number[name_of(name)] for name in ledger.entries.names], dtype=np.int64)
+        for row in ledger.rows.values():
+            if len(row.group.members) > 1 and not row.group.small:
+                rows.append(row)
+                seated.append(numbers_here[row.entries])
+                deals.add((event, row.group.deal))
     if not rows:
         return None
-    numbers, entries = _numbered(rows)
+    numbers, entries = _numbered(seated)
+    names = tuple(number)
     if len(numbers) > MOST_PLAYERS:
         return None
     points = _Fit.of([row.group.points.astype(np.float64) for row in rows], entries, len(numbers))
@@ -135,21 +154,20 @@ def event_strength(ledger: Ledger) -> EventStrength | None:
         return None
     chance = np.random.default_rng(0)
     found = imps.ratios(chance)
-    deals = len({row.group.deal for row in rows})
     return EventStrength(
         plays=sum(len(one) for one in entries),
-        deals=deals,
-        names=tuple(ledger.entries.names[number] for number in numbers),
+        deals=len(deals),
+        names=tuple(names[one] for one in numbers),
+        played=tuple(np.bincount(np.concatenate(entries, axis=None), minlength=len(numbers)).tolist()),
         plays_each=sum(one.size for one in entries) / len(numbers),
-        shares=_shares(points, deals, np.random.default_rng(1)),
+        shares=_shares(points, len(deals), np.random.default_rng(1)),
         reliability=_interval(imps.reliability(imps.ratio_at(np.ones(1)))[0], imps.reliability(found.ratio)),
         drawn=imps.strengths(chance),
     )
 
 
-def _numbered(rows: Iterable[GroupRow]) -> tuple[list[int], list[Whole]]:
+def _numbered(entries: Sequence[Whole]) -> tuple[list[int], list[Whole]]:
     """Return the entries that played, and of each group who sat where by the place among them."""
-    entries = [row.entries for row in rows]
     numbers, at = np.unique(np.concatenate(entries), return_inverse=True)
     ends = np.cumsum([len(one) for one in entries])[:-1]
     return numbers.tolist(), np.split(at.reshape(-1, len(SEATS)), ends)

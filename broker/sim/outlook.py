@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from broker.rules.mcr import TableMeld
 from broker.sim.plans import ENOUGH_FAN, NONE, TILES_OF, Plans, Whole, all_pungs, plans, set_of, seven_pairs
@@ -29,6 +30,27 @@ POOLS: Final = 4
 
 IN_TIME: Final = 0.25
 """The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
+
+PAIR: Final = 2
+
+
+class Style(Struct, frozen=True):
+    """How a player thinks."""
+
+    reads: bool = True
+    """Reads what opponents may wait for, and weighs it."""
+    appetite: float = 0.0
+    """How much a dear hand draws: the power to which what it pays counts."""
+    whim: float = 0.3
+    """Points by which the worth of a discard is misjudged, so that people differ: the scale of Gumbel's noise."""
+    pung: float = 2.0
+    """How much likelier the third of a pair comes: anybody may discard it."""
+    ready: float = 3.0
+    """How much likelier the last tile comes: anybody may discard it, whatever it completes."""
+
+
+PLAIN: Final = Style(reads=False, whim=0.0, pung=1.0, ready=1.0)
+"""Takes the likeliest hand of 8 fan, and discards what is safe among equals alone."""
 
 LIKELY: Final = 0.9
 """No tile is surer than this."""
@@ -82,13 +104,14 @@ class Outlook(NamedTuple):
         return kept
 
 
-def outlook(view: PlayerView, held: Whole, melds: tuple[TableMeld, ...], appetite: float) -> Outlook:
-    """Weigh the plans near some tiles of the player's. `appetite`: the power to which what a plan pays counts."""
-    near = near_plans(held.tobytes(), _sets(melds), view.winds, appetite)
+def outlook(view: PlayerView, held: Whole, melds: tuple[TableMeld, ...], style: Style) -> Outlook:
+    """Weigh the plans near some tiles of the player's."""
+    near = near_plans(held.tobytes(), _sets(melds), view.winds, style.appetite)
     unseen = view.unseen
     reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
-    chance = np.minimum(LIKELY, unseen * reach)
+    chance = np.minimum(LIKELY, unseen * reach * np.where(held == PAIR, style.pung, 1))
     weight = np.exp(near.lacked @ np.log(np.maximum(chance, NEVER))) * near.counts_for
+    weight[near.lacked.sum(axis=1) <= 1] *= style.ready
     weight[(near.lacked > unseen).any(axis=1)] = 0
     return Outlook(near, weight, chance, float(weight.sum()))
 

@@ -17,7 +17,8 @@ from broker.event.par import DealPar, EventPar, played_hash
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, McrPaymentRules, seat_points
 from broker.rules.mcr import Judge, fan_judge
-from broker.sim.player import SimulatedPlayer, Style
+from broker.sim.outlook import Style
+from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
 
 PLAYERS: Final = 1

@@ -15,24 +15,9 @@ from broker.protocol import SEATS
 from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld, meld_from_table, shanten_and_useful
 from broker.sim.danger import deal_in
-from broker.sim.outlook import NEVER, Outlook, outlook
+from broker.sim.outlook import NEVER, Outlook, Style, outlook
 from broker.sim.plans import SUITED, Whole
 from broker.sim.view import Chance, PlayerView
-
-
-class Style(Struct, frozen=True):
-    """How a player thinks."""
-
-    reads: bool = True
-    """Reads what opponents may wait for, and weighs it."""
-    appetite: float = 1.0
-    """How much a dear hand draws: the power to which what it pays counts."""
-    whim: float = 0.3
-    """Points by which the worth of a discard is misjudged, so that people differ: the scale of Gumbel's noise."""
-
-
-PLAIN: Final = Style(reads=False, appetite=0.0, whim=0.0)
-"""Takes the likeliest hand of 8 fan, and discards what is safe among equals alone."""
 
 
 class SimulatedPlayer(Struct, frozen=True):
@@ -87,7 +72,7 @@ def choose_claim(view: PlayerView, claims: Sequence[Claim], player: SimulatedPla
 def discard_or_kong(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
     """Aim at hands of 8 fan and more; weigh what others may wait for, and give up late what cannot be won."""
     style = player.style
-    now = outlook(view, view.held, view.melds, style.appetite)
+    now = outlook(view, view.held, view.melds, style)
     discards = np.flatnonzero(view.held).tolist()
     lost = hopeless(view, now)
     if lost and not style.reads:
@@ -130,12 +115,12 @@ def _with_kong(view: PlayerView, kong: Kong, style: Style) -> float:
     rest = view.held.copy()
     rest[kong.tile] = 0
     new = (TableMeld("kong", (KINDS[kong.tile],) * COPIES),) if kong.do == "concealed_kong" else ()
-    return outlook(view, rest, (*view.melds, *new), style.appetite).sum
+    return outlook(view, rest, (*view.melds, *new), style).sum
 
 
 def best_claim(view: PlayerView, claims: Sequence[Claim], style: Style) -> Claim | None:
     """Claim where the hand is better with it, after the best discard, than without."""
-    without = outlook(view, view.held, view.melds, style.appetite).sum
+    without = outlook(view, view.held, view.melds, style).sum
     gains = [_relative(_with_claim(view, claim, style), without) for claim in claims]
     best = max(gains)
     return claims[gains.index(best)] if best > 1 else None
@@ -143,7 +128,7 @@ def best_claim(view: PlayerView, claims: Sequence[Claim], style: Style) -> Claim
 
 def _with_claim(view: PlayerView, claim: Claim, style: Style) -> float:
     rest = claim.left(view.held)
-    then = outlook(view, rest, (*view.melds, claim.meld(view.offered, view.turn)), style.appetite)
+    then = outlook(view, rest, (*view.melds, claim.meld(view.offered, view.turn)), style)
     return float(then.after_each_discard(rest)[rest > 0].max())
 
 

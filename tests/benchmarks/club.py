@@ -20,13 +20,15 @@ import click
 from broker.protocol import SEATS
 from broker.rules import load_mcr, new_deal, seat_points
 from broker.rules.mcr import fan_judge
-from broker.sim.player import PLAIN, SimulatedPlayer, Style
+from broker.sim.outlook import PLAIN, Style
+from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable, SimulatedPlay
 
 STYLES: Final[Mapping[str, Style]] = {
     "now": Style(),
-    "reads": Style(appetite=0.0, whim=0.0),
-    "dear": Style(reads=False, whim=0.0),
+    "sure": Style(whim=0.0),
+    "dear": Style(appetite=1.0, whim=0.0),
+    "blind": Style(reads=False, whim=0.0),
     "plain": PLAIN,
 }
 PAIRS: Final = (("east", "west"), ("south", "north"))

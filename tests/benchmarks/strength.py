@@ -69,11 +69,11 @@ def luck(world: World, shape: tuple[int, ...], chance: np.random.Generator) -> F
     return points
 
 
-def played(world: World, strengths: Floats, chance: np.random.Generator) -> Ledger:
-    """Play an event: in each round all tables play one deal, everybody seated by lot."""
+def played(world: World, strengths: Floats, chance: np.random.Generator, players: Floats | None = None) -> Ledger:
+    """Play an event: in each round all tables play one deal, all `players` seated by lot."""
     plays = []
     for deal in range(1, world.rounds + 1):
-        seats = chance.permutation(len(strengths)).reshape(world.tables, 4)
+        seats = chance.permutation(np.arange(len(strengths)) if players is None else players).reshape(world.tables, 4)
         own = strengths[seats]
         met = (own.sum(axis=1, keepdims=True) - own) / 3
         points = DEAL_SPREAD * flat(chance.standard_normal(4)) + own - met + luck(world, seats.shape, chance)

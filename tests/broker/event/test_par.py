@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.event.par import PAR, DealPar, EventPar, played_hash, read_par, write_par
-from broker.protocol import SEATS
+from broker.protocol import SEATS, Seat
 from broker.rules import RuleError, load_mcr, new_deal
 
 NOTHING = DealPar("0" * 64, 0, {seat: {} for seat in SEATS})
@@ -18,7 +18,7 @@ NOTHING = DealPar("0" * 64, 0, {seat: {} for seat in SEATS})
 plays = st.lists(st.integers(-64, 200), max_size=30)
 
 
-def counted(points: list[int]) -> dict[str, dict[int, int]]:
+def counted(points: list[int]) -> dict[Seat, dict[int, int]]:
     return {seat: {one: points.count(one) for one in points} for seat in SEATS}
 
 

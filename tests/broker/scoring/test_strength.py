@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS
-from broker.scoring import EventStrength, Ledger, ScoredPlay, event_strength, longer
+from broker.scoring import EventStrength, Ledger, ScoredPlay, event_strength, joint_strength, longer
 from tests.benchmarks.strength import World, played
 from tests.broker.scoring.events import OEDMC
 
@@ -127,3 +127,21 @@ def test_more_plays_are_needed_the_less_is_strength() -> None:
         known = [number for number in (interval.low, interval.estimate, interval.high) if number is not None]
         assert known == sorted(known)
     assert most.estimate == pytest.approx(4 * (half.estimate or 0))
+
+
+def test_events_taken_together_are_one_whose_deals_are_all_of_them() -> None:
+    """A deal of one event is none of another's, and whoever plays in both has all these plays."""
+    first, second = plays(1), plays(2)
+    together = joint_strength([(Ledger.of(listed, OEDMC), str) for listed in (first, second)])
+    one = told([*first, *(structs.replace(play, deal=play.deal + WORLD.rounds) for play in second)])
+    assert together is not None
+    assert (together.plays, together.deals, together.plays_each) == (one.plays, one.deals, one.plays_each)
+    assert dict(zip(together.names, together.played, strict=True)) == dict.fromkeys(one.names, 2 * WORLD.rounds)
+    assert together.reliability.estimate == pytest.approx(one.reliability.estimate)
+
+
+def test_players_are_told_from_each_other_by_what_they_are_called() -> None:
+    ledger = Ledger.of(plays(1), OEDMC)
+    found = joint_strength([(ledger, str.upper), (ledger, str)])
+    assert found is not None
+    assert {*found.names} == {*map(str.upper, ledger.entries.names), *ledger.entries.names}

@@ -8,9 +8,9 @@ import pytest
 from broker.protocol import Seat
 from broker.rules.mcr import Action, PlayState
 from broker.sim.danger import deal_in
-from broker.sim.outlook import count_lacking, near_plans
+from broker.sim.outlook import PLAIN, Style, count_lacking, near_plans
 from broker.sim.plans import COLUMN, NONE, count_columns, plans
-from broker.sim.player import PLAIN, Claim, SimulatedPlayer, Style, best_claim, choose_hold, discard_or_kong
+from broker.sim.player import Claim, SimulatedPlayer, best_claim, choose_hold, discard_or_kong
 from tests.broker.rules.mcr.playing import after, arranged, tiles
 from tests.broker.sim.playing import states, view_from
 

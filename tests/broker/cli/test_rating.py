@@ -1,0 +1,65 @@
+"""`homologue event rating` takes events together that players link, and says what luck leaves open."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
+
+from broker.cli.main import homologue
+from broker.scorer.snapshot import open_part
+from broker.scorer.stored_event import open_stored_event
+from broker.scoring import event_strength
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import plan
+from tests.refusals import codes
+
+
+def asked(*said: object) -> Result:
+    return CliRunner().invoke(homologue, ["event", "rating", *map(str, said)])
+
+
+@pytest.fixture(scope="module")
+def event(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return event_folder(tmp_path_factory.mktemp("autumn") / "cup")
+
+
+def test_one_event_is_rated_as_luck_and_strength_has_it(event: Path) -> None:
+    told = json.loads(asked(event, "--json").stdout)
+    found = event_strength(open_part(open_stored_event(event).room.snapshot()).ledger)
+    assert found is not None
+    names = {player.id: player.name for player in plan().players}
+    assert {one["name"]: one["strength"] for one in told["players"]} == {
+        names[player]: strength._asdict() for player, strength in found.strengths.items()
+    }
+    assert sum(one["plays"] for one in told["players"]) == 4 * told["plays"]
+    estimates = [one["strength"]["estimate"] for one in told["players"]]
+    assert estimates == sorted(estimates, reverse=True)
+
+
+def test_a_document_of_an_event_is_read_as_its_folder(event: Path, tmp_path: Path) -> None:
+    document = tmp_path / "event.json"
+    made = CliRunner().invoke(homologue, ["export", "json", str(event), "--whole", "--output", str(document)])
+    assert made.exit_code == 0, made.output
+    assert asked(document, "--json").stdout == asked(event, "--json").stdout
+
+
+def test_for_people_it_has_a_line_each(event: Path) -> None:
+    lines = asked(event).stdout.splitlines()
+    assert lines[0] == "1 events, 15 plays of 4 deals"
+    assert len(lines) == 3 + 16
+
+
+def test_an_event_named_twice_is_refused(event: Path) -> None:
+    assert codes(asked(event, event).stderr) == ["event_twice"]
+
+
+def test_namesakes_in_one_event_are_refused(tmp_path: Path) -> None:
+    players = plan().players
+    named = replace(plan(), players=(replace(players[0], name="player  7"), *players[1:]))
+    assert codes(asked(event_folder(tmp_path / "cup", of=named)).stderr) == ["same_name"]
+
+
+def test_nothing_is_told_where_nothing_was_played(tmp_path: Path) -> None:
+    assert codes(asked(event_folder(tmp_path / "cup", ())).stderr) == ["too_few_plays"]
