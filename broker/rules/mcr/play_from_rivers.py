@@ -107,36 +107,34 @@ def play_from_rivers(
     laid: Mapping[Seat, LaidSeat],
     ending: Ending,
     *,
-    gaps: bool = False,
     may_be_turned: bool = True,
 ) -> FoundPlay:
     """Return the plays of a deal that fit; `order` has the serials of its tiles as they were dealt.
 
-    `gaps`: players leave the place of a claimed tile empty. `may_be_turned`: a river may have been laid or read from
-    its end. Raises RuleError `tile_laid_twice`, `unknown_serial`, `tile_of_another`, `not_a_meld`,
-    `winning_tile_unknown`, `too_much_unread` or `no_play_fits`.
+    `may_be_turned`: a river may have been laid or read from its end. Raises RuleError `tile_laid_twice`,
+    `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`, `too_much_unread` or `no_play_fits`.
     """
     tiles = DealtTiles.of(deal, order)
-    for table in _readings(laid, ending, tiles, gaps=gaps):
+    for table in _readings(laid, ending, tiles):
         _check_tiles(table, tiles)
     for irregular in (False, True):
         fits = [
             _Fit(turned, search)
             for turned in _ways_round(laid, may_be_turned=may_be_turned)
-            for table in _readings(_turn(laid, turned), ending, tiles, gaps=gaps)
+            for table in _readings(_turn(laid, turned), ending, tiles)
             for search in _searches(table, tiles, irregular=irregular)
             if search.plays
         ]
         if fits:
             return _summary(fits, tiles, irregular=irregular)
-    tables = _readings(laid, ending, tiles, gaps=gaps)
+    tables = _readings(laid, ending, tiles)
     searches = chain.from_iterable(_searches(table, tiles, irregular=False) for table in tables)
     stuck = max(searches, key=lambda search: search.furthest, default=None)
     why = stuck.why if stuck else "no set can be made with what was read of a meld"
     raise RuleError("no_play_fits", f"no order of draws, discards and claims gives what lies there: {why}")
 
 
-def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles, *, gaps: bool) -> Iterator[LaidTable]:
+def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) -> Iterator[LaidTable]:
     """Return what lies there without the winning tile: of a discard it is in its river, a kong, or a winner's hand.
 
     Where it was not seen, and the river of its discarder ends with a tile that was not read, it may be that one.
@@ -144,7 +142,7 @@ def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles, 
     seats = {seat: laid.get(seat, LaidSeat()) for seat in SEATS}
     outcome, winning = ending.outcome, ending.winning
     if outcome.discarder is None:
-        yield LaidTable(_with_drawn(seats, ending), outcome, winning, None, gaps)
+        yield LaidTable(_with_drawn(seats, ending), outcome, winning, None)
         return
     own = seats[outcome.discarder]
     if winning is None:
@@ -159,12 +157,12 @@ def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles, 
     if robbed or winning in own.river:
         melds = tuple(_without(meld, winning) for meld in own.melds)
         seats[outcome.discarder] = replace(own, river=_without(own.river, winning), melds=melds)
-        yield LaidTable(seats, outcome, winning, robbed, gaps)
+        yield LaidTable(seats, outcome, winning, robbed)
         return
-    yield LaidTable(seats, outcome, winning, None, gaps)
+    yield LaidTable(seats, outcome, winning, None)
     if own.river[-1:] == (None,):
         seats = {**seats, outcome.discarder: replace(own, river=own.river[:-1])}
-        yield LaidTable(seats, outcome, winning, robbed=False, gaps=gaps)
+        yield LaidTable(seats, outcome, winning, robbed=False)
 
 
 def _without(serials: tuple[Serial, ...], serial: int) -> tuple[Serial, ...]:

@@ -29,10 +29,12 @@ class LaidSeat(Struct, frozen=True, forbid_unknown_fields=True):
     """What lies before one seat at the end of a play."""
 
     river: tuple[Serial, ...] = ()
-    """In the order of discarding, without what was claimed; where gaps were left for that, 0 for each."""
+    """In the order of discarding, without what was claimed; where a gap was left for that, 0."""
     melds: tuple[tuple[Serial, ...], ...] = ()
     hand: tuple[Serial, ...] | None = None
     """The concealed tiles, in any order; None where nobody has looked."""
+    gaps: bool = False
+    """Whether every claimed tile has left a gap in the river; the last ones cannot be seen."""
 
 
 class DealtTiles(NamedTuple):
@@ -64,8 +66,6 @@ class LaidTable(NamedTuple):
     winning: int | None
     robbed: bool | None
     """Whether the winning tile was robbed from a kong; None where its place does not tell."""
-    gaps: bool
-    """Whether a claimed tile leaves a gap in its river; the last ones cannot be seen."""
 
 
 class DeclaredMeld(NamedTuple):
@@ -343,7 +343,7 @@ class PlaySearch:
         )
         if following != CALLED:
             yield from self._into_river(position, seat, following, lying)
-        if following == CALLED or not self._read.gaps:
+        if following == CALLED or not self._read.seats[seat].gaps:
             called = lying if thrown < len(river) and following == CALLED else position._replace(turns=after)
             for number, meld in self._claimed_from[seat]:
                 if meld.claimed is not None and not position.melds & meld.bit and self._drawn(position, meld.claimed):

@@ -25,9 +25,9 @@ class LaidPlay(NamedTuple):
 class _Table:
     """A play by serials. Of equal tiles in a hand any may be used."""
 
-    def __init__(self, deal: Deal, chance: Random) -> None:
-        self.deal, self._chance = deal, chance
-        self.order = serial_order(deal, new_set(chance))
+    def __init__(self, deal: Deal, order: Mapping[Seat, SerialTray] | None, chance: Random) -> None:
+        self._chance = chance
+        self.order = order or serial_order(deal, new_set(chance))
         trays = {seat: [one for row in self.order[seat] for one in row] for seat in SEATS}
         self.face = {one: face for seat in SEATS for one, face in zip(trays[seat], deal.faces[seat], strict=True)}
         self.hands = {seat: trays[seat][:13] for seat in SEATS}
@@ -74,11 +74,18 @@ class _Table:
 
 
 def laid_play(
-    deal: Deal, actions: Sequence[Action], outcome: Outcome, seed: int, *, hands: bool = True, gaps: bool = False
+    deal: Deal,
+    actions: Sequence[Action],
+    outcome: Outcome,
+    seed: int,
+    *,
+    order: Mapping[Seat, SerialTray] | None = None,
+    hands: bool = True,
+    gaps: bool = False,
 ) -> LaidPlay:
     """Lay a play; `hands`: the concealed tiles are turned over too; `gaps`: claimed tiles leave their places empty."""
     chance = Random(f"{seed} tiles")
-    table = _Table(deal, chance)
+    table = _Table(deal, order, chance)
     for action in actions:
         table.do(action)
     laid = {}
@@ -88,7 +95,7 @@ def laid_play(
         river = [serial for serial in table.rivers[seat] if gaps or serial != CALLED]
         while river and river[-1] == CALLED:
             river.pop()
-        laid[seat] = LaidSeat(tuple(river), tuple(map(tuple, melds)), hand if hands else None)
+        laid[seat] = LaidSeat(tuple(river), tuple(map(tuple, melds)), hand if hands else None, gaps)
     winning = table.open[1] if outcome.win != "draw" else None
     return LaidPlay(deal, table.order, laid, Ending(outcome, winning), tuple(table.done))
 
@@ -104,7 +111,9 @@ def unread(play: LaidPlay, chance: Random) -> LaidPlay:
     def seen(serials: tuple[int | None, ...]) -> tuple[int | None, ...]:
         return tuple(None if serial == overlooked else serial for serial in serials)
 
-    changed = LaidSeat(seen(one.river), tuple(map(seen, one.melds)), None if one.hand is None else seen(one.hand))
+    changed = LaidSeat(
+        seen(one.river), tuple(map(seen, one.melds)), None if one.hand is None else seen(one.hand), one.gaps
+    )
     return play._replace(laid={**play.laid, seat: changed})
 
 

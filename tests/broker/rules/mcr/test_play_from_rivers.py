@@ -52,8 +52,8 @@ def outcome_of(end: PlayState, last: Action) -> Outcome:
     return Outcome("self_drawn", won) if last.do == "self_hu" else Outcome("discard", won, end.turns.turn)
 
 
-def found(play: LaidPlay, *, gaps: bool = False) -> FoundPlay:
-    return play_from_rivers(play.deal, play.order, play.laid, play.ending, gaps=gaps)
+def found(play: LaidPlay) -> FoundPlay:
+    return play_from_rivers(play.deal, play.order, play.laid, play.ending)
 
 
 def own_steps(play: LaidPlay) -> Own:
@@ -83,7 +83,7 @@ def wrong_steps(it: FoundPlay, play: LaidPlay) -> list[object]:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_play_is_found_and_the_referee_allows_it(seed: int) -> None:
     play = simulated(seed, gaps=True)
-    it = found(play, gaps=True)
+    it = found(play)
     end = replay_actions(play.deal, it.actions, OEDMC, everybody)
     assert {win.hu.seat for win in end.wins} == set(play.ending.outcome.winners)
     assert it.ltw in (end.turns.ltw, None)
@@ -102,7 +102,7 @@ def test_without_gaps_less_is_proved_and_nothing_wrong(seed: int) -> None:
 @pytest.mark.parametrize("seed", KONGS)
 def test_plays_with_kongs(seed: int, *, gaps: bool) -> None:
     play = random_play(seed, gaps=gaps)
-    it = found(play, gaps=gaps)
+    it = found(play)
     assert not wrong_steps(it, play)
     replay_actions(play.deal, it.actions, OEDMC, everybody)
 
@@ -112,13 +112,13 @@ def test_an_unread_tile_and_a_turned_river_make_nothing_wrong(seed: int) -> None
     gaps = seed % 3 > 0
     play = simulated(seed % 10, hands=seed % 2 > 0, gaps=gaps)
     for change in (unread, turned):
-        assert not wrong_steps(found(change(play, Random(seed)), gaps=gaps), play)
+        assert not wrong_steps(found(change(play, Random(seed))), play)
 
 
 def test_the_turned_river_is_named() -> None:
     play = simulated(0, gaps=True)
     laid = {**play.laid, "south": replace(play.laid["south"], river=play.laid["south"].river[::-1])}
-    assert found(play._replace(laid=laid), gaps=True).turned == ("south",)
+    assert found(play._replace(laid=laid)).turned == ("south",)
 
 
 def test_all_that_nobody_claimed_needs_no_choice() -> None:
