@@ -94,6 +94,7 @@ NO_JSON: Final = {
     ("export", "results"): "prints a document",
     ("export", "standings"): "prints a document",
     ("kiosk",): "runs until it is ended",
+    ("record", "laid"): "prints JSON without being asked",
     ("record", "show"): "prints records to read, or a document; `record check --json` is for programs",
     ("rehearse",): "runs until it is ended",
     ("rules", "riichi", "table"): "prints a page to read",
