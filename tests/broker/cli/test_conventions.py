@@ -91,6 +91,7 @@ NO_JSON: Final = {
     ("export", "pdf"): "prints a document",
     ("export", "plays"): "prints JSON lines without being asked",
     ("export", "pmn"): "prints a document",
+    ("export", "replay"): "prints a document",
     ("export", "results"): "prints a document",
     ("export", "standings"): "prints a document",
     ("kiosk",): "runs until it is ended",
