@@ -51,11 +51,11 @@ def laid(
     found: dict[str, Any] = {"seats": seats}
     for seat, picture in progress(rivers, "Reading rivers"):
         seen = load_picture(picture)
-        river = read_river(seen, read_picture(seen, enrolled=enrolled).reads)
+        river = read_river(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
         seats.setdefault(seat, {}).update(river=river.serials, gaps=gaps and river.gaps)
     for seat, picture in progress(hands, "Reading hands"):
         seen = load_picture(picture)
-        hand = read_hand(seen, read_picture(seen, enrolled=enrolled).reads)
+        hand = read_hand(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
         seats.setdefault(seat, {}).update(hand=hand.hand, melds=hand.melds)
         if hand.winning is not None:
             found["winning"] = hand.winning

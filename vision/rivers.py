@@ -66,8 +66,6 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     the cloth. Raises RiverUnclearError where it has neither, no tile was read, or they do not lie in rows of six.
     """
     tiles, back = _backs(picture, reads)
-    if not tiles:
-        raise RiverUnclearError("no tile of the river was read")
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
     angle = np.pi / 2 - _long_axis(quads)
     found, problem = list[RiverRead](), RiverUnclearError("the river has no rows")
@@ -88,7 +86,7 @@ def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead],
     """
     read = [tile for tile in reads if tile.serial is not None]
     if not read:
-        return [], np.zeros(3)
+        raise RiverUnclearError("no tile of this picture was read")
     back = np.median(_colours(picture, [tile.quad for tile in read]), axis=0)
     unread = [tile for tile in reads if tile.serial is None]
     like = np.linalg.norm(_colours(picture, [tile.quad for tile in unread]) - back, axis=1) < _NEITHER
@@ -163,11 +161,11 @@ def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
 def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
     """Return hand and melds as a picture shows them: the concealed tiles first, each meld apart, a winning tile last.
 
-    Raises RiverUnclearError where a group after the first is no meld.
+    Raises RiverUnclearError where no tile was read, or a group after the first is no meld.
     """
     groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
     winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None
-    hand, melds = (groups[0], groups[1:]) if groups else ((), [])
+    hand, *melds = groups
     for number, meld in enumerate(melds, 2):
         if len(meld) not in _MELDS:
             raise RiverUnclearError(f"group {number} has {len(meld)} tiles and is no meld: lay melds apart")

@@ -33,8 +33,8 @@ def photographed(play: LaidPlay, seed: int, *, gaps: bool) -> LaidPlay:
             river_picture([serial or 0 for serial in one.river], 8 * seed + at),
             hand_picture([[serial or 0 for serial in group] for group in groups], 8 * seed + 4 + at),
         )
-        found = read_river(river, read_picture(river).reads)
-        held = read_hand(hand, read_picture(hand).reads)
+        found = read_river(river, read_picture(river, close=False).reads)
+        held = read_hand(hand, read_picture(hand, close=False).reads)
         melds, winning = held.melds, () if held.winning is None else (held.winning,)
         laid[seat] = LaidSeat(found.serials, melds, (*held.hand, *winning), gaps and found.gaps)
     return play._replace(laid=laid)

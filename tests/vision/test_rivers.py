@@ -27,7 +27,7 @@ TURNS: Final[dict[str, Callable[[Picture], Picture]]] = {
 
 
 def river_of(picture: Picture) -> RiverRead:
-    return read_river(picture, read_picture(picture).reads)
+    return read_river(picture, read_picture(picture, close=False).reads)
 
 
 @pytest.mark.parametrize("turn", TURNS)
@@ -37,11 +37,15 @@ def test_a_river_is_read_in_its_order_with_its_gaps(turn: str) -> None:
 
 def test_a_covered_number_is_a_tile_and_no_gap() -> None:
     picture = river_picture(RIVER)
-    quad = next(read.quad for read in read_picture(picture).reads if read.serial == 100)
+    quad = next(read.quad for read in read_picture(picture, close=False).reads if read.serial == 100)
     (left, top), (right, bottom) = np.min(quad, axis=0), np.max(quad, axis=0)
     inner = (slice(int(top) + 12, int(bottom) - 12), slice(int(left) + 12, int(right) - 12))
     picture[inner] = picture[int(bottom) - 10, int(left) + 20]
     assert river_of(picture).serials == tuple(None if serial == 100 else serial for serial in RIVER)
+
+
+def test_a_few_tiles_alone_are_read() -> None:
+    assert river_of(river_picture([19, 76, 12])).serials == (19, 76, 12)
 
 
 def test_without_a_first_and_a_sixth_tile_a_gap_may_be_overlooked() -> None:
@@ -56,9 +60,9 @@ def test_what_lies_in_no_rows_of_six_is_refused() -> None:
 
 
 def test_a_hand_lies_before_its_melds_and_a_winning_tile_after_them() -> None:
-    picture = hand_picture([range(20, 27), (1, 2, 3), (55, 56, 57, 58), [7]])
-    held = read_hand(picture, read_picture(picture).reads)
-    assert held == HandRead(tuple(range(20, 27)), ((1, 2, 3), (55, 56, 57, 58)), 7)
+    picture = hand_picture([range(20, 24), (1, 2, 3), (4, 5, 6), (55, 56, 57, 58), [7]])
+    held = read_hand(picture, read_picture(picture, close=False).reads)
+    assert held == HandRead((20, 21, 22, 23), ((1, 2, 3), (4, 5, 6), (55, 56, 57, 58)), 7)
 
 
 def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
