@@ -27,6 +27,10 @@ class ExpectedDealError(VisionError, ValueError, code="expected_invalid"):
     """What should lie in the tray is not three rows of 13, 11 and 10 serials."""
 
 
+class RiverUnclearError(VisionError, ValueError, code="river_unclear"):
+    """A river does not lie in rows of six, or melds and hand not in groups."""
+
+
 class CameraError(VisionError, OSError, code="camera_failed"):
     """A camera gives no pictures."""
 

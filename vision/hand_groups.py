@@ -35,10 +35,10 @@ def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
     if not reads:
         return ()
     quads = np.array([read.quad for read in reads], dtype=np.float64)
-    level = quads @ _turn(-_slope(quads)).T
-    width, height = _sides(quads)
+    level = quads @ rotation_by(-_slope(quads)).T
+    width, height = tile_sides(quads)
     found: list[HandGroups] = []
-    for row in _rows(level.mean(axis=1)[:, 1], ROW * height):
+    for row in rows_by_height(level.mean(axis=1)[:, 1], ROW * height):
         left_to_right = sorted(row, key=lambda at: float(level[at, :, 0].mean()))
         groups = _parted(level, left_to_right, GAP * width)
         found.append(tuple(tuple(reads[at] for at in group) for group in groups))
@@ -54,17 +54,18 @@ def _slope(quads: Quad) -> float:
     return float(usual + np.median(away))
 
 
-def _turn(angle: float) -> Points:
+def rotation_by(angle: float) -> Points:
+    """Return the matrix that turns points by an angle, radians."""
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def _sides(quads: Quad) -> tuple[float, float]:
+def tile_sides(quads: Quad) -> tuple[float, float]:
     """Return the usual width and height of a tile, pixels."""
     sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
     return float(np.median(sides.min(axis=1))), float(np.median(sides.max(axis=1)))
 
 
-def _rows(heights: Points, apart: float) -> list[list[int]]:
+def rows_by_height(heights: Points, apart: float) -> list[list[int]]:
     """Part tiles into rows from above: a tile that lies farther down than the one before it begins another."""
     order = np.argsort(heights)
     cuts = np.nonzero(np.diff(heights[order]) > apart)[0] + 1

@@ -201,6 +201,23 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
     deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
 
 
+@export.command("replay")
+@FOLDER
+@_file
+@LANGUAGE
+def replay_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
+    """Export a page that replays plays in a browser, once the standings are declared final.
+
+    All tables of a deal side by side, after the same turn: plays of simulated players, and those that `homologue record
+    rivers` has found.
+
+    \b
+    homologue export replay my-event --language fr --output replay.html
+    """
+    source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
+    deliver(BY_NAME["replay.html"].content(source), output, source=folder, force=force)
+
+
 @export.command("pmn")
 @FOLDER
 @_file

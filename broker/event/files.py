@@ -109,13 +109,15 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         return serial_order(self.deal(), faces_of(self.set))
 
 
-class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
+class HandRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What was done in one play; with its deal, all that the referee needs to see it again."""
 
     round: RoundNo
     table: TableNo
     deal: DealNo
     actions: tuple[Action, ...]
+    unproved: tuple[int, ...] = ()
+    """Numbers, from 1, of actions that are only the likeliest: the play was found from its rivers."""
 
 
 def read_deals(folder: Path) -> tuple[DealRecord, ...]:

@@ -17,6 +17,7 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.export.replay import replay_page
 from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
@@ -125,6 +126,13 @@ EXPORTS: Final = (
     Export("standings.pdf", PDF, _standings),
     Export("travellers.pdf", PDF, _travellers),
     Export("booklet.pdf", PDF, _booklet, at_the_end=True, of_fan=True),
+    Export(
+        "replay.html",
+        "text/html; charset=utf-8",
+        lambda of: replay_page(of.stored, of.translator),
+        at_the_end=True,
+        of_fan=True,
+    ),
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(

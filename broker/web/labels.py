@@ -323,6 +323,7 @@ EXPORT: Final[Mapping[str, Message]] = {
     "standings.pdf": N_("Standings (print)"),
     "travellers.pdf": N_("Travellers (print)"),
     "booklet.pdf": N_("Booklet to take home (print)"),
+    "replay.html": N_("Replay of all plays that are known step by step"),
     "certificates.pdf": N_("Certificates (print)"),
     "standings-table.csv": N_("Standings (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),

@@ -67,7 +67,9 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_call": N_("This table is no longer calling."),
     "alert_gone": N_("This alert is no longer in the list."),
     "no_device_waits": N_("That device is already in use, or has not asked to take over. Reload the page."),
-    "no_riichi_record": N_("Not available for riichi: PMN records and the booklet need fan and a wall for each seat."),
+    "no_riichi_record": N_(
+        "Not available for riichi: PMN records, the booklet and replays need fan and a wall for each seat."
+    ),
     "no_compared_plays": N_("This event has only riichi sessions, so there is nothing to compare."),
     "not_final": N_("This file is available once the head arbiter has declared the standings final."),
     "exports_busy": N_("Another export is in progress. Try again in {wait} seconds."),

@@ -117,6 +117,23 @@ def _loose_tile(groups: Sequence[Sequence[SimulatedTile]], y: float) -> Iterator
         x += _GROUP_GAP
 
 
+_RIVER_AT = (110.0, 24.0)  # middle of a river's first tile
+_RIVER_PITCH = (TILE[0] + 1.0, TILE[1] + 1.5)
+
+
+def lay_river(tiles: Sequence[SimulatedTile | None], in_row: int = 6) -> tuple[LooseTile, ...]:
+    """Return where each tile of a river lies, row by row; None is the gap of a claimed tile."""
+    return tuple(
+        LooseTile(
+            tile,
+            (_RIVER_AT[0] + at % in_row * _RIVER_PITCH[0], _RIVER_AT[1] + at // in_row * _RIVER_PITCH[1]),
+            _TURNS[tile.serial % len(_TURNS)],
+        )
+        for at, tile in enumerate(tiles)
+        if tile is not None
+    )
+
+
 GAP = (1.2, 4.5)  # between tiles of a row, between rows
 MARGIN = (12.0, 14.0)  # tray rim to first tile
 TABLE_SIZE = (380.0, 190.0)

@@ -1,13 +1,16 @@
 """The plays of an event as PMN records, and notes on what counts there and has no record.
 
-What was done step by step is not sent to the scorer; it is known of simulated plays only.
+What was done step by step is not sent to the scorer. It is known of simulated plays, and of plays that were found from
+what lay on the table at their end.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.event import HandRecord
 from broker.export.pmn.check import outcome_of
 from broker.export.pmn.record import (
     PmnRecord,
@@ -19,9 +22,22 @@ from broker.export.pmn.record import (
     tray_walls,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import Deal, Profile, RuleError, seat_wind
+from broker.rules import Deal, Outcome, Profile, RuleError, seat_wind
 from broker.rules import seat_points as points_of
-from broker.rules.mcr import Action, Judge, PlayState, apply_action, count_hu, open_play
+from broker.rules.mcr import (
+    Action,
+    Ending,
+    FoundPlay,
+    Hu,
+    Judge,
+    LaidSeat,
+    PlayState,
+    apply_action,
+    count_hu,
+    open_play,
+    play_from_rivers,
+    replay_actions,
+)
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent
@@ -56,13 +72,51 @@ def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
         return None
     try:
         deal, rules = stored.event.open_deal(hand.deal), stored.event.profile
-        seen = (
-            record_play(deal, hand.actions, rules, lambda hu: count_hu(hu).fan) if isinstance(rules, Profile) else None
-        )
+        judge = _recorded_judge(laid)
+        seen = record_play(deal, hand.actions, rules, judge) if isinstance(rules, Profile) else None
     except RuleError:
         return None
     same = seen is not None and seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer)
     return seen.steps if seen and same else None
+
+
+def _recorded_judge(laid: CountedPlay) -> Judge:
+    """Judge that a hand is worth what was recorded, if it is a win at all."""
+
+    def judge(hu: Hu) -> int:
+        count_hu(hu)
+        return laid.winners.get(hu.seat, 0)
+
+    return judge
+
+
+class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """What lay on the table at the end of a play, by its serials, as a camera or a person has read it."""
+
+    seats: dict[Seat, LaidSeat]
+    winning: int | None = None
+    """The winning tile; None: of a discard the last of its river."""
+
+
+def find_play(stored: StoredEvent, table: int, round_: int, laid: LaidPlay) -> tuple[FoundPlay, HandRecord]:
+    """Return how a recorded play went, and its record. Raises RuleError `play_unknown` or as `play_from_rivers`."""
+    try:
+        play = stored.room.play((table, round_))
+    except KeyError:
+        play = None
+    rules = stored.event.profile
+    if play is None or play.win is None or not isinstance(rules, Profile):
+        raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}")
+    deal = stored.event.open_deal(play.deal)
+    ending = Ending(Outcome(play.win, play.winners, play.discarder), laid.winning)
+    found = play_from_rivers(deal, stored.event.order(play.deal), laid.seats, ending)
+    if not found.irregular:
+        replay_actions(deal, found.actions, rules.payments, _recorded_judge(play))
+    sure = {id(step.action) for step in found.steps if step.share == 1}
+    unproved = (
+        number for number, action in enumerate(found.actions, 1) if action.do != "no_claim" and id(action) not in sure
+    )
+    return found, HandRecord(round_, table, play.deal, found.actions, tuple(unproved))
 
 
 def false_hu_cost(stored: StoredEvent) -> Collection[int]:
@@ -152,6 +206,10 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
         if lines or play.points is None:
             what = RULED[stored.instead(laid)] if play.points is None else "beside the points."
             yield "\n".join((f"Table {laid.table}, round {laid.round}, deal {laid.deal}: {what}", *lines))
+    for hand in stored.hands.values():
+        if hand.unproved and (embargoed or not stored.embargoed(hand.deal)):
+            where = f"Table {hand.table}, round {hand.round}, deal {hand.deal}"
+            yield f"{where}: found from the rivers; {len(hand.unproved)} steps are the likeliest, not proved."
     beside = [one for one in stored.beside() if one.imp or one.fine]
     if beside:
         lines = [_line(one.name, stored.event.players[one.name].name, int(one.imp), one.fine) for one in beside]

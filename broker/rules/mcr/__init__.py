@@ -35,6 +35,16 @@ from broker.rules.mcr.hand import (
     is_winning,
     kind_counts,
 )
+from broker.rules.mcr.play_from_rivers import (
+    Ending,
+    FoundPlay,
+    PlayStep,
+    play_from_rivers,
+)
+from broker.rules.mcr.play_search import (
+    CALLED,
+    LaidSeat,
+)
 from broker.rules.mcr.referee import (
     CHOWS,
     RUNS,

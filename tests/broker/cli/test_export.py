@@ -233,7 +233,12 @@ def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(dec
         assert done.exit_code == 0
         listed.append(sorted(zipfile.ZipFile(BytesIO(done.stdout_bytes)).namelist()))
     assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS)
-    assert sorted(set(listed[0]) - set(listed[1])) == ["cup/booklet.pdf", "cup/certificates.pdf", "cup/ema.csv"]
+    assert sorted(set(listed[0]) - set(listed[1])) == [
+        "cup/booklet.pdf",
+        "cup/certificates.pdf",
+        "cup/ema.csv",
+        "cup/replay.html",
+    ]
 
 
 def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: Path) -> None:

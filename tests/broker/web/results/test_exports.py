@@ -119,7 +119,7 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
 @pytest.mark.parametrize(
     ("plan", "said", "left", "reason"),
     [
-        (riichi_plan(), whole_riichi_event(), {"booklet.pdf", "plays.pmn"}, "no_riichi_record"),
+        (riichi_plan(), whole_riichi_event(), {"booklet.pdf", "plays.pmn", "replay.html"}, "no_riichi_record"),
         (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
     ],
     ids=["riichi", "only riichi sessions"],

@@ -1,0 +1,103 @@
+"""`homologue record rivers`: how a play went, from what lay on the table at its end."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from broker.cli.people import note_faces_shown
+from broker.cli.stream import read_line
+from broker.console import EXISTING, EXISTING_FILE, CommandError, json_option
+from broker.event import read_hands, write_hands
+from broker.export.pmn.check import VERBS
+from broker.export.pmn.event import LaidPlay, find_play
+from broker.rules.mcr import FoundPlay, PlayStep
+from broker.scorer.stored_event import open_stored_event
+
+
+@click.command("rivers", short_help="Find how a play went from its rivers and melds.")
+@click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING)
+@click.argument("laid", metavar="LAID", type=EXISTING_FILE)
+@click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
+@click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
+@click.option("--save", is_flag=True, help="Keep the play with the event, for replays and `homologue export pmn`.")
+@json_option("Print one JSON object.")
+def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_json: bool) -> None:
+    """Find how a recorded play went from what lay on the table at its end. See docs/play.md.
+
+    LAID is a JSON file with the serials: each river in its order, with 0 where a claimed tile has left a gap, and null
+    for a tile that was not read; the melds; the hands, where they were seen. Every step is proved, likely or ambiguous.
+
+    \b
+    homologue record rivers my-event laid.json --table 3 --round 2
+    {"seats": {"east": {"river": [12, 0, 45, null], "melds": [[7, 88, 9]], "hand": [1, 2, 3], "gaps": true},
+               "south": {...}}, "winning": 45}
+    """
+    note_faces_shown(folder, "record rivers")
+    text = laid.read_text(encoding="utf-8")
+    found, hand = find_play(open_stored_event(folder), table, round_, read_line(text, LaidPlay))
+    if save and found.irregular:
+        raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
+    if save:
+        others = [one for one in read_hands(folder) if (one.round, one.table) != (round_, table)]
+        write_hands(folder, (*others, hand))
+    if as_json:
+        click.echo(json.dumps(_row(found)))
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+def _row(found: FoundPlay) -> dict[str, Any]:
+    return {
+        "plays": found.plays,
+        "proved": found.proved,
+        "last_tile": found.ltw,
+        "irregular": found.irregular,
+        "out_of_turn": found.out_of_turn,
+        "turned": found.turned,
+        "steps": [
+            {
+                "do": step.action.do,
+                "seats": step.action.actors,
+                "tile": step.action.tile,
+                "serial": step.serial,
+                "share": float(step.share),
+                "certainty": step.certainty,
+            }
+            for step in found.steps
+        ],
+    }
+
+
+def _lines(found: FoundPlay) -> Iterator[str]:
+    for number, step in enumerate(found.steps, 1):
+        sure = "" if step.certainty == "proved" else f"  ({step.certainty}, {float(step.share):.0%})"
+        yield f"{number:4}. {_step_text(step)}{sure}"
+    proved = sum(step.certainty == "proved" for step in found.steps)
+    orders = "one order fits" if found.plays == 1 else f"{found.plays} orders fit"
+    yield f"{proved} of {len(found.steps)} steps are proved; {orders}."
+    yield LAST_TILE[found.ltw]
+    if found.steps[-1].action.do == "self_hu":
+        yield "The winning tile was self-drawn: proved."
+    if found.irregular:
+        who = found.out_of_turn or "somebody"
+        yield f"No legal play fits: {who} drew out of turn{': proved' if found.out_of_turn else ''}."
+    for seat in found.turned:
+        yield f"The river of {seat} lies the wrong way round."
+
+
+LAST_TILE = {
+    True: "The last tile of the wall was reached: proved.",
+    False: "The last tile of the wall was not reached: proved.",
+    None: "Whether the last tile of the wall was reached is open: plays of both kinds fit.",
+}
+
+
+def _step_text(step: PlayStep) -> str:
+    who = " and ".join(step.action.actors)
+    if step.action.do in VERBS:
+        serial = "" if step.serial is None else f" ({step.serial:03})"
+        return f"{who} {VERBS[step.action.do]} {step.action.tile}{serial}"
+    return f"{who} declares hu"

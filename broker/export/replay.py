@@ -1,0 +1,98 @@
+"""A page that replays the plays of an event in a browser: all tables of a deal side by side, turn by turn.
+
+One file, without a server. There is none before the standings are final: faces are secret until then. Plays are on it
+that are known step by step: those of simulated players, and those that were found from their rivers.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from importlib import resources
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, Final
+
+from broker.event import HandRecord
+from broker.export.pmn.event import event_records
+from broker.export.pmn.record import PmnRecord
+from broker.i18n import N_, Translator
+from broker.protocol import SEATS
+from broker.rules import SEAT_INDEX
+from broker.scorer.stored_event import StoredEvent
+from broker.terms import SEAT_NAMES
+
+NOT_KEPT: Final[Mapping[tuple[int, int], HandRecord]] = MappingProxyType({})
+
+DID = {
+    "T": N_("draws"),
+    "D": N_("discards"),
+    "C": N_("chow"),
+    "P": N_("pung"),
+    "Z": N_("kong"),
+    "A": N_("concealed kong"),
+    "B": N_("kong"),
+    "H": N_("hu"),
+}
+"""What a seat did, by PMN's letter."""
+
+
+def replay_page(stored: StoredEvent, _: Translator) -> str:
+    """Return the page, in HTML. Raises RuleError `no_riichi_record`, and as `Event.open_deal`."""
+    title = _("{event}: replay", event=stored.event.plan.title)
+    return page_of_records(event_records(stored), title, _, stored.hands)
+
+
+def page_of_records(
+    records: Iterable[PmnRecord], title: str, _: Translator, kept: Mapping[tuple[int, int], HandRecord] = NOT_KEPT
+) -> str:
+    """Return the page of those records that have a Play; `kept` tells, by round and table, which steps are unproved."""
+    known = sorted((record for record in records if record.steps), key=lambda record: record.board)
+    deals = [
+        {"title": str(number), "plays": [_play(record, kept, _) for record in of_deal]}
+        for number, of_deal in groupby(known, key=lambda record: record.board)
+    ]
+    data = json.dumps({"words": _words(_), "deals": deals}, ensure_ascii=False).replace("<", "\\u003c")
+    page = resources.files("broker.export").joinpath("replay.html").read_text(encoding="utf-8")
+    for name, value in (("language", _.language), ("title", escape(title)), ("data", data)):
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return page
+
+
+def _words(_: Translator) -> dict[str, Any]:
+    return {
+        "deal": _("Deal"),
+        "seat": _("Turns of"),
+        "turn": _("turn {turn}", turn="{turn}"),
+        "before": _("Turn before"),
+        "after": _("Next turn"),
+        "over": _("The play was over before this turn."),
+        "note": _("All tables after the same turn of one seat. A dashed tile: when it was discarded is not proved."),
+        "none": _("No play of this event is known step by step."),
+        "seats": [_(SEAT_NAMES[seat]) for seat in SEATS],
+        "did": {letter: _(text) for letter, text in DID.items()},
+    }
+
+
+def _play(record: PmnRecord, kept: Mapping[tuple[int, int], HandRecord], _: Translator) -> dict[str, Any]:
+    """Return one play, by seat winds."""
+    hand = kept.get((record.round or 0, record.table or 0))
+    unsure = set(_unproved(hand)) if hand else set()
+    return {
+        "title": _("Table {table}, round {round}", table=record.table, round=record.round),
+        "names": [record.players[seat] for seat in SEATS],
+        "points": [f"{record.points[seat]:+}" for seat in SEATS],
+        "hands": [(record.hands or {})[seat] for seat in SEATS],
+        "steps": [
+            [step.letter, SEAT_INDEX[step.seat], step.tile, number in unsure]
+            for number, step in enumerate(record.steps or (), 1)
+        ],
+    }
+
+
+def _unproved(hand: HandRecord) -> Iterator[int]:
+    """Return the numbers of steps, as a record counts them, that are not proved."""
+    number = 0
+    for at, action in enumerate(hand.actions, 1):
+        number += len(action.actors)  # nobody acts where nobody claims
+        if at in hand.unproved:
+            yield number

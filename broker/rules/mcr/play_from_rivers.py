@@ -1,0 +1,324 @@
+"""How a play went, from what lies on the table at its end: the rivers in their order, the melds, the hands left.
+
+In a duplicate play everybody draws from the own wall alone, in a known order, and each tile has a serial. So the tray
+to which a tile was dealt tells who drew it and when at the earliest, and a tile of another's in a meld was that
+player's discard. What is left open is when a claimed tile was discarded and when a kong was declared. The search goes
+through all orders of draws, discards and claims that the turns allow, step by step; equal positions are looked at once,
+so that all plays that fit are counted without listing them.
+
+A step that is the same in all of them is proved. The others have the share of the plays that have them, which is how
+likely they are if nothing is known of the players.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain, compress, product
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.protocol import SEATS, Seat
+from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
+from broker.rules.errors import RuleError
+from broker.rules.mcr.hand import McrMeld
+from broker.rules.mcr.play_search import (
+    DealtTiles,
+    DeclaredMeld,
+    Done,
+    LaidSeat,
+    LaidTable,
+    PlaySearch,
+    Serial,
+)
+from broker.rules.mcr.turns import Action, Do
+from broker.rules.points import Outcome
+
+
+class Ending(Struct, frozen=True):
+    """How the play ended, as it was recorded."""
+
+    outcome: Outcome
+    winning: int | None = None
+    """The winning tile, wherever it lies. None: of a discard the last of the river, of an own tile the last drawn."""
+
+
+class PlayStep(Struct, frozen=True):
+    """Something that was done, and in which share of the plays that fit its player did it as the n-th, as here."""
+
+    action: Action
+    """As the referee takes it; `tile` is None where a discard was not read and may be of several kinds."""
+    serial: int | None
+    """The tile drawn, discarded, claimed or added; None where that is unknown."""
+    share: Fraction
+
+    @property
+    def certainty(self) -> Literal["proved", "likely", "ambiguous"]:
+        """How sure the step is: the same in all plays that fit, in more than half of them, or neither."""
+        if self.share == 1:
+            return "proved"
+        return "likely" if 2 * self.share > 1 else "ambiguous"
+
+
+class FoundPlay(Struct, frozen=True, dict=True):
+    """The plays that fit what lies on the table, and of them the one whose steps are the likeliest."""
+
+    steps: tuple[PlayStep, ...]
+    plays: int
+    """How many orders fit."""
+    ltw: bool | None
+    """Whether the last tile of the wall was reached when it ended; None where plays of both kinds fit."""
+    out_of_turn: Seat | None = None
+    """Who drew out of turn, where nothing fits unless somebody did; None too where it may have been several."""
+    irregular: bool = False
+    """Whether somebody drew out of turn in all plays that fit."""
+    turned: tuple[Seat, ...] = ()
+    """Whose rivers lie the wrong way round in the likeliest play."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether only one play fits."""
+        return all(step.share == 1 for step in self.steps)
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """The steps as the referee takes them, with all that nobody claimed."""
+        done = []
+        for at, step in enumerate(self.steps):
+            done.append(step.action)
+            following = self.steps[at + 1].action.do if at + 1 < len(self.steps) else "draw"
+            if step.action.do == "discard" and following == "draw":
+                done.append(Action("no_claim"))
+        return tuple(done)
+
+
+MOST_UNREAD: Final = 3
+"""Unread tiles in melds up to which all that may lie there is tried."""
+
+TURNED: Final = Fraction(1, 100)
+"""How likely a river lies the wrong way round, against one that lies as it was read."""
+
+
+def play_from_rivers(
+    deal: Deal,
+    order: Mapping[Seat, SerialTray],
+    laid: Mapping[Seat, LaidSeat],
+    ending: Ending,
+    *,
+    may_be_turned: bool = True,
+) -> FoundPlay:
+    """Return the plays of a deal that fit; `order` has the serials of its tiles as they were dealt.
+
+    `may_be_turned`: a river may have been laid or read from its end. Raises RuleError `tile_laid_twice`,
+    `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`, `too_much_unread` or `no_play_fits`.
+    """
+    tiles = DealtTiles.of(deal, order)
+    for table in _readings(laid, ending, tiles):
+        _check_tiles(table, tiles)
+    for irregular in (False, True):
+        fits = [
+            _Fit(turned, search)
+            for turned in _ways_round(laid, may_be_turned=may_be_turned)
+            for table in _readings(_turn(laid, turned), ending, tiles)
+            for search in _searches(table, tiles, irregular=irregular)
+            if search.plays
+        ]
+        if fits:
+            return _summary(fits, tiles, irregular=irregular)
+    tables = _readings(laid, ending, tiles)
+    searches = chain.from_iterable(_searches(table, tiles, irregular=False) for table in tables)
+    stuck = max(searches, key=lambda search: search.furthest, default=None)
+    why = stuck.why if stuck else "no set can be made with what was read of a meld"
+    raise RuleError("no_play_fits", f"no order of draws, discards and claims gives what lies there: {why}")
+
+
+def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) -> Iterator[LaidTable]:
+    """Return what lies there without the winning tile: of a discard it is in its river, a kong, or a winner's hand.
+
+    Where it was not seen, and the river of its discarder ends with a tile that was not read, it may be that one.
+    """
+    seats = {seat: laid.get(seat, LaidSeat()) for seat in SEATS}
+    outcome, winning = ending.outcome, ending.winning
+    if outcome.discarder is None:
+        yield LaidTable(_with_drawn(seats, ending), outcome, winning, None)
+        return
+    own = seats[outcome.discarder]
+    if winning is None:
+        winning = own.river[-1] if own.river else None
+    if not winning or tiles.seat.get(winning) != outcome.discarder:
+        text = f"which of {outcome.discarder}'s tiles won? It is not the last of that river"
+        raise RuleError("winning_tile_unknown", text)
+    for seat, one in seats.items():
+        if one.hand is not None and seat in outcome.winners:
+            seats[seat] = replace(one, hand=_without(one.hand, winning))
+    robbed = any(winning in meld for meld in own.melds)
+    if robbed or winning in own.river:
+        melds = tuple(_without(meld, winning) for meld in own.melds)
+        seats[outcome.discarder] = replace(own, river=_without(own.river, winning), melds=melds)
+        yield LaidTable(seats, outcome, winning, robbed)
+        return
+    yield LaidTable(seats, outcome, winning, None)
+    if own.river[-1:] == (None,):
+        seats = {**seats, outcome.discarder: replace(own, river=own.river[:-1])}
+        yield LaidTable(seats, outcome, winning, robbed=False)
+
+
+def _without(serials: tuple[Serial, ...], serial: int) -> tuple[Serial, ...]:
+    return tuple(one for one in serials if one != serial)
+
+
+def _with_drawn(seats: Mapping[Seat, LaidSeat], ending: Ending) -> Mapping[Seat, LaidSeat]:
+    """Lay a drawn winning tile to its hand, if it lies apart."""
+    return {
+        seat: replace(one, hand=(*one.hand, ending.winning))
+        if seat in ending.outcome.winners and one.hand is not None and ending.winning not in (None, *one.hand)
+        else one
+        for seat, one in seats.items()
+    }
+
+
+def _check_tiles(table: LaidTable, tiles: DealtTiles) -> None:
+    """Refuse what cannot lie there, whatever was done."""
+    lying = [serial for one in table.seats.values() for serial in _serials(one)]
+    if table.outcome.discarder is not None:
+        lying.append(table.winning)
+    for serial, times in Counter(serial for serial in lying if serial).items():
+        if serial not in tiles.seat:
+            raise RuleError("unknown_serial", f"serial {serial} is in no tray of this deal")
+        if times > 1:
+            raise RuleError("tile_laid_twice", f"serial {serial} lies in two places")
+    for seat, one in table.seats.items():
+        for own in (*one.river, *(one.hand or ())):
+            if own and tiles.seat[own] != seat:
+                text = f"serial {own} lies before {seat}, and only {tiles.seat[own]} can have drawn it"
+                raise RuleError("tile_of_another", text)
+
+
+def _serials(one: LaidSeat) -> tuple[Serial, ...]:
+    """Return all that lies before a seat."""
+    return (*one.river, *chain.from_iterable(one.melds), *(one.hand or ()))
+
+
+def _ways_round(laid: Mapping[Seat, LaidSeat], *, may_be_turned: bool) -> Iterator[tuple[Seat, ...]]:
+    """Return whose rivers may be read from their ends: none first."""
+    turnable = [seat for seat in SEATS if may_be_turned and seat in laid and len(laid[seat].river) > 1]
+    ways = product((False, True), repeat=len(turnable))
+    yield from sorted((tuple(compress(turnable, way)) for way in ways), key=len)
+
+
+def _turn(laid: Mapping[Seat, LaidSeat], turned: Sequence[Seat]) -> Mapping[Seat, LaidSeat]:
+    return {seat: replace(one, river=one.river[::-1]) if seat in turned else one for seat, one in laid.items()}
+
+
+def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld, ...]]:
+    """Return what the melds can be: once, or where tiles of them were not read, once for each that may lie there."""
+    laid = [(seat, meld) for seat, one in read.seats.items() for meld in one.melds]
+    unread = [(at, place) for at, (_, meld) in enumerate(laid) for place, serial in enumerate(meld) if serial is None]
+    if len(unread) > MOST_UNREAD:
+        raise RuleError("too_much_unread", f"{len(unread)} tiles of melds are not read; {MOST_UNREAD} at most")
+    if not unread:
+        yield tuple(_meld(seat, meld, at, tiles) for at, (seat, meld) in enumerate(laid))
+        return
+    seen = {read.winning, *chain.from_iterable(_serials(one) for one in read.seats.values())}
+    free = [serial for serial in tiles.seat if serial not in seen]
+    complete = [_completions(seat, meld, free, tiles) for seat, meld in laid]
+    for chosen in product(*complete):
+        serials = list(chain.from_iterable(chosen))
+        if len(set(serials)) == len(serials):
+            seats = (seat for seat, _ in laid)
+            yield tuple(_meld(seat, meld, at, tiles) for at, (seat, meld) in enumerate(zip(seats, chosen, strict=True)))
+
+
+def _completions(seat: Seat, meld: tuple[Serial, ...], free: Sequence[int], tiles: DealtTiles) -> list[tuple[int, ...]]:
+    """Return all that a meld can be with its unread tiles."""
+    read, missing = [serial for serial in meld if serial is not None], meld.count(None)
+    found: list[tuple[int, ...]] = []
+    for more in product(free, repeat=missing):
+        whole = (*read, *more)
+        if list(more) == sorted(set(more)) and _is_meld(seat, whole, tiles):
+            found.append(whole)
+    return found
+
+
+def _is_meld(seat: Seat, serials: tuple[int, ...], tiles: DealtTiles) -> bool:
+    try:
+        _meld(seat, serials, 0, tiles)
+    except RuleError:
+        return False
+    return True
+
+
+def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) -> DeclaredMeld:
+    """Return what a meld is. Raises RuleError `not_a_meld`."""
+    serials = tuple(serial for serial in laid if serial is not None)
+    faces = sorted(tiles.face(serial) for serial in serials)
+    others = [serial for serial in serials if tiles.seat[serial] != seat]
+    alike = len(set(faces)) == 1
+    kind = "kong" if len(serials) == len(SEATS) else "pung" if alike else "chow"
+    McrMeld(kind, tuple(faces))
+    if len(others) > 1 or (not others and kind != "kong"):
+        raise RuleError("not_a_meld", f"{len(others)} tiles of {seat}'s {kind} were drawn by others: one is claimed")
+    claimed = others[0] if others else None
+    source = None if claimed is None else tiles.seat[claimed]
+    if kind == "chow" and source is not None and NEXT_SEAT[source] != seat:
+        raise RuleError("not_a_meld", f"{seat} has a chow with a tile of {source}, who does not sit before")
+    do: Do = "chow" if kind == "chow" else "pung" if kind == "pung" else "melded_kong" if others else "concealed_kong"
+    own = tuple(sorted(tiles.place[serial] for serial in serials if serial != claimed))
+    return DeclaredMeld(seat, do, serials, own, source, claimed, faces[0], 1 << 2 * number, 2 << 2 * number)
+
+
+class _Fit(NamedTuple):
+    """One reading of what lies there, with the plays that fit it."""
+
+    turned: tuple[Seat, ...]
+    search: PlaySearch
+
+    @property
+    def weight(self) -> Fraction:
+        """How likely each of its plays is, against one in which all rivers lie as they were read."""
+        return TURNED ** len(self.turned)
+
+
+def _searches(table: LaidTable, tiles: DealtTiles, *, irregular: bool) -> Iterator[PlaySearch]:
+    return (PlaySearch(tiles, table, melds, irregular=irregular) for melds in _melds_of(table, tiles))
+
+
+def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> FoundPlay:
+    """Put together what fits."""
+    total = sum(fit.weight * fit.search.plays for fit in fits)
+    shares: dict[Done, Fraction] = {}
+    for fit in fits:
+        for done, plays in fit.search.counts().items():
+            shares[done] = shares.get(done, Fraction(0)) + fit.weight * plays / total
+    weights = {done: float(share) for done, share in shares.items()}
+    (_, play), best = max(((fit.search.likeliest(weights), fit) for fit in fits), key=lambda one: one[0][0])
+    steps = [PlayStep(done.step.action, done.step.serial, shares[done]) for done in play if done.step]
+    ends = [end for fit in fits for end in fit.search.ends]
+    odd, ltw = {end.odd for end in ends}, {end.turns.ltw for end in ends}
+    return FoundPlay(
+        tuple(_with_unread(steps, fits, tiles)),
+        sum(fit.search.plays for fit in fits),
+        ltw.pop() if len(ltw) == 1 else None,
+        odd.pop() if len(odd) == 1 else None,
+        irregular,
+        best.turned,
+    )
+
+
+def _with_unread(steps: Iterable[PlayStep], fits: Sequence[_Fit], tiles: DealtTiles) -> Iterator[PlayStep]:
+    """Put a tile into each unread discard: one that was drawn by then and lies nowhere else."""
+    possible = {seat: frozenset[int]().union(*(fit.search.may_be_unread(seat) for fit in fits)) for seat in SEATS}
+    drawn = {seat: set(tiles.trays[seat][: ROWS[0]]) for seat in SEATS}
+    for step in steps:
+        (seat, *_) = step.action.actors
+        if step.action.do == "draw" and step.serial is not None:
+            drawn[seat].add(step.serial)
+        if step.action.do == "discard" and step.serial is None:
+            serial = max(drawn[seat] & possible[seat], key=tiles.place.__getitem__)
+            drawn[seat].remove(serial)
+            action = replace(step.action, tile=tiles.face(serial))
+            yield PlayStep(action, serial, step.share / len(possible[seat]))
+        else:
+            yield step

@@ -1,0 +1,178 @@
+"""Plays found again from what lies on the table: what is proved is what was done, whatever was overlooked."""
+
+from collections.abc import Mapping
+from itertools import chain
+from random import Random
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import SEATS, Seat
+from broker.rules import Outcome, RuleError, new_deal, new_set, serial_order
+from broker.rules.deal import NEXT_SEAT
+from broker.rules.mcr import (
+    Action,
+    Ending,
+    FoundPlay,
+    LaidSeat,
+    PlayState,
+    apply_action,
+    play_from_rivers,
+    replay_actions,
+)
+from broker.rules.mcr.play_search import Serial
+from tests.broker.rules.mcr.playing import at_random, everybody, seldom
+from tests.broker.rules.mcr.rivers import LaidPlay, laid_play, turned, unread
+from tests.broker.rules.variants import OEDMC
+from tests.broker.sim.playing import dealt, played
+
+KONGS: Final = (1, 10, 15, 30, 35)
+"""Seeds of plays at random in which kongs are claimed, and others added to a pung."""
+
+Own = dict[Seat, list[tuple[str, Serial]]]
+
+
+def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidPlay:
+    play = played(seed)
+    return laid_play(dealt(seed), play.actions, play.outcome, seed, hands=hands, gaps=gaps)
+
+
+def random_play(seed: int, *, gaps: bool = False) -> LaidPlay:
+    """Lay a play at random, with every kong that can be."""
+    states = [*at_random(seed)]
+    end = apply_action(*states[-1], seldom)
+    return laid_play(end.deal, [action for _, action in states], outcome_of(end, states[-1][1]), seed, gaps=gaps)
+
+
+def outcome_of(end: PlayState, last: Action) -> Outcome:
+    won = {win.hu.seat: win.hand_value for win in end.wins}
+    if not won:
+        return Outcome("draw", {})
+    return Outcome("self_drawn", won) if last.do == "self_hu" else Outcome("discard", won, end.turns.turn)
+
+
+def found(play: LaidPlay) -> FoundPlay:
+    return play_from_rivers(play.deal, play.order, play.laid, play.ending)
+
+
+def own_steps(play: LaidPlay) -> Own:
+    """List what each seat did; a melded kong counts as two, as a pung and a kong made of it later do."""
+    own: Own = {seat: [] for seat in SEATS}
+    for action, serial in play.done:
+        own[action.actors[0]] += [(action.do, None if action.do.endswith("kong") else serial)] * times(action)
+    return own
+
+
+def times(action: Action) -> int:
+    return 2 if action.do == "melded_kong" else 1
+
+
+def wrong_steps(it: FoundPlay, play: LaidPlay) -> list[object]:
+    """Return the steps said to be proved that are not what their players did."""
+    true, done, wrong = own_steps(play), dict.fromkeys(SEATS, 0), list[object]()
+    for step in it.steps:
+        seat = step.action.actors[0]
+        told = (step.action.do, None if step.action.do.endswith("kong") else step.serial)
+        if step.share == 1 and true[seat][done[seat] : done[seat] + 1] != [told]:
+            wrong.append(step)
+        done[seat] += times(step.action)
+    return wrong
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_play_is_found_and_the_referee_allows_it(seed: int) -> None:
+    play = simulated(seed, gaps=True)
+    it = found(play)
+    end = replay_actions(play.deal, it.actions, OEDMC, everybody)
+    assert {win.hu.seat for win in end.wins} == set(play.ending.outcome.winners)
+    assert it.ltw in (end.turns.ltw, None)
+    assert not wrong_steps(it, play)
+    assert not it.irregular
+    assert not it.turned
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_gaps_less_is_proved_and_nothing_wrong(seed: int) -> None:
+    play = simulated(seed, hands=seed % 2 > 0)
+    assert not wrong_steps(found(play), play)
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+@pytest.mark.parametrize("seed", KONGS)
+def test_plays_with_kongs(seed: int, *, gaps: bool) -> None:
+    play = random_play(seed, gaps=gaps)
+    it = found(play)
+    assert not wrong_steps(it, play)
+    replay_actions(play.deal, it.actions, OEDMC, everybody)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_unread_tile_and_a_turned_river_make_nothing_wrong(seed: int) -> None:
+    gaps = seed % 3 > 0
+    play = simulated(seed % 10, hands=seed % 2 > 0, gaps=gaps)
+    for change in (unread, turned):
+        assert not wrong_steps(found(change(play, Random(seed))), play)
+
+
+def test_the_turned_river_is_named() -> None:
+    play = simulated(0, gaps=True)
+    laid = {**play.laid, "south": replace(play.laid["south"], river=play.laid["south"].river[::-1])}
+    assert found(play._replace(laid=laid)).turned == ("south",)
+
+
+def test_all_that_nobody_claimed_needs_no_choice() -> None:
+    play = passed_play()
+    it = found(play)
+    assert (it.proved, it.plays, it.ltw) == (True, 1, True)
+    assert all(step.certainty == "proved" for step in it.steps)
+
+
+def passed_play(out_of_turn: int | None = None) -> LaidPlay:
+    """Everybody discards what was drawn; after so many discards the next player is passed over."""
+    deal = new_deal(7, "east", "east", Random(3))
+    order = serial_order(deal, new_set(Random(4)))
+    walls = {seat: [*chain.from_iterable(order[seat][1:])] for seat in SEATS}
+    rivers: dict[Seat, list[int]] = {seat: [] for seat in SEATS}
+    seat, thrown = deal.dealer, 0
+    while True:
+        rivers[seat].append(walls[seat].pop(0))
+        thrown += 1
+        if not walls[NEXT_SEAT[seat]]:
+            break
+        seat = NEXT_SEAT[seat]
+        if thrown == out_of_turn:
+            seat = NEXT_SEAT[seat]
+    laid = {one: LaidSeat(tuple(rivers[one]), hand=tuple(order[one][0])) for one in SEATS}
+    return LaidPlay(deal, order, laid, Ending(Outcome("draw", {})), ())
+
+
+def test_who_drew_out_of_turn_is_proved() -> None:
+    play = passed_play(out_of_turn=9)
+    it = found(play)
+    assert (it.irregular, it.out_of_turn) == (True, "west")
+
+
+def code(play: LaidPlay, laid: Mapping[Seat, LaidSeat], ending: Ending | None = None) -> str:
+    with pytest.raises(RuleError) as refused:
+        found(play._replace(laid={**play.laid, **laid}, ending=ending or play.ending))
+    return refused.value.code
+
+
+def test_what_cannot_lie_there_is_refused() -> None:
+    play = passed_play()
+    east, south = play.laid["east"], play.laid["south"]
+    assert code(play, {"east": replace(east, river=(*east.river, east.river[0]))}) == "tile_laid_twice"
+    assert code(play, {"east": replace(east, river=(*east.river[:-1], 137))}) == "unknown_serial"
+    exchanged: dict[Seat, LaidSeat] = {
+        "east": replace(east, river=(south.river[0], *east.river[1:])),
+        "south": replace(south, river=(east.river[0], *south.river[1:])),
+    }
+    assert code(play, exchanged) == "tile_of_another"
+    assert code(play, {"east": replace(east, river=east.river[3:], melds=(east.river[:3],))}) == "not_a_meld"
+    mixed = (*east.river[10:], *east.river[:10])
+    assert code(play, {"east": replace(east, river=mixed)}) == "no_play_fits"
+    won = Ending(Outcome("discard", {"west": 8}, "east"), winning=play.laid["south"].river[-1])
+    assert code(play, {}, won) == "winning_tile_unknown"
+    unseen = tuple((None,) * 3 for _ in range(2))
+    assert code(play, {"east": replace(east, melds=unseen)}) == "too_much_unread"

@@ -1,0 +1,172 @@
+"""A river that was turned over where it lay: from the tiles that were read to serials in the order of discarding.
+
+A river has rows of six, the first one farthest from its player; where a tile was claimed there may be a gap. Its tiles
+stand, so the way in which most are longer tells how the rows run, however the camera is turned. Which of the two ends
+is the first, the rows tell: only the last one is shorter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress, pairwise
+from typing import Final
+
+import numpy as np
+
+from vision.errors import RiverUnclearError
+from vision.geometry import Picture, Points, Quad, rectangle
+from vision.hand_groups import ROW, hand_groups, rotation_by, rows_by_height, tile_sides
+from vision.layout import RIM, colours_on
+from vision.reading import Corners, TileRead
+
+IN_ROW: Final = 6
+
+CALLED: Final = 0
+"""In a river: the gap that a claimed tile has left."""
+
+_BESIDE: Final = (0.9, 1.5)
+"""Of a tile's width, from middle to middle: how far apart neighbours in a row lie."""
+
+_USUAL: Final = 1.05
+_NEITHER: Final = 20.0
+"""L*a*b* units: what differs so much from the backs is none."""
+
+_APART: Final = 0.8
+"""Of a tile's width, from middle to middle: what is nearer to a tile is none beside it."""
+
+_MELDS: Final = (3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class RiverRead:
+    """A river by its serials, None for a tile that was not read, CALLED for a gap."""
+
+    serials: tuple[int | None, ...]
+    gaps: bool
+    """Whether the first column is known: some row has its first and its sixth tile. Else a gap there is overlooked."""
+
+    @property
+    def called(self) -> int:
+        """How many gaps there are."""
+        return self.serials.count(CALLED)
+
+
+@dataclass(frozen=True, slots=True)
+class HandRead:
+    """What else lies before a player: the concealed tiles, the melds, and a winning tile that lies apart."""
+
+    hand: tuple[int | None, ...]
+    melds: tuple[tuple[int | None, ...], ...]
+    winning: int | None = None
+
+
+def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
+    """Return the river that a picture shows, with the tiles that were read in it.
+
+    A place where none was read holds an unread tile if it has the colour of the backs, and is a gap if it has that of
+    the cloth. Raises RiverUnclearError where it has neither, no tile was read, or they do not lie in rows of six.
+    """
+    tiles, back = _backs(picture, reads)
+    quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
+    angle = np.pi / 2 - _long_axis(quads)
+    found, problem = list[RiverRead](), RiverUnclearError("the river has no rows")
+    for half_turn in (0.0, np.pi):
+        try:
+            found.append(_in_order(picture, tiles, quads, back, angle + half_turn))
+        except RiverUnclearError as error:
+            problem = error
+    if not found:
+        raise problem
+    return min(found, key=lambda river: river.called)
+
+
+def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points]:
+    """Return the tiles that were read, or have the colour of those and lie beside them; then that colour.
+
+    Others that the finder takes for tiles are bare table, or the seam between two.
+    """
+    read = [tile for tile in reads if tile.serial is not None]
+    if not read:
+        raise RiverUnclearError("no tile of this picture was read")
+    back = np.median(_colours(picture, [tile.quad for tile in read]), axis=0)
+    unread = [tile for tile in reads if tile.serial is None]
+    like = np.linalg.norm(_colours(picture, [tile.quad for tile in unread]) - back, axis=1) < _NEITHER
+    width, _ = tile_sides(np.array([tile.quad for tile in read]))
+    there = np.array([tile.quad for tile in read]).mean(axis=1)
+    spots = np.array([tile.quad for tile in unread]).reshape(-1, 4, 2).mean(axis=1)
+    apart = np.linalg.norm(spots[:, None] - there[None], axis=2).min(axis=1) > _APART * width
+    return [*read, *compress(unread, like & apart)], back
+
+
+def _colours(picture: Picture, quads: Sequence[Corners] | Quad) -> Points:
+    """Return the usual colour of each outline's rim, L*a*b*, shape (n, 3)."""
+    return np.asarray(np.median(colours_on(picture, np.array(quads).reshape(-1, 4, 2), RIM), axis=1), dtype=np.float64)
+
+
+def _long_axis(quads: Quad) -> float:
+    """Return the angle of the long sides of most tiles, radians, 0 to pi: upright tiles stay nearly as they are."""
+    sides = np.roll(quads, -1, axis=1)[:, :2] - quads[:, :2]
+    longer = np.linalg.norm(sides, axis=2).argmax(axis=1)
+    along = sides[np.arange(len(quads)), longer]
+    doubled = np.exp(2j * np.arctan2(along[:, 1], along[:, 0])).sum()
+    return float((np.angle(doubled) / 2) % np.pi)
+
+
+def _in_order(picture: Picture, tiles: Sequence[TileRead], quads: Quad, back: Points, angle: float) -> RiverRead:
+    """Read a river from its upper left, once it is turned by an angle."""
+    level = quads @ rotation_by(angle).T
+    middles = level.mean(axis=1)
+    width, height = tile_sides(level)
+    rows = [sorted(row, key=lambda at: float(middles[at, 0])) for row in rows_by_height(middles[:, 1], ROW * height)]
+    pitch, left = _pitch(middles, rows, width), float(middles[:, 0].min())
+    heights = [float(np.median(middles[row, 1])) for row in rows]
+    box = rectangle(np.zeros(2), width, height)
+
+    def look(places: Sequence[tuple[int, float]]) -> Points:
+        spots = np.array([(left + place * pitch, y) for place, y in places]).reshape(-1, 1, 2)
+        return _colours(picture, (spots + box) @ rotation_by(-angle).T)
+
+    beyond = heights[-1] + 1.1 * height
+    cloth = np.median(look([(at, y) for at in (-1, IN_ROW) for y in heights] + [(at, beyond) for at in (1, 4)]), axis=0)
+    serials: list[int | None] = []
+    sure = False
+    for number, (row, y) in enumerate(zip(rows, heights, strict=True), 1):
+        held = {round((float(middles[at, 0]) - left) / pitch): tiles[at].serial for at in row}
+        end = max(IN_ROW, max(held) + 1)
+        if len(held) < len(row) or (end > IN_ROW and number < len(rows)):
+            raise RiverUnclearError(f"row {number} of the river is no row of {IN_ROW} tiles")
+        empty = [place for place in range(end) if place not in held]
+        for place, colour in zip(empty, look([(place, y) for place in empty]), strict=True):
+            held[place] = _unread_or_gap(colour, back, cloth, (number, place + 1))
+        sure = sure or CALLED not in (held[0], held[IN_ROW - 1])
+        serials += [held[place] for place in range(end)]
+    while serials and serials[-1] == CALLED:
+        serials.pop()
+    return RiverRead(tuple(serials), sure)
+
+
+def _unread_or_gap(colour: Points, back: Points, cloth: Points, where: tuple[int, int]) -> int | None:
+    to_back, to_cloth = np.linalg.norm(colour - back), np.linalg.norm(colour - cloth)
+    if min(to_back, to_cloth) > _NEITHER or np.linalg.norm(back - cloth) < _NEITHER:
+        raise RiverUnclearError(f"row {where[0]} of the river, place {where[1]}: neither a tile nor the bare table")
+    return None if to_back < to_cloth else CALLED
+
+
+def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
+    """Return how far apart neighbours lie."""
+    steps = [middles[at, 0] - middles[before, 0] for row in rows for before, at in pairwise(row)]
+    beside = [step for step in steps if _BESIDE[0] < step / width < _BESIDE[1]]
+    return float(np.median(beside)) if beside else _USUAL * width
+
+
+def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
+    """Return hand and melds as a picture shows them: the concealed tiles first, each meld apart, a winning tile last.
+
+    Raises RiverUnclearError where no tile was read, or a group after the first is no meld.
+    """
+    groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
+    winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None
+    hand, *melds = groups
+    for number, meld in enumerate(melds, 2):
+        if len(meld) not in _MELDS:
+            raise RiverUnclearError(f"group {number} has {len(meld)} tiles and is no meld: lay melds apart")
+    return HandRead(hand, tuple(melds), winning)
