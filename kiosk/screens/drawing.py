@@ -92,17 +92,21 @@ class Fonts:
         if self._chinese_first and chinese_font() is None:
             raise BadConfiguration(HINT.format(language=language))
         self._height = height
+        self._face = lru_cache(MOST_KNOWN)(self._choose)
 
     def font(self, text: str, share: float) -> pygame.font.Font:
         """Return the font with lines of this share of the screen's height that has the most letters of a text.
 
         A Chinese name may sit at an English table and a Polish one at a Chinese table.
         """
-        return self._sized(min(self._faces(), key=lambda path: _lacking(path, text)), share)
+        return self._sized(self._face(text), share)
 
     def covers(self, text: str) -> bool:
         """Return whether a font here has every letter of a text."""
         return any(_lacking(path, text) == 0 for path in self._faces())
+
+    def _choose(self, text: str) -> Path:
+        return min(self._faces(), key=lambda path: _lacking(path, text))
 
     def _faces(self) -> Iterator[Path]:
         """Return font files in the order of trying."""
@@ -218,11 +222,11 @@ class TextPen:
         self._font = lru_cache(MOST_KNOWN)(self._choose)
         self._wide = lru_cache(MOST_KNOWN)(self._measure)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
+        self._tall = lru_cache(MOST_KNOWN)(self._measure_height)
 
     def height(self, text: str, share: float, width: int) -> int:
         """Return how high a line will be."""
-        fitted, font = self._fitting(text, share, width)
-        return font.size(fitted)[1]
+        return self._tall(text, share, width)
 
     def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
         """Return how high lines will be together."""
@@ -297,6 +301,10 @@ class TextPen:
 
     def _measure(self, text: str, share: float) -> int:
         return self._font(text, share).size(text)[0]
+
+    def _measure_height(self, text: str, share: float, width: int) -> int:
+        fitted, font = self._fitting(text, share, width)
+        return font.size(fitted)[1]
 
     def _sizes(self, share: float) -> Iterator[float]:
         while share > self._smallest:

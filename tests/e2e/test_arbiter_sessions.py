@@ -29,7 +29,6 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.protocol.facts import Ruled
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
@@ -38,9 +37,8 @@ from broker.protocol.signing import SigningKey
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, open_journal
 from tests.broker.scorer.small import NAME, event, fact
+from tests.pins import HASHED, PIN
 
-PIN: Final = "4711"
-HASHED: Final = hash_pin(PIN)
 DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
 PATIENCE_S: Final = 60.0
 OLD: Final = f'{{"schema":1,"id":"pin-00000001","event":"{NAME}","table":1,"set_at":1,"hash":"{HASHED}"}}'.encode()

@@ -6,19 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from broker.protocol import ArbiterPin, LogMessage, Message, PinAnswer, PinGiven, decode_on_topic, encode, topics
-from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import SigningKey
 from broker.scorer.arbiter_access import ArbiterAccess, PinCheck
 from kiosk.config import PIN_TOLD_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
+from tests.pins import HASHED, known_match
 
 KEY: Final = SigningKey.from_bytes(b"9" * 32)
 """The event's."""
-
-PIN: Final = "4711"
-HASHED: Final = hash_pin(PIN)
 
 
 class PinJudge:
@@ -34,7 +31,7 @@ class PinJudge:
         self.access.ask(given)
         while self._checks:
             check = self._checks.pop()
-            self.access.found(check, right=check.is_right())
+            self.access.found(check, right=known_match(check.hashed, check.pin))
         return self.access.answer(given.table)
 
 

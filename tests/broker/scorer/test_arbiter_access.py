@@ -29,7 +29,6 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_pin import hash_pin, pin_matches
 from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, begun_session
 from broker.protocol.facts import Ruled
 from broker.protocol.sealed_pin import PinPlace, seal_pin
@@ -39,11 +38,9 @@ from broker.scorer.arbiter_access import MOST_IN_ALL
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, result
+from tests.pins import HASHED, OTHER_HASH, PIN, known_match
 
 DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
-PIN: Final = "4711"
-HASHED: Final = hash_pin(PIN)
-OTHER_HASH: Final = hash_pin("9999")
 
 
 @dataclass(frozen=True)
@@ -119,6 +116,12 @@ def open_room(folder: Path, leaving: ExitStack) -> Room:
 def wait(room: Room, seconds: float) -> None:
     """Let time pass."""
     room.times[0] += seconds
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare each PIN with each hash once for all tests."""
+    monkeypatch.setattr(arbiter_access, "pin_matches", known_match)
 
 
 @pytest.fixture
@@ -262,7 +265,7 @@ class Gate:
     def _matches(self, hashed: str, pin: str) -> bool:
         self._open.wait()
         self.compared.append(pin)
-        return pin_matches(hashed, pin)
+        return known_match(hashed, pin)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Stands where the wire would: what the table says leaves the process at once, what the broker retains outlives it."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.kiosk.tables import EVENT, TABLE
 
 RETAINED = (topics.RECEIPT, topics.ASSIGNMENT)
 
-HASHED = hash_pin(HOUSE_PIN)
+known_hash = cache(hash_pin)
 
 
 class Air:
@@ -50,7 +51,7 @@ class Air:
         self._room(topic, payload)
         message = decode_on_topic(topic, payload)[1]
         if isinstance(message, PinGiven):
-            self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=HASHED).judge(message))))
+            self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=known_hash(HOUSE_PIN)).judge(message))))
 
     def flush(self, timeout_s: float) -> None:
         """Have nothing on its way."""

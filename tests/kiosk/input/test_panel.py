@@ -25,10 +25,11 @@ from kiosk.input import (
 )
 from kiosk.screens.texts import REASON
 from kiosk.table import AT_THE_TABLE, ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
-from tests.kiosk.judging import HASHED, PIN, Judged, judged
+from tests.kiosk.judging import Judged, judged
 from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
+from tests.pins import HASHED, PIN
 
 
 @pytest.fixture
