@@ -87,7 +87,7 @@ class SeatBox:
         name = self._name(
             inside.width - (0 if small else tick), drawing.BODY if small or (wide and paid) else drawing.LARGE
         )
-        self._stack(surface, name, seat, inside, who, what, tick if marked and not wide else 0, small=small)
+        self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
 
     def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
         """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
@@ -103,7 +103,6 @@ class SeatBox:
     def _stack(
         self,
         surface: pygame.Surface,
-        name: TextLine,
         seat: Seat,
         inside: pygame.Rect,
         who: list[TextLine],
@@ -113,6 +112,7 @@ class SeatBox:
         small: bool,
     ) -> None:
         """Write whose seat it is, with room for a tick beside that; who sits there; and from below what came of it."""
+        name, *who = who
         head = pygame.Rect(inside)
         head.width -= tick
         least = [line._replace(share=drawing.SMALLEST) for line in (*who, *what)]

@@ -34,7 +34,6 @@ from broker.event.movement.plays import (
 )
 from broker.event.movement.quality import usual_copies
 from broker.event.movement.search import (
-    BYE,
     COMPARE,
     MEET,
     SEAT,
@@ -78,7 +77,6 @@ def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
         MEET * least_cost(sum(draft.meetings), pairs, STEEP)
         + COMPARE * least_cost(sum(draft.comparisons), pairs, 1)
         + SEAT * least_cost(seats, players * SEATED, STEEP)
-        + BYE * least_cost(sum(frame.byes.values()), players, 1)
     )
 
 

@@ -179,15 +179,21 @@ def _next(spare: list[Player], had: Mapping[Player, set[int]], deals: Iterable[i
 
 
 def _waited(rest: Remainder) -> dict[int, list[Player]]:
-    """Return who sat out in rounds that are over, of those who have played: they are to sit out less from now on."""
+    """Return who sat out in rounds that are over, or had not come yet: they are to sit out later than others.
+
+    Rounds in which everybody stayed where they were count once.
+    """
     counted = Counter(play.round for play in rest.settled)
     open_rounds = {round_ for round_, _ in rest.layout} - counted.keys()
     planned = Counter(play.round for play in rest.plan)
     over = [round_ for round_, count in counted.items() if count >= planned[round_] and round_ not in open_rounds]
-    played = {one for play in rest.settled for one in play.players.values()}
-    found = {}
-    for round_ in over:
-        there = {one for play in rest.settled if play.round == round_ for one in play.players.values()}
-        if waited := [one for one in rest.present if one in played and one not in there]:
+    found: dict[int, list[Player]] = {}
+    last: dict[int, tuple[Player, ...]] = {}
+    for round_ in sorted(over):
+        seated = {play.table: _four(play.players) for play in rest.settled if play.round == round_}
+        if seated == last:
+            continue
+        last, there = seated, {one for four in seated.values() for one in four}
+        if waited := [one for one in rest.present if one not in there]:
             found[round_] = waited
     return found

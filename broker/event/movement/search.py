@@ -27,7 +27,8 @@ HARD: Final = 220
 MEET: Final = 32
 COMPARE: Final = 4
 SEAT: Final = 1
-BYE: Final = 64
+BYE: Final = 200
+"""Of who sits out again before all have: more than what an exchange in the same round could win."""
 MOVED: Final = 12
 
 STEEP: Final = 2
@@ -69,6 +70,32 @@ class SearchFrame:
             start += sitting_out
         return found
 
+    def bye_turns(self, who: Sequence[int]) -> dict[int, int]:
+        """Return the turn of each slot in which somebody sits out: nobody has two of a turn, so that all sit out alike.
+
+        In rounds that are over it is the how-manieth time (from 0) for who sat out. From then on a turn goes to all
+        who have not had it yet, before the next one begins.
+        """
+        had, turns = [0] * self.players, dict[int, int]()
+        open_sittings = [at for at in range(len(self.sittings)) if at not in self.settled]
+        open_rounds = {self.sittings[at].round for at in open_sittings}
+        free: list[int] = []
+        for round_, slots in self.bye_slots().items():
+            if round_ in open_rounds:
+                free.extend(slots)
+                continue
+            for slot in slots:
+                turns[slot] = had[who[slot]]
+                had[who[slot]] += 1
+        seats = (seat for at in open_sittings for seat in range(at * SEATED, (at + 1) * SEATED))
+        here = {who[slot] for slot in (*seats, *free)}
+        turn, left = 0, sum(not had[one] for one in here)
+        for slot in free:
+            while not left:
+                turn, left = turn + 1, sum(had[one] <= turn + 1 for one in here)
+            turns[slot], left = turn, left - 1
+        return turns
+
 
 def least_cost(things: int, holes: int, power: int) -> int:
     """Return the least cost of so many repetitions: spread evenly over holes, the (k+1)th in a hole costing k^power."""
@@ -92,13 +119,16 @@ class Seating:
         self.meetings = [0] * players * players
         self.comparisons = [0] * players * players
         self.seats = [0] * players * SEATED
-        self.byes = [0] * players
+        placed = list(who)
+        self._turns = frame.bye_turns(placed)
+        self._turns_each = 1 + max(self._turns.values(), default=0)
+        self.byes = [0] * players * self._turns_each
+        """How often each sits out in each turn."""
         self._played = [0] * players * kinds
         teams = 1 + max(frame.team_of, default=0)
         self._team_seats = [0] * teams * kinds * SEATED
         self._crowds = [0] * teams * len(frame.sittings)
         self._most = most_together(teams)
-        placed = list(who)
         self.who = [NOBODY] * len(placed)
         for slot, player in enumerate(placed):
             self._enter(slot, player)
@@ -161,8 +191,9 @@ class Seating:
         if self.frame.home and self.frame.home[slot] != player:
             self.soft += MOVED * by
         if slot >= self.seats_end:
-            self.soft += BYE * by * (self.byes[player] + down)
-            self.byes[player] += by
+            at = player * self._turns_each + self._turns[slot]
+            self.soft += BYE * by * (self.byes[at] + down)
+            self.byes[at] += by
             return
         sitting, seat = divmod(slot, SEATED)
         at = player * SEATED + seat
