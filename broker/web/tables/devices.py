@@ -165,8 +165,9 @@ class DevicesPage:
         _head_arbiter(request)
         if self._standby is None or form.get("sure") != "on":
             raise FormMalformed("the standby takes over when the box is ticked")
-        self._standby.hand_over()
-        note_action(self._auth, request, SCORER_HANDED, "", "")
+        with self._auth.store.commit():
+            note_action(self._auth, request, SCORER_HANDED, "", "")
+            self._standby.hand_over()
         return redirect(request, "/devices", done="scorer")
 
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:

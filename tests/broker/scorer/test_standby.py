@@ -1,0 +1,164 @@
+"""How the active scorer knows its standby, and when a standby takes over."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from broker.errors import ScorerBusy, ScorerReplaced, StandbyBehind
+from broker.protocol.signing import SigningKey
+from broker.scorer.lease import TAKEOVER, Lease
+from broker.scorer.standby import (
+    FAREWELL_S,
+    LEAVING_S,
+    MISSED_S,
+    SILENT_S,
+    Peer,
+    StandbyWatch,
+    Takeover,
+    read_peer,
+    secret_of,
+    write_peer,
+)
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import whole_log
+from tests.broker.scorer.test_lease import state as scorer_state
+
+PEER = Peer("active", "https://10.0.0.6:8136", "10.0.0.6:1883", "10.0.0.5:1883")
+
+
+class Seen:
+    """A watch with a clock and a journal that are told."""
+
+    def __init__(self) -> None:
+        self.now, self.height = 100.0, 0
+        self.watch = StandbyWatch(lambda: self.height, lambda: self.now)
+
+    def heard(self, have: int) -> None:
+        self.watch.heard(have, PEER)
+
+
+def test_without_a_standby_nobody_waits_and_nothing_is_said() -> None:
+    seen = Seen()
+    seen.watch.decided = 7
+    seen.watch.wait()
+    assert (seen.watch.state, seen.watch.concerns()) == (None, [])
+
+
+def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
+    seen = Seen()
+    seen.height = seen.watch.decided = 7
+    seen.heard(6)
+    with ThreadPoolExecutor(1) as beside:
+        waiting = beside.submit(seen.watch.wait)
+        assert not waiting.done()
+        seen.heard(7)
+        waiting.result(30)
+
+
+def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
+    seen = Seen()
+    seen.heard(0)
+    seen.height = seen.watch.decided = 7
+    seen.now += SILENT_S
+    seen.watch.wait()
+    assert seen.watch.state == (PEER.desk, 7, SILENT_S)
+
+
+def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None:
+    seen = Seen()
+    seen.heard(0)
+    assert seen.watch.concerns() == []
+    seen.now += MISSED_S
+    assert [one.code for one in seen.watch.concerns()] == ["standby_lost"]
+    assert seen.watch.concerns() == []
+    seen.heard(0)
+    assert [one.code for one in seen.watch.concerns()] == ["standby_back"]
+    assert seen.watch.concerns() == []
+
+
+def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> None:
+    seen = Seen()
+    seen.height = 3
+    seen.heard(2)
+    seen.watch.hand_over()
+    assert seen.watch.leaving
+    steps = []
+    for have, settled in ((2, True), (3, False), (3, True)):
+        seen.heard(have)
+        steps.append((seen.watch.left(settled=settled), seen.watch.handed_over))
+    assert steps == [(False, False), (False, False), (False, True)]
+    seen.now += FAREWELL_S
+    assert seen.watch.left(settled=True)
+
+
+def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> None:
+    seen = Seen()
+    seen.height = 3
+    seen.heard(2)
+    seen.watch.hand_over()
+    seen.now += LEAVING_S + 1
+    assert not seen.watch.leaving
+    with pytest.raises(StandbyBehind):
+        seen.watch.hand_over()
+
+
+def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> None:
+    one, two, *_ = whole_log(1)
+    hall.hear(one)
+    height = hall.journal.height
+    hall.scorer.standby.heard(height, PEER)
+    hall.scorer.standby.hand_over()
+    hall.hear(two)
+    assert hall.journal.height == height
+    asked = ThreadPoolExecutor(1).submit(hall.scorer.ask, lambda: None)
+    while not asked.done():
+        hall.scorer.step(timeout=0.1)
+    assert isinstance(asked.exception(), ScorerBusy)
+    hall.scorer.standby._told_at = 0.0
+    with pytest.raises(ScorerReplaced):
+        hall.scorer.step(timeout=0)
+    assert hall.scorer.publisher.moved == PEER.broker
+
+
+@pytest.mark.parametrize(
+    ("known", "came", "enough"), [(0, 1, True), (1, 1, True), (4, 2, False), (4, 3, True), (5, 3, True)]
+)
+def test_more_than_half_of_the_tables_are_enough(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
+    takeover = Takeover(0.0)
+    takeover.heard(0.0, known)
+    for table in range(1, came + 1):
+        takeover.came(table)
+        takeover.came(table)
+    assert takeover.reason == ("tables" if enough else "")
+
+
+def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> None:
+    takeover = Takeover(0.0)
+    takeover.heard(0.0, 3)
+    takeover.came(1)
+    takeover.heard(1.0, 3)
+    takeover.came(2)
+    assert takeover.reason == ""
+    assert not takeover.silent(1.0 + SILENT_S - 0.1)
+    assert takeover.silent(1.0 + SILENT_S)
+
+
+def test_a_takeover_outranks_restarts_of_the_first() -> None:
+    first, second = Lease("f", 7 + 1), Lease("a", 7 + TAKEOVER + 1)
+    assert first.yields_to(scorer_state(second.run, second.term))
+    assert not second.yields_to(scorer_state(first.run, first.term))
+
+
+def test_the_other_machine_is_remembered_and_a_file_that_is_none_is_none(tmp_path: Path) -> None:
+    assert read_peer(tmp_path) is None
+    write_peer(tmp_path, PEER)
+    assert read_peer(tmp_path) == PEER
+    (tmp_path / "standby.json").write_text("{")
+    assert read_peer(tmp_path) is None
+
+
+def test_each_event_key_has_its_secret_which_is_not_the_key() -> None:
+    one, other = SigningKey.new(), SigningKey.new()
+    assert secret_of(one) == secret_of(SigningKey.from_bytes(one.to_bytes()))
+    assert len({secret_of(one), secret_of(other), one.to_bytes().hex()}) == 3

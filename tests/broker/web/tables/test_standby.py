@@ -1,0 +1,146 @@
+"""What a standby is served at the desk, who is, and what arbiters see of it and do with it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from broker.people import Actor, Authentication
+from broker.scorer.standby import FollowAsked, FollowTold, read_peer, secret_of
+from broker.store import STORE
+from broker.store.following import EventCopy
+from broker.store.sqlite import SqliteJournal
+from broker.web.server import DeskServer
+from broker.web.services import Services
+from broker.web.tables.orders import OrderDesk
+from broker.web.tables.standby import FOLLOW_PATH, LARGEST, StandbyService
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.hall import Hall, make_hall
+from tests.broker.scorer.small import NAME, whole_log
+from tests.broker.web import sample
+from tests.broker.web.tables.test_orders import Ear
+from tests.broker.web.test_auth import browser, logged_in, token_of
+
+
+@dataclass
+class Room:
+    """A scorer that runs, its desk, and the folder of a standby."""
+
+    hall: Hall
+    auth: Authentication
+    server: DeskServer
+    copy: EventCopy
+
+    def ask(self, *, secret: str | None = None, body: bytes | None = None, host: str = "standby") -> tuple[int, bytes]:
+        asked = FollowAsked(self.copy.have, "", host, 1884, 8137, "first")
+        known = secret_of(self.hall.scorer.publisher.key) if secret is None else secret
+        headers = {"Authorization": f"Bearer {known}", "Accept": "application/json"}
+        content = msgspec.msgpack.encode(asked) if body is None else body
+        with browser(self.server) as client:
+            answer = client.post(FOLLOW_PATH, content=content, headers=headers)
+        return answer.status_code, answer.content
+
+    def follow(self) -> FollowTold:
+        while True:
+            told = msgspec.msgpack.decode(self.ask()[1], type=FollowTold)
+            if self.copy.take(told.part):
+                self.ask()
+                return told
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    stop, folder = threading.Event(), tmp_path / "first"
+    folder.mkdir()
+    (tmp_path / "second").mkdir()
+    quick_hashes(monkeypatch)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal, closing(EventCopy(tmp_path / "second", NAME)) as copy:
+        auth = Authentication(folder)
+        for role in ("head_arbiter", "table_arbiter"):
+            auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        hall = make_hall(folder, journal)
+        hall.hear(*whole_log(1))
+        thread = threading.Thread(target=hall.scorer.run, args=(stop,))
+        thread.start()
+        standby = StandbyService(hall.scorer, folder, 1883, "https")
+        orders = OrderDesk("cup", auth, Ear())
+        services = Services(scorer=hall.scorer, orders=orders, standby=standby)
+        with DeskServer(sample.feed(), port=0, auth=auth, services=services) as server:
+            yield Room(hall, auth, server, copy)
+        stop.set()
+        thread.join()
+        auth.close()
+
+
+def page(room: Room, role: str = "head_arbiter") -> str:
+    with logged_in(room.server, role) as client:
+        return str(client.get("/devices?lang=en").text)
+
+
+def test_who_has_the_events_key_gets_all_of_it_and_is_remembered(room: Room, tmp_path: Path) -> None:
+    told = room.follow()
+    assert told.part.height == room.copy.journal.height == room.hall.journal.height
+    assert (tmp_path / "second" / "event.key").read_bytes() == (tmp_path / "first" / "event.key").read_bytes()
+    peer = read_peer(tmp_path / "first")
+    assert peer is not None
+    assert (peer.desk, peer.broker, peer.here) == ("https://standby:8137", "standby:1884", "first:1883")
+
+
+@pytest.mark.parametrize("secret", ["none", "0" * 64])
+def test_nobody_else_gets_anything(room: Room, secret: str) -> None:
+    status, body = room.ask(secret=secret)
+    assert status == 403
+    assert b"not_allowed" in body
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"", 400), (b"\xc1", 400), (bytes(LARGEST + 1), 413)])
+def test_what_no_standby_asks_is_refused(room: Room, body: bytes, status: int) -> None:
+    assert room.ask(body=body)[0] == status
+    assert room.hall.scorer.standby.state is None
+
+
+def test_a_standby_without_a_name_is_where_it_asks_from(room: Room, tmp_path: Path) -> None:
+    room.ask(host="")
+    peer = read_peer(tmp_path / "first")
+    assert peer is not None
+    assert peer.broker == "127.0.0.1:1884"
+
+
+def test_arbiters_see_how_the_standby_is(room: Room) -> None:
+    assert "Standby" not in page(room)
+    room.ask()
+    height = room.hall.journal.height
+    assert f"Standby: {height} messages behind." in page(room)
+    room.follow()
+    assert "Standby: up to date." in page(room)
+    assert 'href="https://standby:8137/"' in page(room)
+    room.hall.scorer.standby._heard_at -= 60
+    assert "Standby: not heard of for 6" in page(room)
+
+
+def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:
+    room.follow()
+    assert "Hand over to the standby" not in page(room, "table_arbiter")
+    with logged_in(room.server, "table_arbiter") as client:
+        form = {"form": token_of(client, "/devices"), "sure": "on"}
+        assert "head_arbiter_only" in client.post("/devices/standby", data=form).text
+    with logged_in(room.server, "head_arbiter") as client:
+        form = {"form": token_of(client, "/devices")}
+        assert client.post("/devices/standby", data=form).status_code != 303
+        before = room.hall.scorer.standby.leaving
+        assert client.post("/devices/standby", data={**form, "sure": "on"}).status_code == 303
+    assert (before, room.hall.scorer.standby.leaving) == (False, True)
+    assert [one.action for one in room.auth.audit.newest(1)] == ["scorer_handed_over"]
+
+
+def test_to_a_standby_that_is_not_there_nothing_is_handed_over_and_nothing_is_noted(room: Room) -> None:
+    room.ask()
+    room.hall.scorer.standby._heard_at -= 60
+    with logged_in(room.server, "head_arbiter") as client:
+        form = {"form": token_of(client, "/devices"), "sure": "on"}
+        assert "standby_behind" in client.post("/devices/standby", data=form).text
+    assert [one.action for one in room.auth.audit.newest(1)] != ["scorer_handed_over"]
