@@ -8,8 +8,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, get_type_hints
 from urllib.parse import parse_qsl, urlsplit
 
 from firmware.box.box import ButtonBox
@@ -22,31 +22,44 @@ from firmware.sim.buttons import ButtonFingers, read_seats
 from firmware.sim.cable import LineFaults
 from firmware.wiring import read_wiring
 
-_FAULTS: Final = tuple(field.name for field in fields(LineFaults))
+Settings = Mapping[str, tuple[int | str, str]]
+"""What is taken where nothing is said (texts are names of seats), and what each setting means."""
 
-_ACCIDENTS: Final = {"unplugged_ms": 0, "away_ms": 3000, "reset_ms": 0}
-
-BOX_SETTINGS: Final = dict.fromkeys(_FAULTS, 0) | _ACCIDENTS | {"bounces": 2, "hold_ms": 120, "ppm": 0, "seed": 0}
-"""What can be said of a simulated box and its fingers in numbers, and what is taken where it is not."""
-
-BUTTON_SETTINGS: Final[Mapping[str, int | str]] = {
-    "bounces": 2,
-    "cut": "",
-    "cut_ms": 0,
-    "hold_ms": 120,
-    "late_ms": 0,
-    "seed": 0,
-    "sparks": 0,
-    "stuck": "",
-    "swap": "",
+_FINGERS: Final[Settings] = {
+    "bounces": (2, "How often a contact bounces."),
+    "hold_ms": (120, "How long a finger stays down."),
+    "seed": (0, "Other luck."),
+    "stuck": ("", "Seats whose buttons stay down once pressed: `east,west`."),
 }
-"""What can be said of simulated fingers, and what is taken where it is not; texts are names of seats."""
+_FAULTS: Final[Settings] = {
+    name: (0, hint.__metadata__[0]) for name, hint in get_type_hints(LineFaults, include_extras=True).items()
+}
+_ACCIDENTS: Final[Settings] = {
+    "unplugged_ms": (0, "The cable is pulled after being in for so long; 0: never."),
+    "away_ms": (3000, "For so long."),
+    "reset_ms": (0, "The power is cut so often; 0: never."),
+}
+BOX_SETTINGS: Final[Settings] = {
+    **_FINGERS,
+    **_FAULTS,
+    **_ACCIDENTS,
+    "ppm": (0, "Its clock is so many millionths too fast."),
+}
+BUTTON_SETTINGS: Final[Settings] = {
+    **_FINGERS,
+    "cut": ("", "Seats whose cable is off."),
+    "cut_ms": (0, "For so long; 0: for good."),
+    "late_ms": (0, "Edges are heard so much later."),
+    "sparks": (0, "At most so many pulses, too short for a finger, before each press."),
+    "swap": ("", "Two seats whose plugs are exchanged."),
+}
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 
-def _settings(address: str, usual: Mapping[str, int | str]) -> dict[str, Any]:
+def _settings(address: str, known: Settings) -> dict[str, Any]:
     """Return what an address says of a simulation, numbers and sets of seats. Raises BadAddress."""
+    usual = {name: value for name, (value, _) in known.items()}
     settings: dict[str, Any] = {name: value if isinstance(value, int) else frozenset() for name, value in usual.items()}
     for name, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
         if name not in usual:
@@ -85,7 +98,7 @@ def box_path(rest: str) -> str:
 
 def simulate_box(address: str) -> BoxFingers:
     """Make the box that `sim://box?...` describes, with the fingers at it. Raises BadAddress."""
-    of = _settings(address, BOX_SETTINGS | {"stuck": ""})
+    of = _settings(address, BOX_SETTINGS)
     twin = BoxSimulator(LineFaults(**{name: of[name] for name in _FAULTS}), ppm=of["ppm"], seed=of["seed"])
     twin.have_accidents(**{name: of[name] for name in _ACCIDENTS})
     return BoxFingers(twin, bounces=of["bounces"], hold_s=of["hold_ms"] / 1000, stuck=of["stuck"], seed=of["seed"])

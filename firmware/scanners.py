@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast, get_type_hints
 from urllib.parse import parse_qsl
 
 from broker.closing import Closing
@@ -72,11 +72,22 @@ _NUMBER: Final = "[0-9]{1,5}"
 
 _BAUDS: Final = "1200|2400|4800|9600|19200|38400|57600|115200|230400"
 
-_CODE_SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
-    "prefix": ("", _AROUND),
-    "suffix": ("", _AROUND),
-    "plain": ("any", "any|three|no"),
-    "double_ms": ("1000", _NUMBER),
+
+class ScannerSetting(NamedTuple):
+    """What is taken where nothing is said, what may be said, and what it means."""
+
+    usual: str
+    pattern: str
+    meaning: str
+
+
+_CODE_SETTINGS: Final[Mapping[str, ScannerSetting]] = {
+    "prefix": ScannerSetting("", _AROUND, "Characters before each code; where they are not there it is no code."),
+    "suffix": ScannerSetting("", _AROUND, "The same after each code. The terminator is no suffix."),
+    "plain": ScannerSetting(
+        "any", "any|three|no", "Which codes without a set count: `any`, `three` (`007`, not `7`), `no`."
+    ),
+    "double_ms": ScannerSetting("1000", _NUMBER, "The same code again within so many ms is the same scan."),
 }
 _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
     "before": _AROUND,
@@ -85,24 +96,31 @@ _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
 }
 """What may be said of those habits of a simulated scanner that are no numbers."""
 
-SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, ScannerSetting]]] = {
     "serial": {
         **_CODE_SETTINGS,
-        "baud": ("9600", _BAUDS),
-        "bits": ("8", "7|8"),
-        "parity": ("none", "none|even|odd"),
-        "stop": ("1", "1|2"),
+        "baud": ScannerSetting("9600", _BAUDS, "1200 to 230400. A scanner that is a USB serial port takes any."),
+        "bits": ScannerSetting("8", "7|8", "`7` or `8`."),
+        "parity": ScannerSetting("none", "none|even|odd", "`none`, `even` or `odd`."),
+        "stop": ScannerSetting("1", "1|2", "Stop bits: `1` or `2`."),
     },
-    "evdev": {**_CODE_SETTINGS, "layout": ("us", "|".join(LAYOUTS))},
+    "evdev": {
+        **_CODE_SETTINGS,
+        "layout": ScannerSetting("us", "|".join(LAYOUTS), "The keyboard it types for: `us` or `fr` (AZERTY)."),
+    },
     "sim": {
         **_CODE_SETTINGS,
         **{
-            name: (str(usual), _SIMULATION_SETTINGS.get(name, _NUMBER))
-            for name, usual in asdict(ScannerHabits()).items()
+            name: ScannerSetting(str(usual), _SIMULATION_SETTINGS.get(name, _NUMBER), hint.__metadata__[0])
+            for (name, usual), hint in zip(
+                asdict(ScannerHabits()).items(),
+                get_type_hints(ScannerHabits, include_extras=True).values(),
+                strict=True,
+            )
         },
     },
 }
-"""For each kind its settings: what is taken where nothing is said, and what may be said."""
+"""For each kind its settings."""
 
 _PLACES: Final[Mapping[str, str]] = {"serial": r"/[!-~]+", "evdev": r"/[!-~]+", "sim": "//scanner"}
 
@@ -192,7 +210,7 @@ def parse_scanner(address: str) -> ScannerAddress:
             raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(known)}")
         if name in said:
             raise BadAddress(f"{address!r}: {name} is said twice")
-        if not re.fullmatch(known[name][1], value):
+        if not re.fullmatch(known[name].pattern, value):
             raise BadAddress(f"{address!r}: {name} cannot be {value!r}")
         said[name] = value
-    return ScannerAddress(kind, place, {name: default for name, (default, _) in known.items()} | said)
+    return ScannerAddress(kind, place, {name: one.usual for name, one in known.items()} | said)

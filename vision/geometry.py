@@ -1,8 +1,5 @@
 """Points, quads and homographies. Pixels: origin at the top-left corner, first pixel's centre at (0.5, 0.5)."""
 
-from typing import Any
-
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,12 +28,6 @@ def rectangle(centre: Points, width: float, height: float) -> Quad:
     return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)
 
 
-def rotation_degrees(quad: Quad) -> float:
-    """Return the direction of a quad's own left-to-right, 0..360, clockwise on the screen positive."""
-    right = quad[1] + quad[2] - quad[0] - quad[3]
-    return float(np.degrees(np.arctan2(right[1], right[0])) % 360)
-
-
 def diagonal_crossing(quad: Quad) -> Points:
     """Return where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
     a, b, c, d = quad
@@ -46,19 +37,3 @@ def diagonal_crossing(quad: Quad) -> Points:
         return np.asarray(quad.mean(axis=0))
     t = ((b - a)[0] * across[1] - (b - a)[1] * across[0]) / slant
     return np.asarray(a + t * along)
-
-
-def flatten(
-    picture: Picture, plane_to_pixels: Homography, window: tuple[float, float, float, float], scale: float
-) -> Picture:
-    """Cut the plane's window (left, top, right, bottom) out of a picture, `scale` pixels a unit of the plane."""
-    left, top, right, bottom = window
-    size = (max(1, round((right - left) * scale)), max(1, round((bottom - top) * scale)))
-    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
-    to_plane = np.array([[1 / scale, 0, left + 0.5 / scale], [0, 1 / scale, top + 0.5 / scale], [0, 0, 1]])
-    to_opencv = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
-    chain: Any = to_opencv @ plane_to_pixels @ to_plane
-    flat = cv2.warpPerspective(
-        picture, chain, size, flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
-    )
-    return np.asarray(flat, dtype=np.uint8)

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, get_type_hints
 
 import click
 import msgspec
@@ -144,16 +144,29 @@ def _topics() -> Iterator[str]:
 PROFILES_HEAD: Final = """# Rule profiles
 
 Generated from `broker/rules/profiles/`, `broker/rules/riichi/profiles/` and `broker/rules/infractions.toml` by
-`make docs`; a test fails when this page is stale. The settings are explained in [rules.md](rules.md),
-[riichi.md](riichi.md) and [riichi-session.md](riichi-session.md); [organiser.md](organiser.md) says how to write your
-own profile. A source that begins with `assumption:` is our own interpretation.
+`make docs`; a test fails when this page is stale. [How to write your own profile](organiser.md#rules-of-your-own). A
+source that begins with `assumption:` is our own interpretation.
+
+## What the settings mean
+
+| settings | meaning |
+|---|---|
 """
 
 
 def profiles() -> str:
     """Return the page of the profiles that ship, each setting with where it is from."""
     ours: list[Profile | RiichiProfile] = [*map(load_mcr, shipped_mcr()), *map(load_riichi, shipped_riichi())]
-    return PROFILES_HEAD + "".join(map(_profile, ours))
+    meanings = dict.fromkeys((*_meanings(Profile), *_meanings(RiichiProfile)))
+    return PROFILES_HEAD + "".join((*meanings, *map(_profile, ours)))
+
+
+def _meanings(part: type[msgspec.Struct], way: str = "") -> Iterator[str]:
+    """Return a row for each table of settings, with what the code says of it."""
+    for name, hint in get_type_hints(part).items():
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            inner = [*_meanings(hint, f"{way}{name}.")]
+            yield from inner or [f"| `{way}{name}` | {' '.join((inspect.getdoc(hint) or '').split())} |\n"]
 
 
 def _profile(profile: Profile | RiichiProfile) -> str:

@@ -333,11 +333,6 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
 ) = TOPICS
 
 
-def event_topic(event: str) -> str:
-    """Return the topic that everything of an event lies under."""
-    return f"hm/{event}"
-
-
 @dataclass(frozen=True, slots=True)
 class ParsedTopic:
     """A topic read apart."""

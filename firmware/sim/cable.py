@@ -7,7 +7,7 @@ import select
 import tty
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
 from broker.closing import Closing
 from firmware.presses import MS
@@ -112,20 +112,11 @@ LATE_MS: Final = (5, 40)
 class LineFaults:
     """What is wrong with a line. Chances are so many in a thousand."""
 
-    delay_ms: int = 0
-    """Each piece takes up to so long."""
-
-    lost: int = 0
-    """Of bytes."""
-
-    garbled: int = 0
-    """Of bytes: they become others."""
-
-    garbage: int = 0
-    """Of pieces: something else comes before them."""
-
-    reordered: int = 0
-    """Of pieces: later ones overtake them."""
+    delay_ms: Annotated[int, "Each piece of bytes takes up to so long."] = 0
+    lost: Annotated[int, "So many bytes in a thousand vanish."] = 0
+    garbled: Annotated[int, "So many bytes in a thousand become others."] = 0
+    garbage: Annotated[int, "Before so many pieces in a thousand comes something else."] = 0
+    reordered: Annotated[int, "So many pieces in a thousand are overtaken by later ones."] = 0
 
 
 class LineNoise:

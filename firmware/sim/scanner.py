@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 from firmware.keyboard_layouts import DOWN, KEYS_OF, UP
 from firmware.sim.cable import Plug
@@ -24,25 +24,17 @@ _NOISE_BYTES: Final = 12
 class ScannerHabits:
     """How a simulated scanner is set up, and how it misbehaves."""
 
-    terminator: str = "crlf"
-    before: str = ""
-    """Text before each code, an AIM identifier for example."""
-    stx: int = 0
-    """1: each code begins with STX."""
-    encoding: str = "ascii"
-    repeats: int = 0
-    """How many times more each code is sent."""
-    garbage: int = 0
-    """Out of 100 scans, how many have noise before them."""
-    piece: int = 0
-    """A line comes in pieces of so many bytes; 0: at once."""
-    delay_ms: int = 0
-    """Before each piece."""
-    away_every: int = 0
-    """Pulled out after so many scans; 0: never."""
-    away_ms: int = 3000
-    """Until it is put back."""
-    seed: int = 0
+    terminator: Annotated[str, "`crlf`, `cr`, `lf`, `tab`, `etx` or `none`."] = "crlf"
+    before: Annotated[str, "Text before each code, an AIM identifier for example."] = ""
+    stx: Annotated[int, "1: each code begins with STX."] = 0
+    encoding: Annotated[str, "`ascii`, `utf-16-le`, `utf-16-be` or `cp037` (EBCDIC)."] = "ascii"
+    repeats: Annotated[int, "How many times more each code is sent."] = 0
+    garbage: Annotated[int, "Of 100 scans, how many have noise before them."] = 0
+    piece: Annotated[int, "A code comes in pieces of so many bytes; 0: at once."] = 0
+    delay_ms: Annotated[int, "Before each piece."] = 0
+    away_every: Annotated[int, "Pulled out after so many scans; 0: never."] = 0
+    away_ms: Annotated[int, "Until it is put back."] = 3000
+    seed: Annotated[int, "Other noise."] = 0
 
 
 class SimulatedScanner:

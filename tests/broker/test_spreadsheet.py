@@ -163,6 +163,11 @@ def test_a_page_may_send_a_workbook_of_players() -> None:
     assert [(one.player.name, one.country) for one in player_list_of(f"data:;base64,{sent}")] == [("李伟", "CHN")]
 
 
+@pytest.mark.parametrize("heading", ["", "name\n", "Nom\n", "姓名\n"])
+def test_a_page_may_send_names_alone(heading: str) -> None:
+    assert [one.player.name for one in player_list_of(f"{heading}Anne Roy\n\n李伟\n")] == ["Anne Roy", "李伟"]
+
+
 def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
     assert sent_content("name\nÉmile\n") == "name\nÉmile\n".encode()
     assert sent_content("data:;base64,UEsDBA==") == b"PK\x03\x04"

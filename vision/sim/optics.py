@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from vision.cameras.camera import setting_number, split_camera_query
@@ -24,25 +25,20 @@ _NEVER = range(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedOptics:
-    """Size in pixels, pictures a second, noise in levels, blur in pixels, tilt in degrees.
+    """A simulated camera, its light, and what happens to it. Spans are of frames, counted from 0."""
 
-    `glare` is the level that a lamp's reflection adds on some tiles; more than 255 burns out what is under it.
-    `deal` is the seed of 34 tiles that lie in the tray from the start; None leaves it as it is. `unplugged`, `dark`
-    and `covered` (by a hand) are ranges of frames, counted from 0: what happens during them.
-    """
-
-    seed: int = 0
-    width: int = 1600
-    height: int = 900
-    fps: float = 10.0
-    noise: float = 2.0
-    blur: float = 0.5
-    tilt: float = 3.0
-    deal: int | None = None
-    glare: float = 0.0
-    unplugged: range = _NEVER
-    dark: range = _NEVER
-    covered: range = _NEVER
+    seed: Annotated[int, "Other noise."] = 0
+    width: Annotated[int, "Pixels."] = 1600
+    height: Annotated[int, "Pixels."] = 900
+    fps: Annotated[float, "Pictures a second."] = 10.0
+    noise: Annotated[float, "Levels."] = 2.0
+    blur: Annotated[float, "Pixels."] = 0.5
+    tilt: Annotated[float, "Degrees."] = 3.0
+    deal: Annotated[int | None, "34 tiles by chance lie in the tray from the start: their seed."] = None
+    glare: Annotated[float, "Levels that a lamp adds on some tiles; more than 255 burns them out."] = 0.0
+    unplugged: Annotated[range, "Frames from 0, such as `30-60`, without a camera."] = _NEVER
+    dark: Annotated[range, "Frames without light."] = _NEVER
+    covered: Annotated[range, "Frames with a hand over the tray."] = _NEVER
 
 
 def parse_optics(address: str) -> SimulatedOptics:

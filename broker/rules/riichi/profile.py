@@ -137,8 +137,9 @@ DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuur
 class HandRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Which yaku there are and what they are worth.
 
-    `red_fives`: one five of each suit is red and counts as dora; else a red five is a five. `renhou`, `shiisanputa`: a
-    mangan unless the hand is worth more by itself, or a yakuman. `paarenchan`: the win after eight counters.
+    `red_fives`: one five of each suit is red and counts as dora; else a red five is a five. `renhou`, `shiisanputa`
+    (thirteen kinds, one of them twice, no two within one sequence, as drawn on the first turn): a mangan unless the
+    hand is worth more by itself, or a yakuman. `daisharin`: 22334455667788. `paarenchan`: the win after eight counters.
     `several_yakuman`: whether they are added, or the highest counts.
     """
 

@@ -5,7 +5,6 @@ import re
 
 from firmware.box.codec import __doc__ as codec_page
 from firmware.box.codec import encode_frame
-from firmware.button_addresses import BOX_SETTINGS
 from firmware.diagrams import BOX_POSITIONS, BoxWire, box_wires
 from firmware.pico.assembly import BUTTONS, LAMPS, SERVICE
 from firmware.pico.store import SIZE
@@ -32,16 +31,6 @@ def test_each_seat_has_the_wires_of_the_drawing() -> None:
 def test_the_example_is_a_frame() -> None:
     line = encode_frame("E", 3735928559, 17, 0, 1, 123456789).decode().strip()
     assert line in (codec_page or "")
-
-
-def test_each_setting_of_the_twin_has_its_row() -> None:
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| [^|]* \| ([\d, ]+) \|$", PAGE, re.MULTILINE)
-    said: dict[str, int] = {}
-    for names, values in rows:
-        settings = re.findall(r"\w+", names)
-        numbers = [int(value) for value in values.split(",")]
-        said |= dict(zip(settings, numbers if len(numbers) > 1 else numbers * len(settings), strict=True))
-    assert said == BOX_SETTINGS
 
 
 def test_what_it_stores_and_what_keeps_it_from_starting_are_as_said() -> None:
