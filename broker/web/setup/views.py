@@ -44,6 +44,12 @@ LARGEST: Final = 2 * 2**20
 HALL: Final = ("tables", "hours", "carriers", "sets")
 """What the organiser has said of the hall, to be offered formats."""
 
+FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
+"""What a format that is chosen fills in; tables only where it is for fewer than all players need."""
+
+STRUCTURE: Final = (*FORMAT, "sections", "final", "final_rounds", "carry_over")
+"""What the organiser has typed of stages, which stays whatever is looked at meanwhile."""
+
 SHOWN: Final = 200
 """Problems and lines on the page."""
 
@@ -132,6 +138,8 @@ class SetupPage:
             "take_out": self._take_out,
             "sessions": self._keep_sessions,
         }
+        if form.get("action", "").startswith("choose "):
+            form = _with_format(form)
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
@@ -235,7 +243,9 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": dict.fromkeys(HALL, "") | (setup.head_of(plan) if plan else EventHead())._asdict() | form,
+            "filled": dict.fromkeys((*HALL, *STRUCTURE), "")
+            | (setup.head_of(plan) if plan else EventHead())._asdict()
+            | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -268,8 +278,15 @@ def _structure(form: Form) -> Structure:
         (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
         deals_per_round=(deals := _number(form, "deals_per_round")),
         copies=_number(form, "copies") or (deals and 1),
-        tables=_number(form, "tables"),
+        tables=_number(form, "tables_each"),
     )
+
+
+def _with_format(form: Form) -> Form:
+    """Return a form with the format that was chosen in it, to be looked at; its tables are shared among sections."""
+    rounds, deals, copies, tables, *_ = (*form["action"].split()[1:5], "", "", "", "")
+    each = str((read_number(tables, 3) or 0) // (_number(form, "sections") or 1) or "")
+    return {**form, **dict(zip(FORMAT, (rounds, deals, copies, each), strict=True)), "action": "look_movement"}
 
 
 def _number(form: Form, field: str) -> int | None:

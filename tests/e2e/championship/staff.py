@@ -95,6 +95,7 @@ def set_event_up(organiser: Person, listed: str) -> None:
     save(organiser, "make_movement")
     save(organiser, "deals")
     times = [("Saturday", "1", "8", "2026-10-31T09:30"), ("Sunday", "9", "12", "2026-11-01T10:00")]
+    organiser.page.get_by_text("More sessions").click()
     for at, row in enumerate(times, 1):
         for field, text in zip(("name", "first_round", "last_round", "starts"), row, strict=True):
             organiser.page.locator(f"[name={field}-{at}]").fill(text)

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from broker.event.seating import seating_of
 from broker.scorer.view import AnchorView
 from broker.web.results.display import rounds_to_come
+from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import plan
 from tests.broker.web.results.test_people import hall_of, shown
@@ -66,3 +69,13 @@ def test_a_name_has_the_rounds_to_come_beside_it(over: int | None, columns: int,
     rounds = tuple(range(1, 13))
     anchor = None if over is None else AnchorView(over, "ANCHOR")
     assert rounds[rounds_to_come(rounds, anchor, columns)] == shown_rounds
+
+
+def test_on_a_phone_nobody_scrolls_sideways_to_find_who_sits_at_a_table(hall: Hall, browser: Browser) -> None:
+    with DeskServer(hall.scorer.feed, port=0, services=Services(lambda: hall.scorer.snapshot)) as server:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.goto(f"{server.url}seating?by=table")
+        sides = page.locator(".scrolling").evaluate_all("(all) => all.map((one) => one.scrollWidth - one.clientWidth)")
+        page.close()
+    assert sides
+    assert max(sides) <= 0

@@ -110,7 +110,7 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
     offered = [one.order for one in formats(Resources(16, 4, 500, 4))]
     assert rows == [(str(one.rounds), str(one.deals_per_round), str(one.copies)) for one in offered]
     assert ("5", "4", "1") in rows
-    page = send(client, {"action": "look_movement", "rounds": "5", "deals_per_round": "4", "copies": "1"}).text
+    page = send(client, {**FORMATS, "action": "choose 5 4 1"}).text
     assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables." in page
     assert '<input name="deals_per_round" type="number" min="1" max="99" inputmode="numeric" value="4">' in page
     assert (folder / "event.toml").read_bytes() == before
@@ -118,6 +118,35 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
     plan = setup.plan_of(folder)
     assert plan is not None
     assert (len({play.deal for play in plan.plays}), plan.copies) == (8, 2)
+
+
+@pytest.mark.usefixtures("folder")
+def test_whatever_was_typed_of_hall_and_stages_stays_while_formats_are_shown_and_chosen(client: httpx.Client) -> None:
+    made(client, upto=2)
+    typed = {**FORMATS, "sections": "2", "final": "8", "final_rounds": "3", "carry_over": "1/2"}
+    for action in ("formats", "choose 4 1 2"):
+        page = send(client, {**typed, "action": action}).text
+        fields = dict(re.findall(r'<input name="(\w+)"[^>]* value="([^"]*)"', page))
+        assert {name: fields[name] for name in typed if name != "action"} == {
+            name: text for name, text in typed.items() if name != "action"
+        }
+    assert (fields["rounds"], fields["copies"]) == ("4", "2")
+    assert "Then a final of 8 in 3 rounds" in page
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_format_for_fewer_tables_is_shared_among_the_sections(client: httpx.Client) -> None:
+    made(client, upto=2)
+    page = send(client, {**FORMATS, "sections": "2", "action": "choose 4 1 1 2"}).text
+    assert '<input type="hidden" name="tables_each" value="1">' in page
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_empty_session_is_there_to_fill_and_more_are_folded_away(client: httpx.Client) -> None:
+    made(client, upto=3)
+    for page, more in (client.get("/setup").text, 1), (send(client, STEPS[-1]).text, 2):
+        first, folded = page.partition('id="sessions"')[2].split("<summary>More sessions</summary>")
+        assert (first.count("<fieldset"), folded.count("<fieldset")) == (1, more)
 
 
 @pytest.mark.usefixtures("folder")
