@@ -121,6 +121,9 @@ class Existing(click.Path):
 
 EXISTING_FILE: Final = Existing(dir_okay=False)
 EXISTING_FOLDER: Final = Existing(file_okay=False)
+
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 EXISTING: Final = Existing()
 
 

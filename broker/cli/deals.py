@@ -11,7 +11,7 @@ import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING, EXISTING_FILE, json_option, progress, said_as_json, say, working
+from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, progress, said_as_json, say, working
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.deals.sealing import Opener
@@ -126,7 +126,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
 @click.command("reveal", short_help="Publish deals that have been played.")
 @options.folder_argument
 @options.deals_option
-@click.option("--output", type=options.FILE, required=True, help="File to publish.")
+@click.option("--output", type=FILE, required=True, help="File to publish.")
 @click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
 @said_as_json
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
@@ -258,7 +258,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     "--format", "formats", type=click.Choice(list(FORMATS)), multiple=True, default=["pdf"], show_default=True,
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
-@click.option("--output", type=options.FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
+@click.option("--output", type=FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
 @said_as_json
 def deal_export(
     *,

@@ -10,7 +10,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import said_as_json, say, working
+from broker.console import FILE, FOLDER, said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
 from broker.event.deals import draw as draws
@@ -43,7 +43,7 @@ def deal_draw() -> None:
 
 @deal_draw.command("words", short_help="Get words of your own for a draw, and their hash.")
 @click.option("--own", is_flag=True, help="Type words of your own instead; the computer shows their hash only.")
-@click.option("--output", type=options.FILE, help="Page (PDF) with words and QR code; they are not shown then.")
+@click.option("--output", type=FILE, help="Page (PDF) with words and QR code; they are not shown then.")
 @LANGUAGE
 def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     """Show words for you to write down and keep secret, and their hash, which is announced before the draw.
@@ -238,7 +238,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
 @options.folder_argument
 @click.option("--people", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many get a share.")
 @click.option("--needed", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many recover the key.")
-@click.option("--output", type=options.FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
+@click.option("--output", type=FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
 @said_as_json
 def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
@@ -304,7 +304,7 @@ def _opens(folder: Path) -> int:
 @options.folder_argument
 @click.option("--set", "numbers", metavar="NUMBERS", callback=options.parse_set_numbers, required=True,
               help="Number of the set, or several: 1-8,12.")  # fmt: skip
-@click.option("--output", type=options.FOLDER, required=True, help="New folder for a sets.json that can be read.")
+@click.option("--output", type=FOLDER, required=True, help="New folder for a sets.json that can be read.")
 @said_as_json
 def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     """Write the faces of sealed sets into another folder, for `homologue labels`. Delete it after printing.

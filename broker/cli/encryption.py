@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -19,10 +18,6 @@ from broker.web.server import Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 """In the event's folder: a certificate of the desk's own, which browsers trust."""
-
-PLAIN: Final = click.option(
-    "--plain", is_flag=True, help="Without TLS: anybody on the network can read, and change, what is sent."
-)
 
 
 def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certificates | None:

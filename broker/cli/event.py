@@ -18,15 +18,16 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.cli.deals import deal_new
-from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
+from broker.cli.encryption import certificates_of, desk_certificate
 from broker.cli.luck import event_luck
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.par import event_par
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
 from broker.cli.rating import event_rating
-from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
-from broker.console import EXISTING_FILE, json_option, said_as_json, say
+from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
+from broker.cli.scorer_process import host_names, show_first_link
+from broker.console import EXISTING_FILE, FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -65,6 +66,7 @@ from broker.output import MOVEMENT, deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.people.webhooks import is_loopback
 from broker.protocol import LAST_TABLE, SEATS
+from broker.protocol.pairing import DESK_PORT
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.closing import close_tables
 from broker.scorer.dashboard import ViewFeed
@@ -72,7 +74,7 @@ from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
 from broker.store import has_started
-from broker.web.server import PORT, DeskServer
+from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 
@@ -355,7 +357,7 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
 
 @click.command("sheets", short_help="Print blank result sheets, for when a device fails.")
 @options.folder_argument
-@click.option("--output", type=options.FILE, help="PDF file to write [default: standard output].")
+@click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
 @click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
 @click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
@@ -397,7 +399,7 @@ event_group.add_command(event_rating)
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
 @options.folder_argument
-@click.option("--output", type=options.FILE, help="PDF file to write [default: standard output].")
+@click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
 @click.option("--by", "kind", type=click.Choice(["names", "tables"]), default="names", show_default=True)
 @click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
@@ -463,7 +465,7 @@ event_group.add_command(event_import)
 @event_group.command(name="desk", short_help="Set up an event in a browser.")
 @options.new_folder_argument
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port to listen on.")
+@click.option("--desk-port", type=PORTS, default=DESK_PORT, show_default=True, help="Port to listen on.")
 @click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
 @PLAIN
 def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...], *, plain: bool) -> None:

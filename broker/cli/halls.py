@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
-from broker.console import EXISTING_FOLDER, json_option, said_as_json, say
+from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
 from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
 from broker.event.deals.commitment import COMMITMENT
 from broker.event.halls import HALLS, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
@@ -72,7 +72,7 @@ def hall() -> None:
 
 @hall.command("split", short_help="Write a folder for each hall.")
 @options.folder_argument
-@click.option("--to", "target", type=options.FOLDER, required=True, help="Folder in which each hall gets a folder.")
+@click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each hall gets a folder.")
 @click.option(
     "--address",
     "addresses",

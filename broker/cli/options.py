@@ -1,17 +1,12 @@
 """Arguments that several commands have."""
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Final
 
 import click
 
-from broker.console import EXISTING_FOLDER
+from broker.console import EXISTING_FOLDER, FOLDER
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
 from broker.protocol import SEATS, Seat
-
-FOLDER: Final = click.Path(file_okay=False, path_type=Path)
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 folder_argument = click.argument("folder", type=EXISTING_FOLDER)
 new_folder_argument = click.argument("folder", type=FOLDER)

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import report, said_as_json, say, working
+from broker.console import FOLDER, report, said_as_json, say, working
 from broker.errors import ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
 from broker.i18n import N_
@@ -31,7 +31,7 @@ REST: Final = 3
 
 @click.command("publish", short_help="Write an event's public pages as files for any web server.")
 @options.folder_argument
-@click.option("--to", "target", type=options.FOLDER, required=True, help="Folder that the web server shows.")
+@click.option("--to", "target", type=FOLDER, required=True, help="Folder that the web server shows.")
 @click.option("--watch", is_flag=True, help="Go on until Ctrl-C, and write what becomes public as it does.")
 @said_as_json
 def publish(folder: Path, target: Path, *, watch: bool) -> None:

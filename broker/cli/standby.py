@@ -23,6 +23,7 @@ from broker.mqtt.certificates import Certificates
 from broker.people.webhooks import is_loopback
 from broker.protocol import Beat, Refused, ScorerState, decode, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context
 from broker.scorer.event_key import open_event_key
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
@@ -32,7 +33,7 @@ from broker.store import STORE, database_of, event_name
 from broker.store.following import EventCopy
 from broker.store.sqlite import SqliteJournal
 from broker.version import program_version
-from broker.web.server import PORT, Certificate
+from broker.web.server import Certificate
 from broker.web.tables.standby import FOLLOW_PATH
 
 PATIENCE_S: Final = 2.5
@@ -72,7 +73,7 @@ class FollowLine:
             raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
         if parts.scheme == "http" and not is_loopback(parts.hostname):
             raise StandbyRefused(f"{url}: an event's keys are only followed over https")
-        self.host, self._port, self._tls = parts.hostname, parts.port or PORT, parts.scheme == "https"
+        self.host, self._port, self._tls = parts.hostname, parts.port or DESK_PORT, parts.scheme == "https"
         self._folder, self._secret = folder, secret_of(open_event_key(folder))
         self._connection: http.client.HTTPConnection | None = None
 

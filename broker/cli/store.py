@@ -1,22 +1,18 @@
-"""`homologue store`: copies of an event, the way back, and the way into a database.
-
-Also the options of `homologue scorer` that are about its store.
-"""
+"""`homologue store`: copies of an event, the way back, and the way into a database."""
 
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 
-from broker.cli.options import FOLDER
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, progress, said_as_json, say, working
+from broker.cli.scorer import ADDRESS, PASSWORD, database_address
+from broker.console import EXISTING_FOLDER, FOLDER, json_option, progress, said_as_json, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -59,88 +55,9 @@ from broker.store.records import DESK
 from broker.store.second_home import SecondHome
 from broker.store.sqlite import SqliteJournal
 
-F = TypeVar("F", bound=Callable[..., object])
-
-
-ADDRESS = click.option(
-    "--store", "store_address", metavar="postgresql://USER@HOST/DATABASE", help="Keep the journal in PostgreSQL."
-)
-PASSWORD = click.option(
-    "--store-password", type=EXISTING_FILE, help="File that contains only the password for --store."
-)
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
 )
-
-STORE_OPTIONS: Final = (
-    ADDRESS,
-    PASSWORD,
-    click.option(
-        "--second-home",
-        type=FOLDER,
-        help="Folder on another disk in which every ruling is written too, before the desk says that it is done.",
-    ),
-    click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends."),
-    click.option(
-        "--standby-of",
-        metavar="https://HOST:PORT",
-        help="Follow the scorer with this desk, and take over when that is gone.",
-    ),
-    click.option(
-        "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
-    ),
-    click.option(
-        "--backup-every",
-        type=click.FloatRange(min=0.01),
-        default=5.0,
-        show_default=True,
-        metavar="MINUTES",
-        help="Minutes between two copies.",
-    ),
-    click.option(
-        "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreOptions:
-    """What was asked for."""
-
-    store_address: str | None
-    store_password: Path | None
-    second_home: Path | None
-    standby: bool
-    standby_of: str | None
-    backup: Path | None
-    backup_every: float
-    backup_keep: int
-
-    def place(self) -> DatabaseAddress | None:
-        """Return the address, if there is one."""
-        return database_address(self.store_address, self.store_password)
-
-
-def database_address(address: str | None, password: Path | None) -> DatabaseAddress | None:
-    """Return what two options say of a database."""
-    if address is None and password is not None:
-        raise click.UsageError("--store-password is for --store")
-    return None if address is None else DatabaseAddress(address, str(password.absolute()) if password else None)
-
-
-def store_options(command: F) -> F:
-    """Add the options; the command gets them as `wishes`."""
-
-    def wished(*args: Any, **told: Any) -> object:  # noqa: ANN401 - click's way
-        mine = {name: told.pop(name) for name in StoreOptions.__slots__}
-        return command(*args, wishes=StoreOptions(**mine), **told)
-
-    wished.__doc__, wished.__name__ = command.__doc__, getattr(command, "__name__", "command")
-    wished.__dict__.update(command.__dict__)  # the options that it has
-    for option in reversed(STORE_OPTIONS):
-        wished = option(wished)
-    return wished  # type: ignore[return-value] # click calls it with what its options name
-
 
 SOURCE = click.argument("source", metavar="COPY|FOLDER", type=EXISTING_FOLDER)
 

@@ -5,8 +5,7 @@ from typing import Final
 
 import click
 
-from broker.cli.options import FILE
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, said_as_json, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, said_as_json, say
 from broker.key_files import open_key
 from broker.protocol.signing import SigningKey
 from broker.upgrade.bundle import (

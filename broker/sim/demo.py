@@ -24,13 +24,13 @@ from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
+from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_audit import Fact, audit_event, count_endings, evening_problems, facts, imps_of, luck_lines
 from broker.sim.demo_event import NAME, PLAYERS, list_devices, make_event, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
-from broker.web.server import PORT
 
 START_S: Final = 120.0
 LONGEST_S: Final = 900.0
@@ -91,10 +91,10 @@ class Demo:
     def _start_scorer(self, running: ExitStack) -> int:
         """Start the scorer, its page on the usual port if nobody has it; return the broker's port."""
         arguments = ["scorer", str(self._folder), "--broker", self._broker, "--mqtt-port", "0", "--desk-port"]
-        scorer = self._child(running, "scorer", [*arguments, str(PORT)])
+        scorer = self._child(running, "scorer", [*arguments, str(DESK_PORT)])
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
             self._children.remove(scorer)
-            self.say("demo", f"port {PORT} is taken, so the page gets another one")
+            self.say("demo", f"port {DESK_PORT} is taken, so the page gets another one")
             scorer = self._child(running, "scorer", [*arguments, "0"])
         self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
         return int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))

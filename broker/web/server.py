@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from broker.people import Authentication
 from broker.people.webhooks import is_loopback
+from broker.protocol.pairing import DESK_PORT
 from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.connections import ConnectionLimits, Connections, CountingListener, TimedProtocol
@@ -23,7 +24,6 @@ from broker.web.live import EventStreams
 from broker.web.render import compile_pages
 from broker.web.services import NO_SERVICES, Services
 
-PORT: Final = 8136
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
 START_S: Final = 10.0
 STOP_S: Final = 2.0
@@ -70,7 +70,7 @@ class DeskServer:
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
-        port: int = PORT,
+        port: int = DESK_PORT,
         *,
         hosts: Sequence[str] = (),
         auth: Authentication | None = None,

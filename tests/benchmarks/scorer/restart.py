@@ -79,7 +79,7 @@ def _silent(_who: str, _line: str) -> None:
 def parts(folder: Path) -> None:
     """Print what a start is made of, in processor time (s)."""
     with _timed("Python and its libraries", since=0.0):
-        import broker.cli.scorer  # noqa: F401, PLC0415 - this is what is measured
+        import broker.cli.scorer_process  # noqa: F401, PLC0415 - this is what is measured
         from broker.event.event import open_event  # noqa: PLC0415 - loaded where it is measured
         from broker.scorer.service import Scorer  # noqa: PLC0415
     gc.disable()

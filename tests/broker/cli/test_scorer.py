@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
-from broker.cli.scorer import _other_broker
+from broker.cli.scorer import CONNECTIONS
+from broker.cli.scorer_process import _other_broker
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
@@ -33,6 +34,7 @@ from broker.scorer.stored_event import read_journal
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import open_reader
+from broker.web.connections import ConnectionLimits
 from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
@@ -119,6 +121,10 @@ def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_pa
 
 def test_an_address_that_is_none_is_refused(start: Start) -> None:
     assert start("--broker", "host:0").wait(SOON_S) == 2
+
+
+def test_an_address_may_hold_as_many_connections_as_the_desk_allows_by_itself() -> None:
+    assert ConnectionLimits().of_address == CONNECTIONS
 
 
 @pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])

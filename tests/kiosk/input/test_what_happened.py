@@ -13,9 +13,10 @@ from kiosk.input import opened_panel, panel_draft, panel_from_draft, possible_ac
 from kiosk.input.panel import ArbiterPanel
 from kiosk.input.what_happened import SceneForm, press_scene_key
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Phase
-from tests.kiosk.judging import PIN, Judged, judged
+from tests.kiosk.judging import Judged, judged
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.tables import sitting_in
+from tests.pins import PIN
 
 EMPTY = SceneForm("east")
 WALLS = ("1", "0", "enter") * 4

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from broker.cli.main import homologue
 from broker.cli.people import note_faces_shown
-from broker.cli.scorer import _follow_audit
+from broker.cli.scorer_process import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
 from broker.scorer.alerts import Concern
