@@ -97,7 +97,7 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     source: bytes | mmap
     start: int
     end: int
-    """Where their JSON lies, as an array."""
+    """Where their JSON lies, with commas between."""
 
     @property
     def last(self) -> int:
@@ -106,7 +106,7 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
-        return *facts_of(self.source[self.start : self.end])[:-1], self.result
+        return *facts_of(b"[%b]" % self.source[self.start : self.end])[:-1], self.result
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""

@@ -16,9 +16,9 @@ from array import array
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 FIRST_LINK: Final = bytes(32)
 """What the first row follows."""
@@ -136,7 +136,7 @@ def _fits(before: bytes, height: int, row: StoredRow) -> bool:
 FACT: Final = re.compile(rb',"table":([0-9]+),"seq":[0-9]+,"at":-?[0-9]+,"fact":\{"type":"([a-z_]+)"')
 """Table and kind of a fact. In a JSON string there are no such quotes: they are escaped."""
 
-STEPS: Final = (b"seated", b"confirmed", b"declared")
+STEPS: Final = frozenset({b"seated", b"confirmed", b"declared"})
 """What comes between the walls of a play and its result."""
 
 MOST_TOLD: Final = 5
@@ -158,13 +158,14 @@ def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
             continue
         table, kind = fact.groups()
         told = under_way.get(table)
-        if kind == b"restored":
-            yield from ([one] for one in told or ())
+        if told is not None and kind in STEPS and len(told) < MOST_TOLD:
+            told.append(row)
+        elif kind == b"restored":
+            if told is not None:
+                yield from ([one] for one in told)
             under_way[table] = [row]
         elif told is None:
             yield [row]
-        elif kind in STEPS and len(told) < MOST_TOLD:
-            told.append(row)
         else:
             del under_way[table]
             told.append(row)
@@ -173,7 +174,7 @@ def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
 
 
 class Stretch(NamedTuple):
-    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
+    """One row, or several that belong together; their bodies lie in something larger, with commas between."""
 
     heights: Sequence[int]
     received: Sequence[int]
@@ -182,35 +183,31 @@ class Stretch(NamedTuple):
     source: bytes | mmap.mmap
     start: int
     end: int
-    """Where the array lies."""
+    """Where they lie."""
 
     @classmethod
     def of(cls, rows: Iterable[IntactRow]) -> "Stretch":
         """Return rows as a stretch of their own."""
         heights, received, bodies = zip(*rows, strict=True)
-        array = _array(bodies)
-        return cls(heights, received, [*map(len, bodies)], array, 0, len(array))
+        joined = b",".join(bodies)
+        return cls(heights, received, [*map(len, bodies)], joined, 0, len(joined))
 
     def array(self) -> bytes:
-        """Return the bodies as one array."""
-        return self.source[self.start : self.end]
+        """Return the bodies as one array of JSON."""
+        return b"[%b]" % self.source[self.start : self.end]
 
     def each(self) -> Iterator[IntactRow]:
         """Return the rows one by one."""
-        begin = self.start + 1
+        begin = self.start
         for height, received, length in zip(self.heights, self.received, self.lengths, strict=True):
             yield height, received, self.source[begin : begin + length]
             begin += length + 1
 
 
-def _array(bodies: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",".join(bodies)
-
-
 LONG: Final = 16 * 2**20
 """Bytes of a file from which on a process of its own is worth while."""
 
-STRETCHES_AT_ONCE: Final = 500
+STRETCHES_AT_ONCE: Final = 100
 
 HEAD: Final = struct.Struct("=q32s")
 """The height of the last row, and its link."""
@@ -273,50 +270,55 @@ class CheckedAhead:
         if process is None or process.stdout is None or shared is None:
             return 0, FIRST_LINK
         for line in process.stdout:
-            (count, size), numbers = map(int, line.split()), array("q")
-            numbers.frombytes(shared[begin : begin + count * numbers.itemsize])
-            begin += count * numbers.itemsize
-            yield from _unpacked(numbers, shared, begin)
+            (plays, rows), numbers = map(int, line.split()), array("q")
+            size = (plays + 3 * rows) * numbers.itemsize
+            numbers.frombytes(shared[begin : begin + size])
             begin += size
+            for stretch in _unpacked(numbers, plays, rows, shared, begin):
+                yield stretch
+                begin = stretch.end + 1
         if process.wait():
             raise NotAsWrittenError
         self.close()
         return HEAD.unpack_from(shared, begin)
 
 
-def _unpacked(numbers: "array[int]", source: mmap.mmap, begin: int) -> Iterator[Stretch]:
-    """Return stretches whose arrays follow each other, by the numbers that were written of each."""
+def _unpacked(numbers: "array[int]", plays: int, rows: int, source: mmap.mmap, begin: int) -> Iterator[Stretch]:
+    """Return stretches by the numbers that were written: rows of each, then of all rows what a stretch has of its."""
+    heights, received, lengths = (numbers[plays + at * rows : plays + (at + 1) * rows] for at in range(3))
     at = 0
-    while at < len(numbers):
-        rows, size, first = numbers[at], numbers[at + 1], at + 2
-        second, third, at = first + rows, first + 2 * rows, first + 3 * rows
-        end = begin + size
-        yield Stretch(numbers[first:second], numbers[second:third], numbers[third:at], source, begin, end)
-        begin = end
+    for count in numbers[:plays]:
+        here, at = slice(at, at + count), at + count
+        end = begin + sum(own := lengths[here]) + count - 1
+        yield Stretch(heights[here], received[here], own, source, begin, end)
+        begin = end + 1
 
 
 def _check(address: str, shared: int) -> None:
-    """Write a file's rows into memory, if all are as they were written, and print how much there is."""
-    faults: list[Fault] = []
-    with sqlite3.connect(address, uri=True) as store, open(shared, "wb", buffering=2**20) as out:
+    """Write a file's rows into memory, and print how much there is; end where one is not as it was written."""
+    last = [0, FIRST_LINK]
+    with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
         store.execute("BEGIN")
-        plays = by_plays(intact_rows(store.execute(ROWS), faults))
+        plays = by_plays(_linked(store.execute(ROWS), last))
         while some := [*islice(plays, STRETCHES_AT_ONCE)]:
-            numbers, arrays = array("q"), list[bytes]()
-            for rows in some:
-                heights, received, bodies = zip(*rows, strict=True)
-                arrays.append(_array(bodies))
-                numbers.extend((len(rows), len(arrays[-1]), *heights, *received, *map(len, bodies)))
-            out.write(numbers)
-            out.writelines(arrays)
+            heights, received, bodies = zip(*chain.from_iterable(some), strict=True)
+            out.write(array("q", [*map(len, some), *heights, *received, *map(len, bodies)]).tobytes())
+            out.write(b",".join((*bodies, b"")))
             out.flush()
-            print(len(numbers), sum(map(len, arrays)), flush=True)
-            if faults:
-                sys.exit(1)
-        last = store.execute("SELECT height, link FROM journal ORDER BY height DESC LIMIT 1").fetchone()
+            print(len(some), len(bodies), flush=True)
         out.write(HEAD.pack(*last))
-    if faults:
-        sys.exit(1)
+
+
+def _linked(rows: Iterable[StoredRow], last: list[Any]) -> Iterator[IntactRow]:
+    """Return rows that all are as they were written, and leave height and link in `last`; where one is not, end."""
+    height, before = 0, FIRST_LINK
+    for number, received_at, body, link in rows:
+        height += 1
+        if number != height or sha256(b"%b%d %d " % (before, height, received_at) + body).digest() != link:
+            sys.exit(1)
+        yield height, received_at, body
+        before = link
+    last[:] = height, before
 
 
 ROWS: Final = "SELECT height, received_at, body, link FROM journal ORDER BY height"
