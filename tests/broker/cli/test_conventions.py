@@ -73,6 +73,7 @@ def test_names_that_scripts_rely_on_stay(name: str) -> None:
 
 
 NO_JSON: Final = {
+    ("centre",): "runs until it is ended",
     ("completion",): "prints a program for a shell",
     ("deal", "draw", "make"): "asks people for words",
     ("deal", "draw", "words"): "secret words, for one person to write down",
