@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import sqlite3
@@ -131,11 +130,12 @@ class TwoMachines:
             self.log.append(f"{time.monotonic():.2f} {who}: {line}")
             self._news.notify_all()
 
-    def wait_for_line(self, pattern: str) -> None:
-        """Wait until anybody has said something."""
-        with self._news:
-            found = self._news.wait_for(lambda: any(re.search(pattern, line) for line in self.log), LONGEST_S)
-        assert found, (pattern, self.log[-30:])
+    def wait_for_results(self, machine: Machine, count: int) -> None:
+        """Wait until so many results are in a machine's store."""
+        deadline, pause = time.monotonic() + LONGEST_S, threading.Event()
+        while len(machine.results()) < count:
+            assert time.monotonic() < deadline, self.log[-40:]
+            pause.wait(0.05)
 
     def wait_for_plays(self, machine: Machine, count: int) -> None:
         """Wait until a desk shows so many plays."""

@@ -1,0 +1,103 @@
+"""How long a standby takes to replace a scorer, from its end to the first new result in the standby's store.
+
+`... takeover [BROKER]`. Two machines' real processes and four tables that play on; a line for each way in which the
+first one is gone, and what following costs while nothing happens.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, cast
+
+from broker.mqtt.brokers import Kind
+from tests.benchmarks.scorer.hall import cpu_s
+from tests.e2e.test_standby import take_over
+from tests.e2e.two_machines import TwoMachines
+
+PLAYS: Final = 60
+IDLE_S: Final = 20.0
+
+
+def killed(two: TwoMachines) -> None:
+    two.first.kill()
+
+
+def frozen(two: TwoMachines) -> None:
+    two.first.signal(signal.SIGSTOP)
+
+
+def hung(two: TwoMachines) -> None:
+    """Freeze the first machine's broker too: connections stay, and nobody answers."""
+    assert two.first.process is not None
+    for child in _children(two.first.process.pid):
+        os.kill(child, signal.SIGSTOP)
+    frozen(two)
+
+
+def asked(two: TwoMachines) -> None:
+    take_over(two.second.folder)
+
+
+WAYS: Final[dict[str, Callable[[TwoMachines], None]]] = {
+    "kill -9": killed,
+    "scorer frozen": frozen,
+    "machine frozen": hung,
+    "handed over": asked,
+}
+
+
+def _children(pid: int) -> list[int]:
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+        if not (Path(f"/proc/{child}/comm").read_text().startswith("python"))
+    ]
+
+
+def line(two: TwoMachines, name: str) -> str:
+    """Let the first scorer go, and say what happened when."""
+    began, results = time.monotonic(), len(two.second.results())
+    WAYS[name](two)
+    two.second.wait_for(r"^Standby: taking over")
+    decided = time.monotonic() - began
+    two.second.wait_for(r"^Desk: ")
+    desk = time.monotonic() - began
+    two.wait_for_results(two.second, results + 1)
+    result = time.monotonic() - began
+    return f"{name:15} decided {decided:5.1f} s   desk {desk:5.1f} s   next result {result:5.1f} s"
+
+
+def idle(two: TwoMachines) -> str:
+    """Return what both scorers take while tables play."""
+    assert two.first.process is not None
+    assert two.second.process is not None
+    pids = two.first.process.pid, two.second.process.pid
+    before, began = [cpu_s(pid) for pid in pids], time.monotonic()
+    time.sleep(IDLE_S)
+    shares = [100 * (cpu_s(pid) - had) / (time.monotonic() - began) for pid, had in zip(pids, before, strict=True)]
+    return f"while four tables play: the scorer takes {shares[0]:.1f} % of a processor, its standby {shares[1]:.1f} %"
+
+
+def main(kind: str = "embedded") -> None:
+    """Print a line a way."""
+    for name in WAYS:
+        with tempfile.TemporaryDirectory() as base, TwoMachines(Path(base), PLAYS, cast("Kind", kind)) as two:
+            two.start()
+            two.wait_for_plays(two.first, 1)
+            if name == "kill -9":
+                print(idle(two), flush=True)
+            print(line(two, name), flush=True)
+            if two.first.process is not None:
+                with suppress(ProcessLookupError):
+                    for child in (*_children(two.first.process.pid), two.first.process.pid):
+                        os.kill(child, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
