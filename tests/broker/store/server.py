@@ -43,9 +43,9 @@ class Server:
         self._made = 0
         settings = ["--username", OWNER, "--pwfile", str(self.folder / "password"), "--auth", "scram-sha-256"]
         where = ["--pgdata", str(self.folder / "data"), "--no-sync", "--encoding", "UTF8", "--locale", "C"]
-        subprocess.run(
-            [*self._user, program("initdb"), *settings, *where], check=True, capture_output=True, cwd=self.folder
-        )
+        initdb = [*self._user, program("initdb"), *settings, *where]
+        made = subprocess.run(initdb, check=False, capture_output=True, text=True, cwd=self.folder)
+        assert made.returncode == 0, made.stdout + made.stderr
         self.start()
 
     def start(self, *options: str) -> None:
