@@ -93,7 +93,7 @@ def main(kind: str = "embedded") -> None:
             if name == "kill -9":
                 print(idle(two), flush=True)
             print(line(two, name), flush=True)
-            if two.first.process is not None:
+            if two.first.process is not None and two.first.process.exit_code is None:
                 with suppress(ProcessLookupError):
                     for child in (*_children(two.first.process.pid), two.first.process.pid):
                         os.kill(child, signal.SIGCONT)

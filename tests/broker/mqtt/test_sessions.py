@@ -4,9 +4,9 @@ import pytest
 
 from broker.mqtt.brokers import Kind
 from broker.mqtt.process import PAYLOAD_LIMIT
-from broker.protocol import ASSIGNMENT, LOG, ORDER, STATE, TOPICS
+from broker.protocol import ASSIGNMENT, LOG, ORDER, STATE
 from tests.broker.mqtt.client import Heard
-from tests.broker.mqtt.hall import EVENT, Hall, user_of
+from tests.broker.mqtt.hall import EVENT, Hall, places, user_of
 
 STATE_3 = STATE.at(EVENT, table=3)
 LOG_3 = LOG.at(EVENT, table=3)
@@ -116,8 +116,7 @@ def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kin
 
 
 def test_the_largest_payloads_of_the_contract_pass(hall: Hall) -> None:
-    for topic in TOPICS:
-        place = topic.at(EVENT, table=3, deal=1)
+    for place, topic in places(3).items():
         listener = hall.client(user_of(topic.readers[0], 3))
         listener.subscribe(place)
         hall.client(user_of(topic.writer, 3)).say(place, b"x" * topic.limit, retain=topic.retain)

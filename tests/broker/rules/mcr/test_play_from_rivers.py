@@ -115,8 +115,9 @@ def test_an_unread_tile_and_a_turned_river_make_nothing_wrong(seed: int) -> None
         assert not wrong_steps(found(change(play, Random(seed))), play)
 
 
-def test_the_turned_river_is_named() -> None:
-    play = simulated(0, gaps=True)
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_the_turned_river_is_named(seed: int) -> None:
+    play = simulated(seed, gaps=True)
     laid = {**play.laid, "south": replace(play.laid["south"], river=play.laid["south"].river[::-1])}
     assert found(play._replace(laid=laid)).turned == ("south",)
 
