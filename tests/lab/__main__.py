@@ -32,7 +32,7 @@ THEME_NAMES: Final = (*THEMES, "power")
     "--until", type=click.Choice(["card", "first_boot", *THEME_NAMES]), default="power", help="The last theme."
 )
 @click.option("--only", type=click.Choice(THEME_NAMES), help="This theme alone, after `first_boot`.")
-@click.option("--tables", default=1, show_default=True, help="Play two rounds at so many tables instead, 1 GB each.")
+@click.option("--tables", default=1, show_default=True, help="Play two rounds at so many tables instead, 2 GB each.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep disks, consoles and the event in this new folder.")
 def main(cuts: int, seed: int, until: str, only: str | None, tables: int, keep: Path | None) -> None:
     """Install the packages of build/deb in a machine, and look what a table does there when things go wrong."""
