@@ -24,6 +24,7 @@ STRANGERS: Final = "broker: come in"
 
 END: Final = b"the end of this attack"
 DEAL: Final = 1
+HALL: Final = "paris"
 
 OF_THE_BROKER: Final = (
     "#",
@@ -46,14 +47,14 @@ OF_THE_BROKER: Final = (
 
 def places() -> list[str]:
     """Return an exact topic of each kind, of each table where it is about one."""
-    return [*dict.fromkeys(topic.at(NAME, table=table, deal=DEAL) for topic in TOPICS for table in TABLES)]
+    return [*dict.fromkeys(topic.at(NAME, table=table, deal=DEAL, hall=HALL) for topic in TOPICS for table in TABLES)]
 
 
 def filters() -> list[str]:
     """Return filters made from all topics: exact ones, each level as a wildcard, each beginning with `#`."""
     found = dict.fromkeys(OF_THE_BROKER)
     for topic in TOPICS:
-        levels = topic.at(NAME, table=HONEST, deal=DEAL).split("/")
+        levels = topic.at(NAME, table=HONEST, deal=DEAL, hall=HALL).split("/")
         for choice in product(*(([level], [level, "+"])[at > 0] for at, level in enumerate(levels))):
             found["/".join(choice)] = None
         for length in range(1, len(levels)):

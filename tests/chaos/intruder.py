@@ -64,7 +64,7 @@ class Intruder:
         with self._connected() as client:
             for _ in range(MESSAGES):
                 table = self._chance.choice((self._table, self._table % 9 + 1))
-                topic = self._chance.choice(TOPICS).at(NAME, table=table, deal=1)
+                topic = self._chance.choice(TOPICS).at(NAME, table=table, deal=1, hall="paris")
                 client.publish(topic, _payload(self._chance), qos=1)
 
     def take_client_ids(self) -> None:
