@@ -71,7 +71,7 @@ def _of_opponent(one: OpenSeat) -> Whole:
         logit += SHARE * shares[SUIT_OF]
         logit[river] += IN_RIVER
     suits = {_suit(number) for number in one.sets if number != NONE}
-    if len(one.sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - honours
+    if len(one.sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - place of the honours among suits
         same, other = FLUSH
         logit[:SUITED] += np.where(SUIT_OF[:SUITED] == suits.pop(), same, other)
     return logit

@@ -75,7 +75,7 @@ class _Play:
     def __init__(self, table: DealTable, players: tuple[SimulatedPlayer, ...]) -> None:
         deal = table._deal  # noqa: SLF001 - one thing in two classes: what all plays share, and one of them
         self._table, self._deal, self._players = table, deal, players
-        self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - as above
+        self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - one thing in two classes
         self._held = [count_columns(deal.faces[seat][: ROWS[0]]) for seat in SEATS]
         self._melds: list[tuple[TableMeld, ...]] = [() for _ in SEATS]
         self._before = tuple(OpenSeat(WALL) for _ in SEATS)
@@ -195,7 +195,7 @@ class _Play:
         won = {SEATS[at]: value for at in self._others() if (value := self._hu(at, tile, self_drawn=False, kong=kong))}
         if not won:
             return None
-        if self._table._nearest_only:  # noqa: SLF001 - as above
+        if self._table._nearest_only:  # noqa: SLF001 - one thing in two classes
             won = dict([next(iter(won.items()))])
         self._actions.append(Action("hu_on_discard", seats=tuple(won)))
         return Outcome("discard", won, SEATS[self._turn])

@@ -163,8 +163,8 @@ def main(origin: str, speed: str, *configs: str) -> None:
     # People are fast, and what goes over the wire by itself keeps its pace.
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
     uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
-    uplink.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
-    brokers.GONE_NS *= int(speed)  # type: ignore[misc]  # likewise
+    uplink.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
+    brokers.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -79,7 +80,7 @@ def idle(two: TwoMachines) -> str:
     assert two.second.process is not None
     pids = two.first.process.pid, two.second.process.pid
     before, began = [cpu_s(pid) for pid in pids], time.monotonic()
-    time.sleep(IDLE_S)
+    threading.Event().wait(IDLE_S)
     shares = [100 * (cpu_s(pid) - had) / (time.monotonic() - began) for pid, had in zip(pids, before, strict=True)]
     return f"while four tables play: the scorer takes {shares[0]:.1f} % of a processor, its standby {shares[1]:.1f} %"
 

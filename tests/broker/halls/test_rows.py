@@ -100,9 +100,20 @@ def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None
         height = made.centre.scorer._journal.height
         arrive(made, "paris", forged(made, "paris", encode(whole_log(3)[-1])))
         ruling = Ruling(
-            id="forged-ruling", event="cup", number=1, after=None, table=4, round=1, deal=event().bookings[4, 1].deal,
-            decision=Void(), author="X", account="x", role="head_arbiter", reason="?", at=1,
-        )  # fmt: skip
+            id="forged-ruling",
+            event="cup",
+            number=1,
+            after=None,
+            table=4,
+            round=1,
+            deal=event().bookings[4, 1].deal,
+            decision=Void(),
+            author="X",
+            account="x",
+            role="head_arbiter",
+            reason="?",
+            at=1,
+        )  # fmt: skip - a line each
         arrive(made, "paris", forged(made, "paris", encode(ruling)))
         arrive(made, "paris", forged(made, "paris", encode(replace(ruling, table=1, round=1, after="nothing-there"))))
         unsigned = replace(whole_log(1)[8], signature=None, device=None)
