@@ -127,11 +127,21 @@ class People:
         while not self._stopped.is_set():
             self._changed.wait(AGAIN_S)
             self._changed.clear()
+            self._look_at_tiles()
             if self._state is not None:
                 self.step(self._state)
 
+    def _look_at_tiles(self) -> None:
+        """Let a play begin: who declares sooner is asked whether they mean it."""
+        state = self._state
+        if state is not None and state.phase is Phase.PLAYING:
+            self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
+
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for."""
+        """Do the next thing that a table's state asks for, at once but for the time that people take to react.
+
+        No clock is looked at: a table's own may run faster than the machine's, and be hours ahead of it.
+        """
         course = self._script.course(state.play.round) if state.play else None
         if state.play is not None and course is not None:
             self._act(state, state.play, course)
@@ -156,10 +166,6 @@ class People:
 
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)
-
-    def _look_at_tiles(self, state: Table) -> None:
-        """Let a play begin: who declares sooner is asked whether they mean it."""
-        self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
 
     def _press(self, state: Table, seats: Iterable[Seat]) -> None:
         """Press for what is asked; who sees that something else is asked by now takes the finger away."""
@@ -194,8 +200,6 @@ class People:
         pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
         if state.phase is Phase.PLAYING:
             self._react()
-            if pressing:
-                self._look_at_tiles(state)
         if pressing:
             self._press(state, pressing)
         elif state.phase is Phase.PLAYING and course.win == "draw":
@@ -229,7 +233,7 @@ class RiichiPeople(People):
     """Everybody at one table of a session."""
 
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for."""
+        """Do the next thing that a table's state asks for, at once but for the time that people take to react."""
         session = state.session
         if session is None:
             return
@@ -253,7 +257,6 @@ class RiichiPeople(People):
                 self._keys("i", seat[0])
                 return
         if hand.wins:
-            self._look_at_tiles(state)
             self._press(state, hand.wins)
         elif hand.reason is not None:
             self._keys("b", str(abort_reasons(state).index(hand.reason) + 1))

@@ -1,6 +1,7 @@
 """A folder that was copied is started beside the first scorer: real processes, both brokers, one active at any time."""
 
 import os
+import queue
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from tests.encryption import table_identity
 pytestmark = pytest.mark.slow
 
 SOON_S = 120.0
+LAST_LINES = 30
 
 
 class Machines:
@@ -50,6 +52,11 @@ class Machines:
         """Return whom table 1 trusts, and who it is."""
         event = self.folder / "a"
         return Certificates.of_event(event).authority, table_identity(event, 1)
+
+    def told(self) -> str:
+        """Return what scorers and broker have said last, for who has waited in vain."""
+        broker = self.broker.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join([*self.said[-LAST_LINES:], *broker[-LAST_LINES:]])
 
     def active(self, name: str, *options: str) -> DemoProcess:
         """Start a scorer, and wait until its desk is open."""
@@ -83,7 +90,10 @@ def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
                 client.heard.get()
             _, payload = sent(state(1, start=start))
             client.say(topics.STATE.at(NAME, table=1), payload.replace(b'"cup"', f'"{NAME}"'.encode()), retain=True)
-            return decode(Receipt, client.hear().payload)
+            try:
+                return decode(Receipt, client.hear().payload)
+            except queue.Empty:
+                pytest.fail(f"no receipt: {machines.told()}")
 
         yield hello
 
