@@ -4,7 +4,7 @@ A receipt is open to whoever has its code, and to nobody who has to guess one.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.seating import seating_of
+from broker.event import Plan
+from broker.event.seating import SeatingPlace, seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
@@ -60,6 +61,8 @@ class ResultsPage:
         self._played = PlayedDeals(folder)
         self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
         """Of each deal, with what they were made from."""
+        self._places: tuple[Plan, Mapping[str, tuple[SeatingPlace, ...]]] | None = None
+        """Where everybody sits, with the plan that says so: made once for all players."""
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
@@ -163,7 +166,9 @@ class ResultsPage:
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
         event = self._sheets.snapshot(visitor).event
         plan, version = event.plan, event.version
-        places = seating_of(plan)[sheet.player]
+        if self._places is None or self._places[0] is not plan:
+            self._places = plan, seating_of(plan)
+        places = self._places[1][sheet.player]
         values = {
             "sheet": sheet,
             "chart": chart,
