@@ -8,17 +8,18 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
-from broker.protocol import Receipt, ScorerState, decode, topics
+from broker.protocol import Receipt, ScorerState, decode, encode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.client import Client
-from tests.broker.scorer.small import sent, state
+from tests.broker.scorer.small import state
 from tests.demo_event import MakeEvent
 from tests.e2e.standstill import explained
 from tests.encryption import table_identity
@@ -84,18 +85,23 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEve
 
 @pytest.fixture
 def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
-    """Return a table's hello, and what the active scorer answers."""
+    """Return a table's hello, and what the active scorer answers: it knows the device, else it answered no receipt."""
+    authority, identity = machines.shown()
+    assert identity.key is not None
+    device = identity.key.device
     with Client(machines.broker, session="table-1") as client:
-        client.trust(*machines.shown())
+        client.trust(authority, identity)
         assert client.connect()
         assert client.subscribe(topics.RECEIPT.at(NAME, table=1)) == [True]
 
         def hello(start: int) -> Receipt:
-            while not client.heard.empty():
-                client.heard.get()
-            _, payload = sent(state(1, start=start))
-            client.say(topics.STATE.at(NAME, table=1), payload.replace(b'"cup"', f'"{NAME}"'.encode()), retain=True)
             with machines.explained():
+                if start == 1:
+                    client.hear()  # what a scorer publishes as it connects answers nobody
+                while not client.heard.empty():
+                    client.heard.get()
+                said = replace(state(1, start=start, device=device), event=NAME)
+                client.say(topics.STATE.at(NAME, table=1), encode(said), retain=True)
                 return decode(Receipt, client.hear().payload)
 
         yield hello
