@@ -17,6 +17,8 @@ STATE: Final[Mapping[str, Message]] = {
     "recorded": N_("Recorded"),
     "finished": N_("Finished"),
     "unheard": N_("No contact yet"),
+    "hall_there": N_("Hall connected"),
+    "hall_away": N_("Hall not connected"),
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),

@@ -19,7 +19,7 @@ from broker.event.file_io import flatten_errors
 from broker.i18n import N_, Message
 from broker.protocol import SEATS, PublicState
 from broker.scorer.grid import Need
-from broker.scorer.view import AlertView, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.scorer.view import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from broker.web import labels
 from broker.web.auth import Visitor
@@ -178,7 +178,7 @@ def compile_pages() -> None:
     translators()
 
 
-AbsentState = Literal["unheard", "init", "disconnected", "lost", "silent"]
+AbsentState = Literal["unheard", "hall_there", "hall_away", "init", "disconnected", "lost", "silent"]
 """Why a table says nothing of its play: these stand in the place of its state."""
 
 CardState = PublicState | AbsentState
@@ -202,6 +202,8 @@ SIGNS: Final[dict[CardState, StateSign]] = {
     "recorded": StateSign("tick", "green"),
     "finished": StateSign("double tick", "green"),
     "unheard": StateSign("dots", "grey"),
+    "hall_there": StateSign("ring", "grey"),
+    "hall_away": StateSign("slash", "red"),
     "init": StateSign("hourglass", "grey"),
     "disconnected": StateSign("bar", "grey"),
     "lost": StateSign("cross", "red"),
@@ -243,13 +245,16 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
 """What the grid explains at its foot."""
 
 
+OF_HALL: Final[dict[HallContact, AbsentState]] = {"there": "hall_there", "away": "hall_away"}
+
+
 def card_state(table: TableView) -> CardState:
     """Return what a table's card says: its state, or why nothing is known of it now."""
     match table.lifecycle:
         case "init" | "disconnected" | "lost":
             return table.lifecycle
         case None:
-            return "unheard"
+            return OF_HALL[table.hall] if table.hall else "unheard"
     return "silent" if table.silent else table.state or "unheard"
 
 

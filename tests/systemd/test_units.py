@@ -215,8 +215,9 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
 
 
 def test_publish_works_with_the_units_system_calls(tmp_path: Path) -> None:
-    process = under(PUBLISH, "publish", str(event_folder(tmp_path / "cup")), "--to", str(tmp_path / "web"), "--watch")
-    assert any("76 of 76 files written" in line for line in said(process, "files written"))
+    words = ("publish", str(event_folder(tmp_path / "cup")), "--to", str(tmp_path / "web"), "--watch", "--json")
+    process = under(PUBLISH, *words)
+    assert any('"written": 76' in line for line in said(process, '"written"'))
     assert process.returncode == 0
 
 
