@@ -4,7 +4,7 @@ A receipt is open to whoever has its code, and to nobody who has to guess one.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event import Plan
-from broker.event.seating import SeatingPlace, seating_of
+from broker.event.seating import places_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
@@ -61,8 +60,6 @@ class ResultsPage:
         self._played = PlayedDeals(folder)
         self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
         """Of each deal, with what they were made from."""
-        self._places: tuple[Plan, Mapping[str, tuple[SeatingPlace, ...]]] | None = None
-        """Where everybody sits, with the plan that says so: made once for all players."""
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
@@ -166,9 +163,7 @@ class ResultsPage:
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
         event = self._sheets.snapshot(visitor).event
         plan, version = event.plan, event.version
-        if self._places is None or self._places[0] is not plan:
-            self._places = plan, seating_of(plan)
-        places = self._places[1][sheet.player]
+        places = places_of(plan, sheet.player)
         values = {
             "sheet": sheet,
             "chart": chart,
