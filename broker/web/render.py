@@ -26,7 +26,7 @@ from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.forms import read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
-from broker.web.labels import RULING
+from broker.web.labels import RULING, recorded_text
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
@@ -57,8 +57,19 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
-DEVICE_VALUES: Final = {"what": health_change, "guards": overridden_guards}
-"""Values of alerts that are lists of codes, and how they are said."""
+ALERT_VALUES: Final = {
+    "what": health_change,
+    "guards": overridden_guards,
+    "author": recorded_text,
+    "reason": recorded_text,
+}
+"""Values of alerts that are codes or fixed words, and how they are said."""
+
+
+@pass_context
+def recorded(context: Context, text: str) -> Markup:
+    """Say an author or a reason of the record in the reader's language."""
+    return recorded_text(context["_"], text)
 
 
 @pass_context
@@ -73,7 +84,7 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     _: HtmlTranslator = context["_"]
     table, kind = alert.table or "?", alert.values.get("kind")
     named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
-    named |= {name: say(_, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
+    named |= {name: say(_, str(alert.values[name])) for name, say in ALERT_VALUES.items() if name in alert.values}
     if alert.code in ALERT:
         return _(ALERT[alert.code], **{**alert.values, "table": table, **named})
     if alert.code in APART:
@@ -144,6 +155,7 @@ def environment() -> Environment:
         fraction=fraction,
         alert_text=alert_text,
         fault_text=device_fault_text,
+        recorded=recorded,
         alert_value=alert_value,
     )
     made.globals.update(
