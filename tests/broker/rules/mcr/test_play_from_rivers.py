@@ -8,22 +8,22 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules import Outcome, RuleError, new_deal, new_set, serial_order
 from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import (
     Action,
     Ending,
     FoundPlay,
-    LaidSeat,
     PlayState,
     apply_action,
     play_from_rivers,
     replay_actions,
 )
 from broker.rules.mcr.play_search import Serial
+from broker.sim.laid import LaidPlay, laid_play
 from tests.broker.rules.mcr.playing import at_random, everybody, seldom
-from tests.broker.rules.mcr.rivers import LaidPlay, laid_play, turned, unread
+from tests.broker.rules.mcr.rivers import turned, unread
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import dealt, played
 
