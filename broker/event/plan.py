@@ -92,6 +92,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
     keying: Keying = "single"
     public_address: PublicAddress = ""
+    keep_plays: Annotated[bool, Meta(description="tables offer to read rivers after each play, for replays")] = False
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
 
 

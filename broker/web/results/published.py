@@ -53,8 +53,8 @@ QUERY: Final = ("by", "stage", "page")
 
 NUMBERED: Final = ("deal", "team")
 
-NOT_IN_FILES: Final = {"search": False, "slips": None}
-"""What needs a desk that answers: the search of names, and the codes by which a player asks for a receipt."""
+NOT_IN_FILES: Final = {"search": False, "slips": None, "replays": False}
+"""What needs a desk that answers: the search of names, codes by which a player asks for a receipt, and replays."""
 
 LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DOTALL)
 FIRST_PLACES: Final = 10
