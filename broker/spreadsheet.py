@@ -157,16 +157,14 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     heading = text.lstrip().partition("\n")[0]
     separator = max(DELIMITERS, key=heading.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise BadRow("malformed", str(error), line) from None
-        if cells and (cells[0].strip() or "".join(cells).strip()):
-            yield line, cells
+    line = 1
+    try:
+        for cells in reader:
+            if cells and (cells[0].strip() or "".join(cells).strip()):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadRow("malformed", str(error), line) from None
 
 
 def _workbook(content: bytes) -> Grid:

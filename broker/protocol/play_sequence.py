@@ -390,7 +390,8 @@ class TableSequence:
 
     def end(self, round_: int, play: PlaySoFar) -> bool:
         """Take in a play of a deal as a whole, of which nothing was told; return whether it has its turn."""
-        if round_ in self.plays or round_ in self._sessions or not self.in_turn(round_):
+        is_next = self._behind == self._place.get(round_)
+        if round_ in self.plays or round_ in self._sessions or not (is_next or self.in_turn(round_)):
             return False
         self.plays[round_] = play
         self._behind += self._behind == self._place.get(round_)

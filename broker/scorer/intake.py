@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -227,11 +228,11 @@ class Intake:
 
     def _load(self, taken: Iterable[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        places, books = self._event.places, self.books
+        places, books, ids = self._event.places, self.books, list[tuple[str, ...]]()
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.key[0]].taken.take_whole(message)
-                self._ids.update(message.ids)
+                ids.append(message.ids)
             elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = places.get((message.table, fact.round))
@@ -243,6 +244,7 @@ class Intake:
                 self._ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)
+        self._ids.update(chain.from_iterable(ids))
         for (table, seq), digest in heads.items():
             books[table].hashes[seq] = digest
         for book in books.values():

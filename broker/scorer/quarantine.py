@@ -190,7 +190,7 @@ class _TableFacts:
         """Take in a play that begins in its turn, where all before it has been judged and has followed."""
         if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.key[1], play.ended()):
             return False
-        self._highest = play.last
+        self._highest = play.result.seq
         self._facts += [play] * len(play.ids)
         self._judged = len(self._facts)
         return True
@@ -299,7 +299,8 @@ class Quarantine:
 
     def take_whole(self, play: WholePlay) -> bool:
         """Take in a play that begins in its turn, at a table of which nothing is missing or kept apart."""
-        return self._table(play.key[0]).take_whole(play)
+        table = play.key[0]
+        return (self._tables.get(table) or self._table(table)).take_whole(play)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

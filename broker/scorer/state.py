@@ -5,7 +5,7 @@ Messages may arrive in any order; facts count in the order of their numbers, and
 the deals that it touches and no others.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -151,20 +151,29 @@ class EventState:
         self.count(self.scored(), self.complete)
         return frozenset(self._counts.expected)
 
-    def take_whole(self, play: WholePlay) -> bool:
-        """Add a play of a journal that is being loaded as a whole; return whether that may be.
+    def take_whole(self, plays: Iterator[WholePlay], may: Callable[[WholePlay], bool]) -> WholePlay | None:
+        """Add plays of a journal that is being loaded, each as a whole; return the first that is to be judged instead.
 
-        It must have its turn and be as planned now, and nothing be ruled on it. There is nothing to tell of it.
+        It must have its turn and be as planned now, nothing be ruled on it, and it `may`. There is nothing to tell.
         """
-        key = play.key
-        if self.book.last(key) is not None or self._overtaken(key, play.players):
-            return False
-        if not self.quarantine.take_whole(play):
-            return False
-        self._forms[key] = ((play.first, play.form),)
-        self._add_result(key, play.result)
-        self.tables.take_whole(play)
-        return True
+        taken, judged = list[WholePlay](), None
+        may_differ = bool(self.book.entries)
+        for play in plays:
+            ruled = may_differ and (self.book.last(play.key) is not None or self._overtaken(play.key, play.players))
+            if ruled or not may(play) or not self.quarantine.take_whole(play):
+                judged = play
+                break
+            self.tables.clock.pass_to(play.result)
+            taken.append(play)
+        self._forms.update({one.key: ((one.first, one.form),) for one in taken})
+        results = {one.key: one.result for one in taken}
+        if self._followed or not self.results.keys().isdisjoint(results):
+            for key, result in results.items():
+                self._add_result(key, result)
+        else:
+            self.results.update(results)
+        self.tables.take_whole(taken)
+        return judged
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
         """Take in which deals all halls have played; return those that are complete since, or no longer."""

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -148,7 +149,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
         content = read_journal(journal, event)
         room.elsewhere = content.elsewhere
         room.load(
-            (one for _, one in _in_turn(content, room.take_whole)),
+            (one for _, one in _in_turn(content, room, lambda _: True)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
@@ -410,13 +411,20 @@ def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
             yield row.table, row.seq
 
 
-def _in_turn(content: JournalContent, whole: Callable[[WholePlay], bool]) -> Iterator[tuple[int, Recorded]]:
-    """Return what is to be loaded next, and when it was taken, but for the plays that `whole` has taken in."""
-    for one, at in zip(content.messages, content.received, strict=True):
-        if not isinstance(one, WholePlay):
-            yield at, one
-        elif not whole(one):
-            yield from one.facts()
+def _in_turn(
+    content: JournalContent, state: EventState, may: Callable[[WholePlay], bool]
+) -> Iterator[tuple[int, Recorded]]:
+    """Return what a state is to load next, and when it was taken, but for the plays that it has taken in as a whole.
+
+    `may`: whether it may a play.
+    """
+    for kind, same in groupby(zip(content.messages, content.received, strict=True), lambda one: type(one[0])):
+        if kind is not WholePlay:
+            yield from ((at, one) for one, at in same if not isinstance(one, WholePlay))
+            continue
+        plays = (one for one, _ in same if isinstance(one, WholePlay))
+        while (judged := state.take_whole(plays, may)) is not None:
+            yield from judged.facts()
 
 
 def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
@@ -426,7 +434,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
 
     def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for now, one in _in_turn(taken, lambda play: clock.is_right(play) and state.take_whole(play)):
+        for now, one in _in_turn(taken, state, clock.is_right):
             yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:

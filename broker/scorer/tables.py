@@ -7,7 +7,7 @@ that was offline sends its facts late; then its clock knows better than ours whe
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -77,11 +77,11 @@ class TableFacts:
         for projection in self._of_kind.get(type(message.fact), ()):
             projection.apply(message)
 
-    def take_whole(self, play: WholePlay) -> None:
-        """Take in all facts of a play that a journal has whole."""
-        self.clock.pass_to(play.result)
-        self.times.take_whole(play)
-        self.seatings.take_whole(play)
+    def take_whole(self, plays: Sequence[WholePlay]) -> None:
+        """Take in all facts of plays that a journal has whole; the clock has passed to them."""
+        for last in {one.key[0]: one for one in plays}.values():
+            self.times.take_whole(last)
+        self.seatings.take_whole(plays)
 
     def take_over(self, message: LogMessage) -> None:
         """Take in a fact that an arbiter lets count, perhaps long after it happened: who sat where, and what pays."""
@@ -186,15 +186,16 @@ class Seatings:
             self._counted[key] = self._of_deal[fact.deal][key] = fact
             self._have_played.pop(fact.deal, None)
 
-    def take_whole(self, play: WholePlay) -> None:
-        """Take in a whole play: its walls were restored, then its players sat down."""
-        key, result = play.key, play.result.fact
-        if key in self._seated or key in self._counted or not isinstance(result, Result):
-            self.apply(play.result)
-            self._seated.setdefault(key, {})[play.first + 1] = play.players
-        else:
-            self._seated[key] = {play.first + 1: play.players}
-            self._counted[key] = self._of_deal[play.deal][key] = result
+    def take_whole(self, plays: Iterable[WholePlay]) -> None:
+        """Take in whole plays: the walls were restored, then the players sat down."""
+        for play in plays:
+            key, result = play.key, play.result.fact
+            if key in self._seated or key in self._counted or not isinstance(result, Result):
+                self.apply(play.result)
+                self._seated.setdefault(key, {})[play.first + 1] = play.players
+            else:
+                self._seated[key] = {play.first + 1: play.players}
+                self._counted[key] = self._of_deal[play.deal][key] = result
 
     def forget(self, message: LogMessage) -> None:
         """Forget a fact that counts no longer."""

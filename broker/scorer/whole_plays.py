@@ -97,16 +97,16 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     source: bytes | mmap
     start: int
     end: int
-    """Where their JSON lies, with commas between."""
+    """Where their JSON lies, as an array."""
 
     @property
     def last(self) -> int:
         """The number of its result."""
-        return self.first + len(self.ids) - 1
+        return self.result.seq
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
-        return *facts_of(b"[%b]" % self.source[self.start : self.end])[:-1], self.result
+        return *facts_of(self.source[self.start : self.end])[:-1], self.result
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
@@ -276,7 +276,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         """Take in all facts of a play."""
         self._facts[play.first] = play
         self._count += len(play.ids)
-        self.highest = max(self.highest, play.last)
+        self.highest = max(self.highest, play.result.seq)
 
     def _find(self, seq: int) -> LogMessage | WholePlay:
         """Return a fact, or the play that has it. Raises KeyError."""

@@ -174,7 +174,7 @@ def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
 
 
 class Stretch(NamedTuple):
-    """One row, or several that belong together; their bodies lie in something larger, with commas between."""
+    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
 
     heights: Sequence[int]
     received: Sequence[int]
@@ -183,25 +183,29 @@ class Stretch(NamedTuple):
     source: bytes | mmap.mmap
     start: int
     end: int
-    """Where they lie."""
+    """Where that array lies."""
 
     @classmethod
     def of(cls, rows: Iterable[IntactRow]) -> "Stretch":
         """Return rows as a stretch of their own."""
         heights, received, bodies = zip(*rows, strict=True)
-        joined = b",".join(bodies)
-        return cls(heights, received, [*map(len, bodies)], joined, 0, len(joined))
+        array = _array_of(bodies)
+        return cls(heights, received, [*map(len, bodies)], array, 0, len(array))
 
     def array(self) -> bytes:
         """Return the bodies as one array of JSON."""
-        return b"[%b]" % self.source[self.start : self.end]
+        return self.source[self.start : self.end]
 
     def each(self) -> Iterator[IntactRow]:
         """Return the rows one by one."""
-        begin = self.start
+        begin = self.start + 1
         for height, received, length in zip(self.heights, self.received, self.lengths, strict=True):
             yield height, received, self.source[begin : begin + length]
             begin += length + 1
+
+
+def _array_of(bodies: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",".join(bodies)
 
 
 LONG: Final = 16 * 2**20
@@ -276,7 +280,7 @@ class CheckedAhead:
             begin += size
             for stretch in _unpacked(numbers, plays, rows, shared, begin):
                 yield stretch
-                begin = stretch.end + 1
+                begin = stretch.end
         if process.wait():
             raise NotAsWrittenError
         self.close()
@@ -289,9 +293,9 @@ def _unpacked(numbers: "array[int]", plays: int, rows: int, source: mmap.mmap, b
     at = 0
     for count in numbers[:plays]:
         here, at = slice(at, at + count), at + count
-        end = begin + sum(own := lengths[here]) + count - 1
+        end = begin + sum(own := lengths[here]) + count + 1
         yield Stretch(heights[here], received[here], own, source, begin, end)
-        begin = end + 1
+        begin = end
 
 
 def _check(address: str, shared: int) -> None:
@@ -303,7 +307,7 @@ def _check(address: str, shared: int) -> None:
         while some := [*islice(plays, STRETCHES_AT_ONCE)]:
             heights, received, bodies = zip(*chain.from_iterable(some), strict=True)
             out.write(array("q", [*map(len, some), *heights, *received, *map(len, bodies)]).tobytes())
-            out.write(b",".join((*bodies, b"")))
+            out.write(b"".join([_array_of([row[2] for row in one]) for one in some]))
             out.flush()
             print(len(some), len(bodies), flush=True)
         out.write(HEAD.pack(*last))
