@@ -57,6 +57,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_runtest_setup() -> None:
     """Begin with the usual umask: commands that keep their files to themselves change it for the whole process."""
     os.umask(0o022)
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process of a test that crashes, or is ended by SIGABRT, says where
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -154,6 +154,7 @@ class ResultsPage:
             "before": before,
             "after": after,
             "played": played,
+            "replays": True,
         }
         return LivePage("deal.html", _("Deal {deal}", deal=number), values, (sheet, pagination, before, after, played))
 
