@@ -28,7 +28,7 @@ def test_a_language_without_a_catalogue_is_refused_with_those_that_have_one() ->
 
 
 def test_what_is_not_in_every_catalogue_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = catalogues.extracted()
+    found = catalogues.read("en")  # as `make lint` has found that it is what the code has
     monkeypatch.setattr(catalogues, "extracted", lambda: found)
     assert [*catalogues.problems()] == []
     found.add("A text that nobody has translated")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -44,7 +45,7 @@ from tests.kiosk.seconds import (
     watching,
 )
 from tests.kiosk.standing import standing
-from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
+from tests.kiosk.tables import EVENT, MS, TABLE, S, Sitting, sitting_in
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -82,12 +83,25 @@ def test_the_view_of_a_play_has_no_field_that_a_press_could_change() -> None:
 LOOKS: Final = {"usual": Appearance(), "quiet light": Appearance(quiet=True), "flat": Appearance(turned=True)}
 
 
+@cache
+def screen_of(look: str) -> TableScreen:
+    """Return what draws a table; fonts are slow to open."""
+    pygame.font.init()
+    return TableScreen(Translator("en"), (800, 480), LOOKS[look])
+
+
+def drawn(sitting: Sitting, look: str = "usual") -> bytes:
+    """Return the picture of a table as it is."""
+    surface = pygame.Surface((800, 480))
+    screen_of(look).draw(surface, screen_view(TABLE, sitting.table, None, StatusLine(), None))
+    return pygame.image.tobytes(surface, "RGB")
+
+
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
 def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str, look: str) -> None:
     """Whether or not it was said, before the presses or after, that nobody won; and whether they hold."""
-    pygame.font.init()
     pictures = []
     for presses, held in (((), False), (who, False), (who, True)):
         sitting = sitting_in(Phase.PLAYING)
@@ -101,11 +115,7 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str, look: str) -> No
                 sitting.take(ButtonHeld(at=at, seat=seat))
         if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
-        surface = pygame.Surface((800, 480))
-        TableScreen(Translator("en"), surface.get_size(), LOOKS[look]).draw(
-            surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
-        )
-        pictures.append(pygame.image.tobytes(surface, "RGB"))
+        pictures.append(drawn(sitting, look))
     assert pictures[1:] == [pictures[0], pictures[0]]
 
 
@@ -118,7 +128,6 @@ def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(
 
     So is that of its end, where somebody says at the screen that the play is to go on.
     """
-    pygame.font.init()
     pictures = set()
     for pressed, again in ((("west",), ()), (who, ()), (who, who), (("east",), who)):
         sitting = sitting_in(Phase.PLAYING)
@@ -131,11 +140,7 @@ def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(
             sitting.press(*again)
         if left:
             sitting.take(NoHuMeant(at=sitting.wait()))
-        surface = pygame.Surface((800, 480))
-        TableScreen(Translator("en"), surface.get_size()).draw(
-            surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
-        )
-        pictures.add(pygame.image.tobytes(surface, "RGB"))
+        pictures.add(drawn(sitting))
     assert len(pictures) == 1
 
 

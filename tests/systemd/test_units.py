@@ -199,12 +199,13 @@ def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
         lines.append(line.rstrip())
         if wanted in line:
             process.terminate()
-    process.wait(30)
+    process.wait(120)
     if process.stdout:
         process.stdout.close()
     return lines
 
 
+@pytest.mark.slow
 def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
     demo_event(tmp_path, 1)
     everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
@@ -214,6 +215,7 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_publish_works_with_the_units_system_calls(tmp_path: Path) -> None:
     words = ("publish", str(event_folder(tmp_path / "cup")), "--to", str(tmp_path / "web"), "--watch", "--json")
     process = under(PUBLISH, *words)
@@ -221,6 +223,7 @@ def test_publish_works_with_the_units_system_calls(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
     demo_event(tmp_path, 1)
     process = under(KIOSK, "table", "run", str(write_kiosk(tmp_path, 1, 1)))
@@ -228,6 +231,7 @@ def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: M
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_filter_that_is_too_narrow_stops_them(tmp_path: Path, demo_event: MakeEvent) -> None:
     narrow = tmp_path / SCORER.name
     narrow.write_text(SCORER.read_text(encoding="utf-8").replace("SystemCallFilter=capset\n", ""), encoding="utf-8")

@@ -93,20 +93,21 @@ def winners() -> tuple[Seat, ...]:
     return tuple(played(1).outcome.winners)
 
 
-LOSERS: Final = [seat for seat in SEATS if seat not in winners()]
+def loser(which: int) -> Seat:
+    return [seat for seat in SEATS if seat not in winners()][which]
 
 
 def test_who_held_a_complete_hand_under_the_minimum_declares_it() -> None:
-    assert false_hu(ended((), (LOSERS[1],), (LOSERS[2], LOSERS[1]))) == [set(), {LOSERS[1]}, {LOSERS[2]}]
+    assert false_hu(ended((), (loser(1),), (loser(2), loser(1)))) == [set(), {loser(1)}, {loser(2)}]
 
 
 def test_who_wins_does_not_declare_falsely_before() -> None:
-    assert false_hu(ended((), winners(), (LOSERS[1],))) == [set(), set(), {LOSERS[1]}]
+    assert false_hu(ended((), winners(), (loser(1),))) == [set(), set(), {loser(1)}]
 
 
 def test_where_nobody_was_tempted_a_loser_of_the_first_play_declares_without_a_hand() -> None:
-    assert false_hu(ended((), (), ())) == [{LOSERS[0]}, set(), set()]
+    assert false_hu(ended((), (), ())) == [{loser(0)}, set(), set()]
 
 
 def test_no_more_than_two_declare_falsely() -> None:
-    assert [len(one) for one in false_hu(ended(*[(LOSERS[0],)] * 3))] == [1, 1, 0]
+    assert [len(one) for one in false_hu(ended(*[(loser(0),)] * 3))] == [1, 1, 0]

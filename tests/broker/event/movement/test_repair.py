@@ -49,14 +49,14 @@ orders = st.builds(
 
 @given(orders, st.integers(0, 2**16))
 def test_in_a_new_movement_nobody_sits_out_twice_before_all_have_once(order: MovementOrder, seed: int) -> None:
-    plays = make_movement(order, Random(seed), for_steps(150))
+    plays = make_movement(order, Random(seed), for_steps(50))
     assert out_too_early(plays, range(1, order.players + 1)) == []
 
 
 @given(orders, st.integers(0, 2**16), st.data())
 def test_after_no_shows_late_entries_and_leavers_too(order: MovementOrder, seed: int, data: st.DataObject) -> None:
     chance = Random(seed)
-    plays: Sequence[MovementPlay] = make_movement(order, chance, for_steps(150))
+    plays: Sequence[MovementPlay] = make_movement(order, chance, for_steps(50))
     layout = {(play.round, play.table): play.deal for play in plays}
     present: list[int | str] = [*range(1, order.players + 1)]
     come = 1
@@ -68,7 +68,7 @@ def test_after_no_shows_late_entries_and_leavers_too(order: MovementOrder, seed:
             come = first
         settled = [play for play in plays if play.round < first]
         rest = Remainder(layout, plays, settled, present, first_round=first)
-        plays = [*settled, *replan(rest, chance, for_steps(300))]
+        plays = [*settled, *replan(rest, chance, for_steps(100))]
         assert check_movement(plays, copies=order.tables) == []
         late = [one for one in present if isinstance(one, str)]
         if len(late) <= 1 and _is_whole(plays, layout, len(present), first):

@@ -1,5 +1,8 @@
 """The steps by which an event is set up in a browser, as forms that are sent."""
 
+from typing import Final
+from weakref import WeakKeyDictionary
+
 import httpx
 
 from tests.broker.web.test_auth import token_of
@@ -22,8 +25,15 @@ STEPS = (
 )
 
 
+FORM_TOKENS: Final = WeakKeyDictionary[httpx.Client, str]()
+"""A session's token is always the same: it is taken from the page once, which need not be made for each step."""
+
+
 def send(client: httpx.Client, data: dict[str, str]) -> httpx.Response:
-    return client.post("/setup", data={"form": token_of(client, "/setup"), **data}, timeout=30, follow_redirects=True)
+    if client not in FORM_TOKENS:
+        FORM_TOKENS[client] = token_of(client, "/setup")
+    form = {"form": FORM_TOKENS[client], **data}
+    return client.post("/setup", data=form, timeout=120, follow_redirects=True)
 
 
 def made(client: httpx.Client, upto: int = len(STEPS)) -> httpx.Response:
