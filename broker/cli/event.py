@@ -157,6 +157,7 @@ def event_group() -> None:
     show_default=True,
     help="Key in each paper sheet once, or twice by two people.",
 )
+@click.option("--keep-plays", is_flag=True, help="Tables offer to read the rivers after a play, for replays.")
 @click.option(
     "--public-address",
     metavar="https://...",
@@ -183,6 +184,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     prizes: tuple[str, ...],
     uncompared: bool,
     keying: Keying,
+    keep_plays: bool,
     public_address: str,
 ) -> None:
     """Create players, movement, deals, commitment, tile sets and certificates, and check the result.
@@ -205,6 +207,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     plan = replace(
         _plan(name, title, profile, players),
         keying=keying,
+        keep_plays=keep_plays,
         public_address=read_public(public_address),
         uncompared=uncompared,
         prizes=prizes,

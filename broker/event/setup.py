@@ -71,11 +71,14 @@ class EventHead(NamedTuple):
     """A line each, from the first place on."""
     rules: str = ""
     """The text of a profile of the event's own."""
+    keep_plays: str = ""
+    """Whether tables offer to read rivers after a play: anything is yes."""
 
 
 def head_of(plan: Plan) -> EventHead:
     """Return what was typed, but for own rules."""
-    return EventHead(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
+    head = EventHead(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
+    return head._replace(keep_plays="yes" if plan.keep_plays else "")
 
 
 def take_head(folder: Path, typed: EventHead) -> None:
@@ -96,7 +99,10 @@ def take_head(folder: Path, typed: EventHead) -> None:
         raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
     head["public_address"] = read_public(typed.public_address)
     by_place = [" ".join(line.split()) for line in typed.prizes.splitlines() if line.strip()]
-    plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head, "prizes": by_place}, Plan)
+    plan = _converted(
+        {**msgspec.to_builtins(before or EMPTY_PLAN), **head, "prizes": by_place, "keep_plays": bool(typed.keep_plays)},
+        Plan,
+    )
     if (folder / COMMITMENT).exists():
         resolve_event_name(folder, head["name"])
     make_folder(folder, PRIVATE_FOLDER)

@@ -136,7 +136,7 @@ LaidSerial = Annotated[int, Meta(ge=0, le=136, description="0: in a river, the g
 LaidRow = Annotated[tuple[LaidSerial | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
 
 
-class LaidSeat(Struct, frozen=True, forbid_unknown_fields=True):
+class LaidSeat(Struct, frozen=True):
     """What lies before one seat at the end of a play, by its serials."""
 
     river: Annotated[LaidRow, Meta(description="in the order of discarding, without what was claimed")] = ()

@@ -33,10 +33,14 @@ OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
 """Codes from which a table could learn something of faces: it is told the last one for all."""
 
 
+class WrittenSeat(LaidSeat, frozen=True, forbid_unknown_fields=True):
+    """The same as somebody has written it: a field that there is not is a mistake."""
+
+
 class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):
     """What lay on the table at the end of a play, by its serials, as a camera or a person has read it."""
 
-    seats: dict[Seat, LaidSeat]
+    seats: dict[Seat, WrittenSeat]
     winning: int | None = None
     """The winning tile; None: of a discard the last of its river."""
 

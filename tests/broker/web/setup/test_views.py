@@ -185,6 +185,14 @@ def test_the_public_address_is_kept_as_receipts_need_it_and_shown_again(
     assert plan.public_address == kept
 
 
+def test_whether_tables_keep_plays_is_kept_and_shown_again(client: httpx.Client, folder: Path) -> None:
+    page = send(client, {**HEAD, "keep_plays": "yes"}).text
+    assert read_plan(folder).keep_plays
+    assert re.search(r'name="keep_plays" value="yes" checked', page)
+    send(client, HEAD)
+    assert not read_plan(folder).keep_plays
+
+
 @pytest.mark.parametrize(
     "typed",
     [
