@@ -6,6 +6,7 @@ from typing import Final
 from markupsafe import Markup
 
 from broker.i18n import N_, Message
+from broker.people.login import FIRST_LINK_USER
 from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.scorer.view import DashboardView
 from broker.web.i18n import HtmlTranslator
@@ -354,6 +355,7 @@ FACT: Final[Mapping[str, Message]] = {
 
 RECORDED: Final[Mapping[str, Message]] = {
     AT_THE_TABLE: N_("arbiter with the PIN"),
+    FIRST_LINK_USER: N_("the first link"),
     "the hand was not valid": N_("hand not valid"),
     "entered wrongly": N_("entered wrongly"),
     "a button or the camera failed": N_("button or camera"),
@@ -363,9 +365,15 @@ RECORDED: Final[Mapping[str, Message]] = {
     "the time is over": N_("time is up"),
     "another reason, told to the desk": N_("another reason"),
 }
-"""Authors and reasons that a table writes into the record by itself, in English; people write any others."""
+"""Authors and reasons that the program writes into the record by itself, in English; people write any others."""
 
 
 def recorded_text(_: HtmlTranslator, text: str) -> Markup:
     """Return an author or a reason of the record as a reader is told of it."""
     return _(RECORDED[text]) if text in RECORDED else Markup.escape(text)
+
+
+def account_text(_: HtmlTranslator, text: str) -> Markup:
+    """Return the account that an alert tells of, as `role: full name`, with its role in words; other details as is."""
+    role, between, full = text.partition(": ")
+    return _(ROLE[role]) + between + full if role in ROLE else Markup.escape(text)

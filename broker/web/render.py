@@ -26,7 +26,7 @@ from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.forms import read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
-from broker.web.labels import RULING, recorded_text
+from broker.web.labels import RULING, account_text, recorded_text
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
@@ -60,6 +60,8 @@ def day_time_tag(at: int) -> Markup:
 ALERT_VALUES: Final = {
     "what": health_change,
     "guards": overridden_guards,
+    "who": recorded_text,
+    "detail": account_text,
     "author": recorded_text,
     "reason": recorded_text,
 }

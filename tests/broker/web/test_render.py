@@ -6,11 +6,12 @@ from typing import get_args
 import pytest
 from msgspec.structs import fields, replace
 
+from broker.people.login import FIRST_LINK_USER
 from broker.protocol import PublicState
 from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.scorer.view import DashboardView, TableView
 from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
-from broker.web.labels import RECORDED, STATE, recorded_text
+from broker.web.labels import RECORDED, STATE, account_text, recorded_text
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
 from tests.broker.web import sample
@@ -148,7 +149,8 @@ def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
 
 
 def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_and_what_people_write_as_it_is() -> None:
-    assert RECORDED.keys() == {AT_THE_TABLE, *REASONS}
+    assert RECORDED.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
     french = translators()["fr"]
     assert recorded_text(french, "the hand was not valid") == "main non valable"
+    assert account_text(french, "table_arbiter: Anne <Roy>") == "Arbitre de table: Anne &lt;Roy&gt;"
     assert recorded_text(french, "pushed & pulled") == "pushed &amp; pulled"
