@@ -169,6 +169,8 @@ def measure(world: World, base: Path) -> None:
         print(f"| a hall's tables | {sent / plays:.0f} bytes a result to its broker, {received / plays:.0f} back |")
         page(world, url, base)
         for name, pids in processes.items():
+            if name == "its tables":
+                continue  # they have ended
             print(f"| memory | {name} | {sum(map(memory_mb, pids)):.0f} MB |")
         conclude(base, stages, reader.seen)
 
@@ -230,7 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=LAST_TABLE)
     parser.add_argument("--halls", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--deals", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=30.0, help="how long at a world event's own rate")
     parser.add_argument("--minutes", type=float, default=12.0, help="that a play takes")
