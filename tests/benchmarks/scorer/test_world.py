@@ -15,5 +15,4 @@ def test_every_result_of_halls_and_tables_comes_to_the_standings_of_the_centre()
     assert run.returncode == 0, run.stdout
     stages = re.findall(r"^\| (world|100 times) \| (\d+) results", run.stdout, re.MULTILINE)
     assert stages == [("world", "8"), ("100 times", "24")], run.stdout
-    seen = re.findall(r"the centre's scorer \| (\d+) of \1 seen", run.stdout)
-    assert sum(map(int, seen)) > 0, run.stdout
+    assert "| the centre's store | 48 results, " in run.stdout, run.stdout
