@@ -82,6 +82,11 @@ bench-scorer: setup ## measure: results beside the bare broker, a restart, a roo
 	$(BIN)/python -m tests.benchmarks.scorer.restart
 	$(BIN)/python -m tests.benchmarks.scorer.hall
 
+.PHONY: bench-scale
+bench-scale: setup ## measure: 10,000 tables in 40 halls and their centre, from tables to standings (TABLES=N HALLS=N ROUNDS=N TIMES=N)
+	$(BIN)/python -m tests.benchmarks.scorer.world $(if $(TABLES),--tables $(TABLES)) $(if $(HALLS),--halls $(HALLS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(TIMES),--times $(TIMES))
+
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
 	-@tests/install-system-packages bench-vision

@@ -208,7 +208,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="all plays of a deal side by side, for arbiters",
+        about="plays of a deal side by side, for arbiters; of over 1,638 those of the first tables, when it is over",
     ),
     Topic(
         "standings",
@@ -218,7 +218,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="places, provisional or final",
+        about="places, provisional or final; the first, as many as fit",
     ),
     Topic(
         "ruling",
@@ -248,7 +248,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("display", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="all plays of a deal side by side, once all its tables have played it",
+        about="the same for everybody, once all its tables have played it",
     ),
     Topic(
         "public_standings",
@@ -258,7 +258,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("display", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="places after the deals that all their tables have played",
+        about="places after the deals that all their tables have played; the first, as many as fit",
     ),
     Topic(
         "hall_row",

@@ -76,7 +76,20 @@ LARGE_EVENT: Final = 400
 PAUSE_S: Final = 1.0
 
 
+LONGEST_PLAY: Final = 640
+"""Bytes of a play in a traveller."""
+
+MOST_PLAYS: Final = topics.TRAVELLER.limit // LONGEST_PLAY
+"""Plays of a traveller, from the first table on. One that would have more is told when its deal is over: by then each
+result would tell all of it anew."""
+
+LARGEST: Final = max(topic.limit for topic in topics.TOPICS)
+"""Bytes of a message: a broker that is sent more closes the connection."""
+
+SHORTEST_LINE: Final = 100
+
 OpenMessage = TypeVar("OpenMessage", PublicTraveller, PublicStandings)
+AnyStandings = TypeVar("AnyStandings", Standings, PublicStandings)
 
 
 def is_large(event: Event) -> bool:
@@ -411,10 +424,10 @@ class Publisher:
             final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
-            rows=tuple(state.snapshot().standings),
+            rows=tuple(state.snapshot().standings[: LARGEST // SHORTEST_LINE]),
             teams=state.team_rows(),
         )
-        self._publish(topics.STANDINGS, message)
+        self._publish(topics.STANDINGS, _as_fits(message))
 
     def ruling(self, ruling: Ruling) -> None:
         """Publish what an arbiter has ruled at the desk."""
@@ -436,20 +449,22 @@ class Publisher:
 
     def _traveller(self, deal: int) -> None:
         """Publish all plays of a deal side by side, for arbiters."""
+        complete, expected = self._state.complete(deal), self._state.expected(deal)
         message = Traveller(
             id=_new_id(),
             event=self._name,
             seq=self.height,
             deal=deal,
-            complete=self._state.complete(deal),
-            expected=self._state.expected(deal),
-            plays=self._compared_plays(deal),
+            complete=complete,
+            expected=expected,
+            plays=self._compared_plays(deal) if complete or expected <= MOST_PLAYS else (),
         )
         self._publish(topics.TRAVELLER, message, deal=deal)
 
     def _compared_plays(self, deal: int) -> tuple[ComparedPlay, ...]:
         compared = [one for row in self._state.snapshot().by_deal.get(deal, ()) for one in row.group.plays]
-        return tuple(_compared_play(one, self._state) for one in sorted(compared, key=lambda one: one.play.table))
+        compared.sort(key=lambda one: one.play.table)
+        return tuple(_compared_play(one, self._state) for one in compared[:MOST_PLAYS])
 
     def _public_travellers(self, deals: Iterable[int]) -> None:
         """Publish the public copies of these deals as far as they are over.
@@ -491,9 +506,9 @@ class Publisher:
             final=final,
             plays_in=sum(self._state.planned.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._state.planned.plan.plays),
-            rows=tuple(open_part.standings),
+            rows=tuple(open_part.standings[: LARGEST // SHORTEST_LINE]),
         )
-        self._publish_openly(topics.PUBLIC_STANDINGS, message)
+        self._publish_openly(topics.PUBLIC_STANDINGS, _as_fits(message))
 
     def _publish_openly(self, topic: Topic, message: OpenMessage, *, deal: int | None = None) -> None:
         """Publish what everybody may read, if it says anything new, under a number and an id of its own kind."""
@@ -522,7 +537,9 @@ class Publisher:
             return
         address, payload = topic.at(self._name, table=table, deal=deal, hall=hall), encode(message)
         self.wire.note(self._clock(), "out", address, payload)
-        if self.link:
+        if len(payload) > LARGEST:
+            log.error("message_too_large", topic=address, bytes=len(payload))
+        elif self.link:
             self.link.publish(address, payload, retain=topic.retain)
 
 
@@ -575,6 +592,15 @@ class PublicPart:
         changed, self.changed = self.changed or final != self._final, False
         self._final = final
         return changed
+
+
+def _as_fits(message: AnyStandings) -> AnyStandings:
+    """Return standings with as many lines, from the first place on, as one message holds."""
+    while message.rows and (size := len(encode(message))) > topics.STANDINGS.limit:
+        message = replace(
+            message, rows=message.rows[: len(message.rows) * topics.STANDINGS.limit // (size + size // 50)]
+        )
+    return message
 
 
 def _compared_play(one: PlayWithImps, state: EventState) -> ComparedPlay:

@@ -73,7 +73,8 @@ class Crowd:
         if time.monotonic() >= self._look:
             self._look = time.monotonic() + LOOKED_AFTER_S
             for client in self._clients.values():
-                client.loop_misc()
+                if client.loop_misc() == mqtt.MQTT_ERR_NO_CONN:  # a busy broker has let it go
+                    client.reconnect()
 
     def say(self, step: Step) -> None:
         """Publish what a table has to say."""

@@ -169,6 +169,8 @@ def measure(world: World, base: Path) -> None:
         print(f"| a hall's tables | {sent / plays:.0f} bytes a result to its broker, {received / plays:.0f} back |")
         page(world, url, base)
         for name, pids in processes.items():
+            if name == "its tables":
+                continue  # they have ended
             print(f"| memory | {name} | {sum(map(memory_mb, pids)):.0f} MB |")
         conclude(base, stages, reader.seen)
 
@@ -192,11 +194,14 @@ def play(halls: "Popen[str]", names: Iterable[str], processes: Processes) -> Ite
 
 
 def page(world: World, url: str, base: Path) -> None:
-    """Wait until the standings have every deal; print how large their page is, and how long it takes."""
+    """Wait until the standings have every play; print how large their page is, and how long it takes."""
     trust, pause, began = trusting(base / "centre"), threading.Event(), time.monotonic()
-    while httpx.get(f"{url}standings.json", verify=trust, timeout=LONGEST_S).json()["deals"] < world.deals:
+    plays = 4 * world.tables * world.rounds
+    while plays > sum(
+        rung["plays"] for rung in httpx.get(f"{url}standings.json", verify=trust, timeout=LONGEST_S).json()["rungs"]
+    ):
         if time.monotonic() - began > LONGEST_S:
-            raise TimeoutError("the standings have not every deal")
+            raise TimeoutError("the standings have not every play")
         pause.wait(1.0)
     began = time.monotonic()
     content = httpx.get(f"{url}standings", verify=trust, timeout=LONGEST_S).raise_for_status().content
@@ -208,13 +213,14 @@ def conclude(base: Path, stages: Iterable[Stage], seen: watching.Seen) -> None:
     said, at_hall = published(base / FIRST / STORE)
     at_centre = published(base / "centre" / STORE)[1]
     size = sum(file.stat().st_size for file in (base / "centre").glob(f"{STORE}*"))
-    print(f"| the centre's store | {size / 1e6:.0f} MB, {size / len(at_centre):.0f} bytes a result |")
+    results = len(at_centre)
+    print(f"| the centre's store | {results} results, {size / 1e6:.0f} MB, {size / results:.0f} bytes a result |")
     for stage in stages:
         of, seconds = stage.during(said), (stage.ends - stage.begins) / 1e3
         for name, took in stage.spent.items():
-            results = len(of if name in OF_HALL else stage.during(at_centre))
+            count = len(of if name in OF_HALL else stage.during(at_centre))
             share = f"{100 * took / seconds:.0f} % of a core"
-            print(f"| {stage.name} | {name} | {share} | {1e3 * took / max(1, results):.2f} ms a result |")
+            print(f"| {stage.name} | {name} | {share} | {1e3 * took / max(1, count):.2f} ms a result |")
         told(f"{stage.name}: the hall's scorer", of, at_hall)
         told(f"{stage.name}: the centre's scorer", of, at_centre)
         told(f"{stage.name}: a reader of the centre's page", of, seen)
@@ -230,7 +236,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=LAST_TABLE)
     parser.add_argument("--halls", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--deals", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=30.0, help="how long at a world event's own rate")
     parser.add_argument("--minutes", type=float, default=12.0, help="that a play takes")

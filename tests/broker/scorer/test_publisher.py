@@ -7,6 +7,7 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -20,11 +21,17 @@ from broker.protocol import (
     PublicTraveller,
     Receipt,
     Reopen,
+    Result,
     Ruled,
+    Standing,
+    Standings,
+    Traveller,
     Undo,
     encode,
+    topics,
 )
 from broker.protocol.link import LinkChanged
+from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake, TableBook
 from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
@@ -109,6 +116,44 @@ def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
     told = [message for message in ear.heard("") if isinstance(message, PublicTraveller | PublicStandings)]
     assert [one.id[20:] for one in told] == [f"{one.seq:012x}" for one in told]
     return [encode(replace(one, id="public-00001")) for one in told]
+
+
+@pytest.mark.parametrize(("players", "length"), [(0, 1), (9, 100), (4_000, 10), (10_000, 1), (10_000, 100)])
+def test_standings_are_cut_to_what_a_message_holds(players: int, length: int) -> None:
+    lines = tuple(
+        Standing(place=at, player=f"p{at}", name="名" * length, imp=at, fines=0, plays=9)
+        for at in range(1, players + 1)
+    )
+    whole = Standings(id="standings-1", event="cup", seq=1, final=False, plays_in=1, plays_expected=2, rows=lines)
+    cut, limit = publisher_module._as_fits(whole), topics.STANDINGS.limit
+    assert (len(encode(cut)) <= limit, cut.rows) == (True, whole.rows[: len(cut.rows)])
+    if len(encode(whole)) > limit:
+        assert len(encode(cut)) > 0.9 * limit
+    else:
+        assert cut is whole
+
+
+def test_a_deal_with_too_many_plays_is_told_by_its_first_tables_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publisher_module, "MOST_PLAYS", 1)
+    state = EventState(event())
+    made, ear = publisher(state)
+    told: list[list[int]] = []
+    for message in whole_event():
+        state.apply(message)
+        if isinstance(message.fact, Result) and message.fact.deal == DEAL:
+            made.plays_changed([DEAL])
+            told.append([play.table for one in ear.heard("") if type(one) is Traveller for play in one.plays])
+            ear.forget()
+    assert told == [*[[]] * (state.expected(DEAL) - 1), [1]]
+
+
+def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publisher_module, "LARGEST", 10)
+    made, ear = publisher(EventState(event()))
+    made.standings()
+    assert ear.said == []
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
