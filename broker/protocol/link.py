@@ -92,7 +92,7 @@ class LinkDown(CodedError, code="broker_unreachable"):
 
 
 class LinkRefused(LinkDown, code="broker_refused"):
-    """The broker is there, and does not let us in, or (until the next connection) not listen."""
+    """The broker is there, and does not let us in, or not listen."""
 
 
 Acknowledge = Callable[[], None]
@@ -204,11 +204,15 @@ class Link:
         if place == self._place or self._leaving:
             return
         self.reach(place, *self._others)
+        self._leaving = self._drop()
+
+    def _drop(self) -> bool:
+        """Lose the connection, if there is one; the next one is made as always."""
         found = self._client.socket()
         if isinstance(found, socket.socket):
-            self._leaving = True
             with suppress(OSError):  # the base's: TLS's own would say good-bye, and wait for an answer
                 socket.socket.shutdown(found, socket.SHUT_RDWR)
+        return found is not None
 
     def _turn(self) -> None:
         """Go on to the next place. On the client's thread, without a connection."""
@@ -247,9 +251,13 @@ class Link:
         self._turn()
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        """A broker that refuses a subscription would leave us deaf: that is not being connected."""
+        """A broker that refuses a subscription would leave us deaf: that is not being connected.
+
+        It may be for a moment, where its nodes are about to agree who leads them: so it is tried again.
+        """
         if any(reason.is_failure for reason in reasons):
             self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must")))
+            self._drop()
         else:
             self._up.set()
             self._tell(LinkChanged(up=True))
