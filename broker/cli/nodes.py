@@ -61,9 +61,10 @@ class OneNode:
 
     def __init__(self, folder: Path, number: int, host: str, logins: Logins, running: ExitStack) -> None:
         """Start it; it runs until `running` is closed. Raises BrokerError, RuleError."""
-        self._names = nodes_of(folder).nodes
+        nodes = nodes_of(folder)
+        self._names = nodes.nodes
         self._node = running.enter_context(make_node(folder, number, host, logins.certificates))
-        self.port = self._node.port
+        self.host, self.port = nodes.hosts[number - 1], self._node.port
         told = N_("Halls are connected through {count} nodes on as many machines.", count=len(self._names))
         started = logins.scorer(self._node.host, self.port), lambda: None, told
         self.broker = SharedBroker(started, self._node.lets_in)

@@ -122,7 +122,9 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
         ours = shared.broker if shared else None
         if followed := desk_to_follow(event, wishes.standby_of, read_logins, ours):
             ahead.close()  # the journal will be the other machine's
-        here = StandbyPlace(broker_name or _reachable_host(host) or "", shared.port if shared else mqtt_port, desk_port)
+        here = StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port)
+        if shared:
+            here = here._replace(host=shared.host, broker=shared.port)
 
         def standing(place: StandbyPlace) -> StandingBy:
             def start(on: ExitStack) -> Started:
