@@ -84,8 +84,11 @@ class OneNode:
         while not self._node.news.empty():
             number, there = self._node.news.get()
             node = self._names[number - 1]
-            code, text = ("node_back", "is back") if there else ("node_lost", "does not answer")
-            tell(Concern(code, f"node {number}, {node}, {text}", values={"number": number, "node": node}))
+            values: dict[str, int | str] = {"number": number, "node": node}
+            if there:
+                tell(Concern("node_back", f"node {number} of the broker, {node}, is back", values=values))
+            else:
+                tell(Concern("node_lost", f"node {number} of the broker, {node}, does not answer", values=values))
 
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:

@@ -4,6 +4,8 @@ import os
 import shutil
 import signal
 import ssl
+import subprocess
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,8 +14,10 @@ from typing import Any, Final
 import httpx
 
 from broker.cli.halls import hall
-from broker.sim.processes import DemoProcess
+from broker.sim.processes import COMMAND, DemoProcess
+from broker.store import STORE
 from tests.encryption import trusting
+from tests.grow.database import Database
 
 MACHINES: Final = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 """Their addresses. The last one has no scorer."""
@@ -28,14 +32,16 @@ Said = Callable[[str, str], None]
 class CentreMachines:
     """Three machines, each of which may be killed, with everything on it."""
 
-    def __init__(self, folder: Path, port: int, said: Said) -> None:
-        """`folder`: of the centre's event; the machines use `port` and the three after it."""
-        self.port, self._desk_port, self._said = port, port + 2, said
+    def __init__(self, folder: Path, port: int, said: Said, database: Database | None) -> None:
+        """`folder`: of the centre's event; the machines use `port` and the two after it.
+
+        With a `database` both scorers have it, else one follows the other.
+        """
+        self.port, self._desk_port, self._said, self._database = port, port + 2, said, database
         self._base = folder.parent
         self.folders = [folder, folder.parent / "centre-2", folder.parent / "nodes" / MACHINES[-1]]
         self.processes: dict[int, DemoProcess] = {}
         self.active = 0
-        self._options: list[str] = []
         self._trust: ssl.SSLContext | None = None
 
     def prepare(self) -> None:
@@ -52,21 +58,31 @@ class CentreMachines:
         arguments = ["centre", str(self.folders[number]), "--node", str(number + 1), "--host", host]
         if number < 2:
             arguments += ["--desk-host", host, "--desk-port", str(self._desk_port)]
-        if number == 1:
+        if number < 2 and self._database:
+            stored = ["--store", self._database.address, "--store-password", str(self._database.password)]
+            arguments += ["--standby", *stored]
+        elif number == 1:
             arguments += ["--standby-of", f"https://{MACHINES[0]}:{self._desk_port}"]
         made = self.processes[number] = DemoProcess(f"centre {number + 1}", arguments, self._said)
         return made
 
     def start_all(self) -> None:
-        """Start all machines, and wait until the one that was active is so again, and followed."""
+        """Start all machines, and wait until there is an active scorer and one that stands by."""
         for number in range(len(MACHINES)):
             self.start(number)
-        self.wait(self.active, r"^Desk: ")
-        self.wait(1 - self.active, r"^Standby: up to date")
+        self._await_active()
 
-    def wait(self, number: int, pattern: str) -> None:
-        """Wait until a machine has said something since it was started."""
-        self.processes[number].wait_for(pattern, PATIENCE_S)
+    def _await_active(self) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not self._says(self.active, r"^Desk: "):
+            assert time.monotonic() < deadline, "no scorer of the centre is active"
+            self.active = 1 - self.active
+        self.processes[1 - self.active].wait_for(r"^Standby: (up to date|store_in_use)", PATIENCE_S)
+
+    def _says(self, number: int, pattern: str) -> bool:
+        with suppress(TimeoutError):
+            return bool(self.processes[number].wait_for(pattern, 0.5))
+        return False
 
     def kill(self, number: int) -> None:
         """End a machine as a power cut would."""
@@ -75,11 +91,20 @@ class CentreMachines:
 
     def replace_active(self) -> None:
         """Kill the machine with the active scorer, wait until the other has taken over, and start it again."""
-        before, self.active = self.active, 1 - self.active
-        self.kill(before)
-        self.wait(self.active, r"^Desk: ")
-        self.start(before)
-        self.wait(before, r"^Standby: up to date")
+        self.kill(self.active)
+        self._start_again(self.active)
+
+    def lose_database(self, database: Database) -> None:
+        """Kill the primary of the database and promote its replica: the scorer ends, and the other goes on."""
+        database.lose_primary()
+        self.processes[self.active].wait(PATIENCE_S)
+        self._start_again(self.active)
+
+    def _start_again(self, ended: int) -> None:
+        self.active = 1 - ended
+        self.processes[self.active].wait_for(r"^Desk: ", PATIENCE_S)
+        self.start(ended)
+        self._await_active()
 
     def lose_all(self) -> None:
         """Kill all machines, and start them again."""
@@ -105,6 +130,15 @@ class CentreMachines:
     def folder(self) -> Path:
         """The folder of the active scorer."""
         return self.folders[self.active]
+
+    def store(self) -> Path:
+        """Return the journal, as SQLite has it, once all have ended."""
+        if self._database is None:
+            return self.folder / STORE
+        copies = self._base / "copies"
+        copies.mkdir()
+        subprocess.run([COMMAND, "store", "backup", self.folder, "--to", copies], check=True, capture_output=True)
+        return next(copies.glob(f"*/{STORE}"))
 
     def set_revoked(self, name: str, *, revoked: bool) -> None:
         """Revoke a hall, or admit it again: at the centre, and where a node runs alone."""

@@ -28,6 +28,7 @@ from tests.chaos.event import expected
 from tests.chaos.oracle import Recount, ranks_of_file, ranks_of_view, read_store
 from tests.e2e.proxy import Proxy
 from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, Said
+from tests.grow.database import Database
 from tests.grow.event import HALLS, World, make_world, plays_of_deal
 from tests.grow.tables import SimulatedTable
 
@@ -55,6 +56,8 @@ class Options:
     """Between two plays of a table."""
     pause_s: float
     """Between two faults."""
+    postgresql: bool = False
+    """Whether the centre's journal is in PostgreSQL."""
 
 
 @dataclass(slots=True)
@@ -134,7 +137,8 @@ class Grown:
         self.world = make_world(base, options.tables, options.rounds, ports, chance)
         self.ledger = Ledger()
         self.ledger.world = self.world
-        self.centre = CentreMachines(self.world.centre, port, self._said)
+        self.database = Database(base) if options.postgresql else None
+        self.centre = CentreMachines(self.world.centre, port, self._said, self.database)
         self.running: dict[str, DemoProcess] = {}
         self.places: dict[str, HallPlace] = {}
         self._second: dict[str, HallPlace] = {}
@@ -242,6 +246,8 @@ class Grown:
         for process in self.running.values():
             process.stop()
         self.centre.stop()
+        if self.database:
+            self.database.close()
         for proxy in (proxy for proxies in self.proxies.values() for proxy in proxies):
             proxy.close()
 
@@ -284,6 +290,8 @@ class Faults:
             self._node_dies,
             self._slow_link,
         ]
+        if database := self._grown.database:
+            kinds.append(lambda: self._database_dies(database))
         self._chance.shuffle(kinds)
         kinds.insert(2, self._late_hall)
         return iter(kinds)
@@ -350,6 +358,10 @@ class Faults:
     def _centre_dies(self) -> None:
         self._note("all machines of the centre are killed")
         self._grown.centre.lose_all()
+
+    def _database_dies(self, database: Database) -> None:
+        self._note("the primary of the database is killed, and its replica promoted")
+        self._grown.centre.lose_database(database)
 
     def _hall_revoked(self) -> None:
         name = self._any_hall()
@@ -434,7 +446,7 @@ def _settle(grown: Grown) -> dict[str, Any]:
 
 def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
     grown.centre.stop()
-    stored = read_store(grown.centre.folder / STORE)
+    stored = read_store(grown.centre.store())
     _judge_plays(grown.world, stored.results, verdict)
     if verdict.problems:
         return
