@@ -12,6 +12,7 @@ from firmware.reports import SEATS, Health, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
 from kiosk.errors import PairingAsked
+from kiosk.keeping import Keeping
 from kiosk.program import TableProgram
 from kiosk.screens import (
     QUIT,
@@ -69,7 +70,7 @@ class LoopRound:
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self.pairs = False
         """The device was paired by the desk, and may be paired anew where it can do nothing as it is."""
-        self._seen: Table | None = None
+        self._seen: tuple[Table, Keeping | None] | None = None
         self._target: CameraTarget | None = None
         self._view: ScreenView | None = None
         self._fault: str | None = None
@@ -106,10 +107,11 @@ class LoopRound:
         if (target := self._program.camera_target) != self._target:
             self._target = target
             self._camera.look_for(target)
-        if state != self._seen:
-            self._seen = state
+        seen = state, self._program.keeping
+        if seen != self._seen:
+            self._seen = seen
             if self._people:
-                self._people.see(state)
+                self._people.see(*seen)
         if self._people and self._people.failed:
             raise self._people.failed
 

@@ -20,6 +20,7 @@ from kiosk.camera.observations import (
     CameraReport,
     CameraTarget,
     HandObservation,
+    LaidObservation,
     PictureObservation,
     TableObservation,
 )
@@ -29,6 +30,7 @@ from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.journaled_table import HeldEvents, JournaledTable
+from kiosk.keeping import KeepDesk, Keeping
 from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
@@ -37,6 +39,7 @@ from kiosk.screens import (
     ScreenView,
     screen_view,
     with_counting,
+    with_keeping,
     with_riichi,
     with_time_left,
 )
@@ -109,6 +112,7 @@ class TableProgram:
         self._buttons = TableButtons(self.state.since)
         self._restoring = RestoringDesk(journal, config.event, self.state.play)
         self._counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
+        self._keeping = KeepDesk(self._apply, lambda: CAMERA not in self._health.codes)
         self._self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
         self._status = TableStatus(config, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
@@ -149,6 +153,11 @@ class TableProgram:
         """The table as it stands."""
         return self._table.state
 
+    @property
+    def keeping(self) -> Keeping | None:
+        """What was read of how the play went, while it is kept."""
+        return self._keeping.now
+
     def start(self) -> None:
         """Begin to connect."""
         self._server.link.start()
@@ -175,11 +184,11 @@ class TableProgram:
                 self._message(item)
             case LinkChanged():
                 self._server.link_changed(item, self._clock())
-            case CameraHealth() | TrayChecked() | TableObservation() | HandObservation() | PictureObservation():
-                self._observed(item)
-            case _:
+            case Pressed() | Released() | Held() | Health() | Scanned() | NotScanned() | TooShort():
                 if self._self_test.test is None or not self._self_test.take(item, self._clock()):
                     self._reported(item)
+            case _:
+                self._observed(item)
 
     def _observed(self, item: CameraReport) -> None:
         """Take in what the camera reports."""
@@ -194,6 +203,8 @@ class TableProgram:
                 self._restoring.observed(item)
             case HandObservation():
                 self._counting.saw(item)
+            case LaidObservation():
+                self._keeping.saw(item)
             case PictureObservation():
                 self._self_test.saw(item)
 
@@ -255,6 +266,7 @@ class TableProgram:
                 self._server.take_plan(message, self._clock())
             case Counted():
                 self._counting.take(message)
+                self._keeping.take(message)
             case ScorerState():
                 self._server.take_scorer(message, self._clock())
             case Served():
@@ -300,6 +312,7 @@ class TableProgram:
         if self.state.self_test == "running" or self._self_test.test is not None:
             self._self_test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
+        self._keeping.follow(self.state)
         if self._counting.open:
             self._counting.follow(self.state, self._keyboard.filled_in)
         self._restoring.write()
@@ -333,6 +346,8 @@ class TableProgram:
         """Pass a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
         typed = None
         if self._keyboard.panel is None:
+            if self._keeping.key(key, self.state, now):
+                return
             typed = self._counting.key(key, self.state, self._keyboard.filled_in, now)
         for one in (key,) if typed is None else typed:
             self._keyboard.key(one, self.state, now)
@@ -357,7 +372,9 @@ class TableProgram:
         """What the camera is to look at: nothing while tiles are played with."""
         if self._self_test.view is not None:
             return self._self_test.camera_target
-        return self.state.play if self.state.phase is Phase.RESTORING else self._counting.camera_target
+        if self.state.phase is Phase.RESTORING:
+            return self.state.play
+        return self._counting.camera_target or self._keeping.camera_target
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""
@@ -373,6 +390,7 @@ class TableProgram:
         wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
         view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
+        view = with_keeping(view, self._keeping.now, offered=self._keeping.offered(self.state))
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:

@@ -11,6 +11,7 @@ from firmware.button_addresses import BOX_SETTINGS, BUTTON_SETTINGS
 from firmware.scanners import SCANNER_SETTINGS
 from kiosk.config import Config, UnpairedConfig
 from vision.cameras.camera import CameraSettings
+from vision.cameras.lens import MEANING, SETTING
 from vision.sim.optics import SimulatedOptics
 
 HEAD: Final = """# The settings of a table
@@ -59,7 +60,7 @@ def _addresses() -> dict[str, Iterator[str]]:
     }
     scanners = {name: (one.usual, one.meaning) for known in SCANNER_SETTINGS.values() for name, one in known.items()}
     return {
-        "Cameras: `v4l2:` and `picamera:`": _rows(_annotated(CameraSettings)),
+        "Cameras: `v4l2:` and `picamera:`": _rows(_annotated(CameraSettings) | {SETTING: (None, MEANING)}),
         "`sim://tray`": _rows(_annotated(SimulatedOptics)),
         **{
             title: _rows({name: value for name, value in scanners.items() if name in names})

@@ -13,12 +13,15 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import Struct
 
-from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
+from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
 from firmware.sim.box import BoxFingers
+from kiosk.camera.observations import LaidPart
 from kiosk.errors import BadConfiguration
 from kiosk.input import FU_FROM, abort_reasons
+from kiosk.keeping import OPENS, PASSES, TAKES, Keeping
 from kiosk.table import DOUBTFUL_NS, Phase, RiichiSession, Table
-from vision.sim.table import SimulatedTable, SimulatedTile
+from vision.sim.scene import lay_hand, lay_river
+from vision.sim.table import LooseTile, SimulatedTable, SimulatedTile
 
 
 class TrayMistake(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,6 +42,8 @@ class ScriptedPlay(Struct, frozen=True, forbid_unknown_fields=True):
     false_hu: dict[Seat, int] = {}
     """Who declares falsely before the play ends, and what it costs in IMP."""
     slips: tuple[TrayMistake, ...] = ()
+    laid: dict[Seat, LaidSeat] = {}
+    """What lies there at the end, where people keep the play."""
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,6 +100,8 @@ class People:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None
         self._state: Table | None = None
+        self._keeping: Keeping | None = None
+        self._shown: tuple[int, Seat, LaidPart] | None = None
         self.failed: Exception | None = None
         """Why they cannot go on: the script does not fit what the table has seen."""
         self._changed = threading.Event()
@@ -112,9 +119,9 @@ class People:
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 
-    def see(self, state: Table) -> None:
-        """Look at the table. From the kiosk's loop, whenever the state has changed."""
-        self._state = state
+    def see(self, state: Table, keeping: Keeping | None = None) -> None:
+        """Look at the table, and what it reads after a play. From the kiosk's loop, whenever that has changed."""
+        self._state, self._keeping = state, keeping
         self._changed.set()
 
     def _run(self) -> None:
@@ -127,11 +134,21 @@ class People:
         while not self._stopped.is_set():
             self._changed.wait(AGAIN_S)
             self._changed.clear()
+            self._look_at_tiles()
             if self._state is not None:
                 self.step(self._state)
 
+    def _look_at_tiles(self) -> None:
+        """Let a play begin: who declares sooner is asked whether they mean it."""
+        state = self._state
+        if state is not None and state.phase is Phase.PLAYING:
+            self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
+
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for."""
+        """Do the next thing that a table's state asks for, at once but for the time that people take to react.
+
+        No clock is looked at: a table's own may run faster than the machine's, and be hours ahead of it.
+        """
         course = self._script.course(state.play.round) if state.play else None
         if state.play is not None and course is not None:
             self._act(state, state.play, course)
@@ -152,14 +169,26 @@ class People:
             self._enter(state, course)
         elif state.phase is Phase.RECORDED:
             self._react()
-            self._type("enter")
+            self._after(state, play, course)
+
+    def _after(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
+        """Show rivers and hands one after the other where the play is kept, then go on."""
+        keeping = self._keeping
+        if keeping is None or keeping.asked is None:
+            begins = course.laid and not state.kept and state.may_keep
+            self._type(OPENS if begins else TAKES)
+            return
+        shown = (play.round, keeping.asked.seat, keeping.asked.part)
+        if self._shown != shown:
+            self._shown = shown
+            self._trays.spread(_on_the_table(play.set, course.laid.get(keeping.asked.seat, LaidSeat()), shown[2]))
+        elif keeping.seen.laid is None and keeping.asked.part == "river" and not course.laid[keeping.asked.seat].river:
+            self._type(PASSES)
+        else:
+            self._type(TAKES)
 
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)
-
-    def _look_at_tiles(self, state: Table) -> None:
-        """Let a play begin: who declares sooner is asked whether they mean it."""
-        self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
 
     def _press(self, state: Table, seats: Iterable[Seat]) -> None:
         """Press for what is asked; who sees that something else is asked by now takes the finger away."""
@@ -194,8 +223,6 @@ class People:
         pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
         if state.phase is Phase.PLAYING:
             self._react()
-            if pressing:
-                self._look_at_tiles(state)
         if pressing:
             self._press(state, pressing)
         elif state.phase is Phase.PLAYING and course.win == "draw":
@@ -225,11 +252,19 @@ class People:
             self._type(key)
 
 
+def _on_the_table(number: int, laid: LaidSeat, part: LaidPart) -> tuple[LooseTile, ...]:
+    """Return where the tiles of a river lie, or of a hand with its melds."""
+    if part == "river":
+        return lay_river([SimulatedTile(number, serial) if serial else None for serial in laid.river])
+    groups = (laid.hand or (), *laid.melds)
+    return lay_hand([[SimulatedTile(number, serial) for serial in group if serial] for group in groups])
+
+
 class RiichiPeople(People):
     """Everybody at one table of a session."""
 
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for."""
+        """Do the next thing that a table's state asks for, at once but for the time that people take to react."""
         session = state.session
         if session is None:
             return
@@ -253,7 +288,6 @@ class RiichiPeople(People):
                 self._keys("i", seat[0])
                 return
         if hand.wins:
-            self._look_at_tiles(state)
             self._press(state, hand.wins)
         elif hand.reason is not None:
             self._keys("b", str(abort_reasons(state).index(hand.reason) + 1))

@@ -1,15 +1,17 @@
 """What every test begins with, and how many examples a property test tries (`HYPOTHESIS_PROFILE=nightly`: many)."""
 
+import fcntl
 import gc
 import os
-import shutil
 from collections.abc import Generator, Iterator
-from typing import Final
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
+from tests.chromium import chromium
 from tests.demo_event import MakeEvent, maker
 
 settings.register_profile(
@@ -22,17 +24,6 @@ settings.register_profile(
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-ARGS: Final = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
 SLOW_TIMEOUT_S = 1500
 
 # Imports and collection make objects that live as long as the process. Searching them for garbage again and again took
@@ -40,10 +31,22 @@ SLOW_TIMEOUT_S = 1500
 gc.disable()
 
 
+@contextmanager
+def first_alone() -> Iterator[None]:
+    """Let one worker collect before the others: what it compiles in a fresh clone, they need only load."""
+    with Path(__file__).open(encoding="utf-8") as turn:
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(turn, fcntl.LOCK_SH)
+        yield
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Search for garbage again once all tests are collected."""
-    collected = yield
+    with first_alone() if "PYTEST_XDIST_WORKER" in os.environ else nullcontext():
+        collected = yield
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
@@ -54,6 +57,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_runtest_setup() -> None:
     """Begin with the usual umask: commands that keep their files to themselves change it for the whole process."""
     os.umask(0o022)
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process of a test that crashes, or is ended by SIGABRT, says where
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,11 +77,6 @@ def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
 # thread, in which no other may run: see `tests/event_loop.py`.
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("chromium is missing; install it with: sudo apt-get install chromium")
     expect.set_options(timeout=60_000)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGS))
-        yield chromium
-        chromium.close()
+    with chromium() as running:
+        yield running

@@ -55,6 +55,18 @@ class CameraClosedError(CameraError, ValueError, code="camera_closed"):
     """A frame was asked of a camera that is closed."""
 
 
+class LensChartError(VisionError, ValueError, code="lens_chart"):
+    """Pictures do not show the chart, or not everywhere, or are not all of one size."""
+
+
+class LensUnclearError(VisionError, ValueError, code="lens_unclear"):
+    """No lens bends the chart as the pictures show it."""
+
+
+class TableFileError(VisionError, ValueError, code="table_file"):
+    """A table's configuration names no camera, or not in a line by itself."""
+
+
 class WindowMissingError(VisionError, OSError, code="window_missing"):
     """No window can be opened here."""
 

@@ -256,6 +256,7 @@ _FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
 _COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _TILE_LIKELY = 0.5
 _ALIKE_AREAS = 4.5  # times the usual area, or as much less: perspective and another set's tiles
+_SIZE_DOUBT = 0.1  # likelihood that an outline of e times the usual area, or as much less, must lead by
 _LEAST_LIKELY = 0.75
 _MOST_TILES = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
 
@@ -276,7 +277,7 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     fine = _tiles(small, maps, _FINE_SIZES)
     smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
     coarse = _tiles(smaller, cell_maps(smaller), _COARSE_SIZES) if close else []
-    tiles = _without_duplicates(_of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture)))
+    tiles = _of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture))
     tiles.sort(key=lambda tile: -tile.likelihood)
     return Detections(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
 
@@ -304,12 +305,14 @@ def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> li
     return _without_duplicates(found)
 
 
-def _without_duplicates(tiles: list[DetectedTile]) -> list[DetectedTile]:
-    """Of tiles that share their middle keep the surest."""
+def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -> list[DetectedTile]:
+    """Of tiles that share their middle keep the surest, and so that of the `usual` area if they are about as sure."""
     centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
-    reach = 0.35 * np.sqrt([_area(tile.quad) for tile in tiles])
+    areas = np.array([_area(tile.quad) for tile in tiles])
+    reach = 0.35 * np.sqrt(areas)
+    doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
     kept: list[int] = []
-    for one in sorted(range(len(tiles)), key=lambda one: -tiles[one].likelihood):
+    for one in sorted(range(len(tiles)), key=lambda one: float(doubt[one]) - tiles[one].likelihood):
         away = np.hypot(*(centres[kept] - centres[one]).T)
         if (away > np.minimum(reach[kept], reach[one])).all():
             kept.append(one)
@@ -322,7 +325,7 @@ def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[
 
 
 def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
-    """Drop what is of quite another size than most: tiles are alike, and their print and their shadows are not.
+    """Drop what is of quite another size than most, and duplicates: tiles are alike, their print and shadows are not.
 
     Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
     power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136.
@@ -331,7 +334,8 @@ def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
     order = np.argsort(areas)
     weights = np.cumsum((areas**0.75 * [tile.likelihood for tile in tiles])[order])
     usual = areas[order[np.searchsorted(weights, weights[-1] / 2)]] if tiles else 0.0
-    return [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
+    alike = [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
+    return _without_duplicates(alike, float(usual))
 
 
 def _area(quad: Quad) -> float:

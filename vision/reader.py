@@ -31,12 +31,13 @@ from vision.marks.read import (
     is_sure,
     read_again,
     read_marks,
+    withhold_few,
     withhold_repeated_serials,
     withhold_unsure,
     without_strays,
 )
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
-from vision.strays import expected_outline, is_clutter, usual_spot
+from vision.strays import expected_outline, is_clutter, outline_as_large, usual_spot
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -265,13 +266,14 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
         found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)
-    if clear and layout.unlike and (again := look_beside_trays(picture, found, said, layout, check)):
-        found, said = again
+    if clear and layout.trays and (again := look_beside_trays(picture, found, said, layout, check)):
+        found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
+    settled = settled if enrolled is not None else withhold_few(settled)
     if upright != marks:
         layout = lay_out_table(picture, found, settled)
     return to_reading(found, settled, layout)
@@ -280,27 +282,43 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
 def look_beside_trays(
     picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout, check: CheckMarks | None = None
 ) -> tuple[Detections, TileMarks] | None:
-    """Return tiles and marks after a closer look at what was read beside trays and seems to be no tile of the set.
+    """Return tiles and marks after a closer look at what lies beside trays and is not read, or seems no tile of theirs.
 
-    The finder may have taken the side of a tile that lies turned for its back. Where the number stands says where the
-    back would be; what is read there as before has that outline. None where that look tells nothing new.
+    The finder may have taken the side of a tile that lies turned for its back, or one that lies alone for a larger one.
+    How large it is is known from the tray, and of one that was read where its number stands on it. What is read along
+    such an outline as before, if it was read, has that outline. None where that look tells nothing new.
     """
+    owners, expected = _outlines_beside(found, marks, layout)
+    judged = finder.refine_again(picture, np.array(expected).reshape(-1, 4, 2))
+    likely = [at for at, tile in enumerate(judged.tile) if tile > _TILE]
+    again = read_again(picture, first_looks(picture, [judged.quads[at] for at in likely]), marks, check)
+    tiles, settled = list(found.tiles), list(marks)
+    for at, mark in sorted(zip(likely, again, strict=True), key=lambda one: one[1].confidence if one[1] else 0.0):
+        number = owners[at]
+        if mark is not None and is_sure(mark) and not _contradicts(mark, settled[number]):
+            tiles[number] = DetectedTile(judged.quads[at], face_up=False, likelihood=tiles[number].likelihood)
+            settled[number] = mark
+    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+
+
+def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -> tuple[list[int], list[Quad]]:
+    """Return outlines for tiles beside trays, as large as those in them, and whose each is."""
     there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
     spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
-    if spot is None:
-        return None
-    tiles, settled, expected = list(found.tiles), list(marks), dict[int, Quad]()
-    for number in layout.unlike:
-        mark, quad = marks[number], tiles[number].quad
-        if mark is not None and layout.lies[number].row is None:
-            away = [np.linalg.norm(site.quad.mean(axis=0) - quad.mean(axis=0)) for site in there]
-            expected[number] = expected_outline(quad, mark, there[int(np.argmin(away))].quad, spot)
-    judged = finder.refine_again(picture, np.array([*expected.values()]).reshape(-1, 4, 2))
-    again = read_again(picture, first_looks(picture, [*judged.quads]), marks, check) if expected else []
-    for number, quad, tile, mark in zip(expected, judged.quads, judged.tile, again, strict=True):
-        if mark is not None and is_sure(mark) and tile > _TILE and not _contradicts(mark, settled[number]):
-            tiles[number], settled[number] = replace(tiles[number], quad=quad), mark
-    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+    middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
+    owners, expected = list[int](), list[Quad]()
+    for number, (tile, mark, lie) in enumerate(zip(found.tiles, marks, layout.lies, strict=True)):
+        if lie.row is not None or not there or len(owners) >= 2 * _MOST:
+            continue
+        near = there[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
+        if mark is not None and is_sure(mark):
+            known = spot if number in layout.unlike else None
+            quads = [] if known is None else [expected_outline(tile.quad, mark, near, known)]
+        else:
+            quads = [outline_as_large(quad, near) for quad in (tile.quad, np.roll(tile.quad, 1, axis=0))]
+        owners += [number] * len(quads)
+        expected += quads
+    return owners, expected
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:

@@ -17,6 +17,8 @@ from vision.plane import HEIGHT
 _FEWEST = 6  # tiles of trays that are read, before anything is compared with them
 _SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
 _PITCH = 0.11  # share by which the distance between digits may
+_HELD = 0.02  # how much a digit's width is held to the usual one: a tenth of what a number tells in which it stands
+_WIDER = 0.6  # of the usual by which a digit may be wider or narrower
 _SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
 _TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
 _NEAREST = 6
@@ -71,14 +73,28 @@ def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Qu
 
     `mark` is what was read along `quad`. All are shape (4, 2), pixels; the spot is in shares of the tile.
     """
-    across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
-    plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
     way = -1 if mark.turned else 1
     line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
     unit = cv2.getPerspectiveTransform(UNIT_SQUARE.astype(np.float32), quad.astype(np.float32))
-    start, end = project(unit.astype(np.float64), line) @ np.linalg.inv(plane).T
-    right = (end - start) / np.linalg.norm(end - start)
-    sides = np.array([right, HEIGHT * np.array([-right[1], right[0]])])
+    start, end = project(unit.astype(np.float64), line)
+    return _laid(start, end - start, near, spot)
+
+
+def outline_as_large(quad: Quad, near: Quad) -> Quad:
+    """Return the outline of a tile as large as that of a place `near` it, that lies about as `quad` does."""
+    return _laid(quad.mean(axis=0), quad[1] - quad[0] + quad[2] - quad[3], near, np.zeros(2))
+
+
+def _laid(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
+    """Return the outline, as large as `near`, of a tile whose `spot` lies at a pixel and whose top runs to the right.
+
+    In the plane in which `near` is a tile's rectangle, which is right close to it.
+    """
+    across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
+    plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
+    start, way = np.linalg.solve(plane, np.column_stack([at, right])).T
+    way = way / np.linalg.norm(way)
+    sides = np.array([way, HEIGHT * np.array([-way[1], way[0]])])
     return np.asarray((start + (UNIT_SQUARE - 0.5 - spot) @ sides) @ plane.T)
 
 
@@ -127,12 +143,32 @@ def is_of_colour(colour: Points, usual: Points) -> bool:
     return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
 
 
+def expected_pitch(mark: TileMark, others: Sequence[TileMark]) -> float:
+    """Return how far apart the first and the last digit of a number would stand in the print of the `others`.
+
+    In many fonts a 1 is narrower than a 0: how wide each digit is follows from the numbers in which it stands, where
+    it stands in none it is as wide as most. From middle to middle it is half of both outer digits and the middle one.
+    """
+    usual = float(np.median([other.pitch for other in others]))
+    widths = np.array([_digit_widths(other) for other in others])
+    wider = np.linalg.solve(
+        widths.T @ widths + _HELD * np.eye(10), widths.T @ [other.pitch - usual for other in others]
+    )
+    return usual + float(_digit_widths(mark) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
+
+
+def _digit_widths(mark: TileMark) -> Points:
+    """Return how much the width of each of the ten digits counts in a number's pitch, shape (10,)."""
+    digits = [int(digit) for digit in f"{mark.serial or (mark.either or (0,))[0]:03d}"]
+    return np.asarray(np.bincount(digits, weights=(0.25, 0.5, 0.25), minlength=10))
+
+
 def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
     """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
     numbers = [other for other in others if other is not None and _is_printed(other)]
     if mark is None or 2 * len(numbers) <= len(others):
         return False
-    usual = float(np.median([other.pitch for other in numbers]))
+    usual = expected_pitch(mark, numbers)
     spot = np.median([other.spot for other in numbers], axis=0)
     off = float(np.abs(mark.spot - spot).max())
     if mark.turned is None:  # then its spot may be that of the tile upside down

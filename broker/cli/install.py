@@ -46,6 +46,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
     "scorer": {
         "homologue-scorer.sysusers": "etc/sysusers.d/homologue-scorer.conf",
         "homologue-scorer@.service": "etc/systemd/system/homologue-scorer@.service",
+        "homologue-publish@.service": "etc/systemd/system/homologue-publish@.service",
         "homologue-mosquitto.service": "etc/systemd/system/homologue-mosquitto.service",
         "homologue-mosquitto-certificates.service": "etc/systemd/system/homologue-mosquitto-certificates.service",
         LIMITS: f"etc/systemd/system/{LIMITS}",

@@ -19,7 +19,7 @@ GROUP: Final = "homologue.commands"
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "An event": ("event", "deal", "movement", "rehearse", "scorer", "take-over", "certs", "hall", "centre"),
     "A table": ("kiosk", "table"),
-    "Tiles and cameras": ("read", "camera", "labels", "set"),
+    "Tiles and cameras": ("read", "camera", "lens", "labels", "set"),
     "Results and records": ("export", "publish", "record", "store"),
     "Rules and calculators": ("rules",),
     "This machine": (),

@@ -10,10 +10,10 @@ import click
 from broker.cli.people import note_faces_shown
 from broker.cli.stream import read_line
 from broker.console import EXISTING, EXISTING_FILE, CommandError, json_option
-from broker.event import read_hands, write_hands
 from broker.export.pmn.check import VERBS
-from broker.export.pmn.event import LaidPlay, find_play
+from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep
+from broker.scorer.kept_plays import LaidPlay, find_play, keep_play
 from broker.scorer.stored_event import open_stored_event
 
 
@@ -36,13 +36,16 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_
                "south": {...}}, "winning": 45}
     """
     note_faces_shown(folder, "record rivers")
-    text = laid.read_text(encoding="utf-8")
-    found, hand = find_play(open_stored_event(folder), table, round_, read_line(text, LaidPlay))
+    room = open_stored_event(folder).room
+    try:
+        play = room.play((table, round_))
+    except KeyError:
+        raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
+    found, hand = find_play(room.event, play, read_line(laid.read_text(encoding="utf-8"), LaidPlay))
     if save and found.irregular:
         raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
     if save:
-        others = [one for one in read_hands(folder) if (one.round, one.table) != (round_, table)]
-        write_hands(folder, (*others, hand))
+        keep_play(folder, hand)
     if as_json:
         click.echo(json.dumps(_row(found)))
     else:

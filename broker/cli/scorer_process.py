@@ -45,7 +45,7 @@ from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.alerts import Concern
+from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -363,7 +363,8 @@ def _backup(
 ) -> BackupWorker | None:
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
-        work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
+        report = SecondHomeWriter(home, folder, lambda one: work.report(concern_of_second_home(one)))
+        work.homes.write_to(running.enter_context(report))
     if wishes.backup is None:
         return None
     worker = BackupWorker(

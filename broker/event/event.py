@@ -117,6 +117,8 @@ class Event:
         """What the plan says otherwise of a player than it did before the event: by the player's id."""
         self.bookings = {(play.table, play.round): play for play in named}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
+        self.known: Mapping[str, Player] = self.players
+        """With who has left without a play, and is no player any more."""
         self.version: PlanVersion | None = None
         """None: as the organiser settled it."""
         self.seated: frozenset[str] = frozenset()
@@ -171,6 +173,7 @@ class Event:
         other = copy(self)
         other.plan, other.corrections = plan, corrections
         other.players = {player.id: player for player in plan.players}
+        other.known = {**self.known, **other.players}
         return other
 
     def replanned(
@@ -179,8 +182,12 @@ class Event:
         plays: tuple[BookedPlay, ...],
         version: PlanVersion,
         seated: frozenset[str] = frozenset(),
+        entered: Iterable[Player] = (),
     ) -> "Event":
-        """Return the same event with others at its tables: the plays of a changed plan, of tables that are here."""
+        """Return the same event with others at its tables: the plays of a changed plan, of tables that are here.
+
+        `entered`: everybody who was ever entered, be it that they have left again.
+        """
         other = copy(self)
         for name in [name for name in vars(self) if isinstance(getattr(Event, name, None), cached_property)]:
             del other.__dict__[name]
@@ -188,6 +195,7 @@ class Event:
         other.plan = replace(self.plan, players=players, plays=plays)
         other.version, other.seated = version, seated
         other.players = {player.id: player for player in players}
+        other.known = {player.id: player for player in (*entered, *self.known.values(), *players)}
         other.bookings = {(play.table, play.round): play for play in plays}
         other.dropped = frozenset(self.places.keys() - other.bookings.keys())
         return other

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -144,24 +144,28 @@ class CsvRow:
         return int(text)
 
 
-def read_csv(path: Path, needed: Collection[str], optional: Collection[str] | None = ()) -> tuple[list[CsvRow], int]:
+def read_csv(
+    path: Path, needed: Collection[str], optional: Collection[str] | None = (), *, alone: str = ""
+) -> tuple[list[CsvRow], int]:
     """Return all rows of a list, as CSV or a workbook, and how many fields each has to have; blank ones are nothing.
 
-    `optional`: columns that there may be; None: any.
+    `optional`: columns that there may be; None: any. `alone`: the column that a list of one column needs not name.
 
     Raises RuleError `too_large`, `not_text`, `bad_workbook`, `heading_wrong`, `malformed`; OSError.
     """
     grid = _grid(path)
     try:
-        _, first = next(grid.rows, (1, []))
-        heading = columns(first)
+        line, first = next(grid.rows, (1, []))
+        heading, lines = columns(first), grid.rows
         missing = [name for name in needed if name not in heading]
         known = heading if optional is None else (*needed, *optional)
+        if alone and len(heading) == 1 and heading[0] not in known:
+            heading, lines = [alone], chain([(line, first)], lines)
         strange = [name for name in heading if name not in known or heading.count(name) > 1]
         if missing or strange:
             raise RuleError("heading_wrong", _about(path.name, missing, strange))
-        rows = [_row(grid, row, fields, heading) for row, fields in islice(grid.rows, MAX_CSV_LINES)]
-        more = next(grid.rows, None)
+        rows = [_row(grid, row, fields, heading) for row, fields in islice(lines, MAX_CSV_LINES)]
+        more = next(lines, None)
     except BadRow as bad:
         raise _in_file(path, bad, grid) from None
     if more:

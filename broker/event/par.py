@@ -100,6 +100,12 @@ def played_hash(deal: Deal, payments: McrPaymentRules) -> str:
     return hashlib.sha256("\n".join([*lines, repr(payments)]).encode()).hexdigest()
 
 
+def par_of_deal(par: EventPar | None, event: EventName, deal: Deal, payments: McrPaymentRules) -> DealPar | None:
+    """Return what was played of a deal; None where nothing was, or of a deal that was another then."""
+    known = par.deals.get(deal.number) if par and par.event == event else None
+    return known if known and known.deal_hash == played_hash(deal, payments) else None
+
+
 def read_par(folder: Path) -> EventPar | None:
     """Return what was played of an event's deals; None where nothing was. Raises RuleError `malformed`, `too_large`."""
     try:

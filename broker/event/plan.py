@@ -25,6 +25,7 @@ from broker.files import PRIVATE, make_folder, write_file
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import (
+    LAST_TABLE,
     SEATS,
     DealNo,
     EventName,
@@ -86,11 +87,12 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     sessions: tuple[Session, ...] = ()
     stages: tuple[Stage, ...] = ()
     """None: the event is one stage without sections."""
-    copies: Annotated[int, Meta(ge=1, le=99, description="carriers of each deal")] = 1
+    copies: Annotated[int, Meta(ge=1, le=LAST_TABLE, description="carriers of each deal")] = 1
     riichi: tuple[RiichiBooking, ...] = ()
     prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
     keying: Keying = "single"
     public_address: PublicAddress = ""
+    keep_plays: Annotated[bool, Meta(description="tables offer to read rivers after each play, for replays")] = False
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
 
 

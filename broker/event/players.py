@@ -53,13 +53,13 @@ def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer
 
 
 def read_players(path: Path) -> tuple[ListedPlayer, ...]:
-    """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
+    """Read a list, or nothing but names, one a line; ids are made where it has none. All of it has to be right.
 
     Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`, `player_name_wrong`,
     `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as
     `read_table`, `no_players`, `too_large`; OSError.
     """
-    rows, fields = read_csv(path, (), COLUMNS)
+    rows, fields = read_csv(path, (), COLUMNS, alone="name")
     if rows and not {"name", *PARTS} & rows[0].cells.keys():
         raise RuleError("heading_wrong", N_("{file}, line 1: there is no column name", file=path.name))
     if not rows:

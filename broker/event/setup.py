@@ -21,7 +21,6 @@ from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, re
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
-from broker.event.players import COLUMNS as PLAYER_COLUMNS
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
 from broker.event.stages import parted_plays
 from broker.event.structure import Structure, for_seconds, section_order, seeded, structured_plan
@@ -30,7 +29,7 @@ from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
-from broker.spreadsheet import column, sent_content
+from broker.spreadsheet import sent_content
 from broker.store import STORE, has_started
 
 T = TypeVar("T")
@@ -130,10 +129,7 @@ def read_public(typed: str) -> str:
 
 
 def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
-    """Read a list of players: CSV, or nothing but names, one a line. Raises as `read_players`, `not_text`."""
-    first = text.strip().partition("\n")[0].strip()
-    if first and not {*",;\t"} & {*text} and column(first) not in PLAYER_COLUMNS:
-        text = f"name\n{text}"
+    """Read a list of players. Raises as `read_players`, `not_text`."""
     return from_file(text, "players.csv", read_players)
 
 

@@ -18,6 +18,7 @@ from broker.export.pmn.record import in_order
 from broker.export.printed_results import (
     TRAVELLERS,
     page_heading,
+    par_note,
     signed_text,
     travellers_by_deal,
     unplayed_notes,
@@ -82,6 +83,7 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
                 _("Below, what happened with these tiles at each table."),
             ],
         ),
+        *par_note(stored, _),
     ]
     return PageBlock((), tuple(lines))
 

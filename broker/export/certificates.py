@@ -61,20 +61,24 @@ def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Transl
     canvas.setLineWidth(0.5)
     canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, wide - 2 * FRAME - 4 * mm, high - 2 * FRAME - 4 * mm)
     lines = (
-        (_("Certificate"), 30, True),
-        (event.plan.title, 22, False),
-        (name_of(row), 36, True),
-        (_("Place {place}", place=row.place), 28, True),
-        (group_name(row), 18, False),
-        (_("{imp} IMP", imp=signed_text(Fraction(row.imp))), 18, False),
-        (prize_of(event, row), 20, True),
+        (event.plan.title, 20, False, 8),
+        (_("Certificate"), 26, False, 22),
+        (name_of(row), 44, True, 26),
+        (_("Place {place}", place=row.place), 30, True, 22),
+        (prize_of(event, row), 22, False, 14),
+        (
+            " · ".join(filter(None, (group_name(row), str(_("{imp} IMP", imp=signed_text(Fraction(row.imp))))))),
+            14,
+            False,
+            12,
+        ),
     )
-    down = high - 42 * mm
-    for text, size, bold in lines:
+    down = high - 30 * mm
+    for text, size, bold, space in lines:
         if text:
             fitted, large = fit_text(str(text), ROOM, size, 8, bold=bold)
+            down -= space * mm
             draw_text(canvas, ((wide - text_width(fitted, large, bold=bold)) / 2, down), fitted, large, bold=bold)
-            down -= size + 7 * mm
     for left, said in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
         canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
-        draw_text(canvas, (left, FRAME + 15 * mm), said, 10)
+        draw_text(canvas, (left, FRAME + 14 * mm), str(said), 12)

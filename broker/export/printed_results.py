@@ -9,6 +9,7 @@ from typing import Final
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 
+from broker.event.par import DealPar
 from broker.export.pdf import (
     MARGIN,
     PAD,
@@ -99,7 +100,7 @@ def travellers_pdf(
         if blocks
         else _("No results yet: no deal has been played at all its tables.")
     )
-    notes = [PageLine("note", (PageCell(note),))]
+    notes = [PageLine("note", (PageCell(note),)), *par_note(stored, _)]
     if blocks and not embargoed and not stored.room.over:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
@@ -138,7 +139,9 @@ def travellers_by_deal(
             head = _head(stored, _, group, number if len(groups) > 1 else 0)
             plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, _) for one in group.plays)
             below = settled.get(deal, ()) if number == len(groups) else ()
-            yield deal, PageBlock(head, (*plays, _datum(group, _), *_stand_ins(group, results, stored, _), *below))
+            par = _par(stored.par_of(deal), _)
+            told = (*plays, _datum(group, _), *par, *_stand_ins(group, results, stored, _), *below)
+            yield deal, PageBlock(head, told)
         if not groups:
             yield deal, PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(settled[deal]))
 
@@ -236,10 +239,32 @@ def _datum(group: ComparisonGroup, _: Translator) -> PageLine:
     return PageLine("sum", (*cells, PageCell("")))
 
 
-def _mean(datum: Fraction | None, _: Translator) -> str:
-    if datum is None:
+def _par(par: DealPar | None, _: Translator) -> Iterator[PageLine]:
+    """Return what each seat was worth to simulated players, and between what 8 plays of 10 ended."""
+    if par is None or not (seats := par.seats()):
+        return
+    cells = [PageCell(_("Par"), columns=2)]
+    for seat in SEATS:
+        one = seats[seat]
+        ends = _("8 of 10: {low} to {high}", low=signed_text(one.least), high=signed_text(one.most))
+        cells += [PageCell(ends), PageCell(_mean(one.mean, _)), PageCell("")]
+    yield PageLine("row", (*cells, PageCell("")))
+
+
+def par_note(stored: StoredEvent, _: Translator) -> tuple[PageLine, ...]:
+    """Say what par is, where a deal of the event has one."""
+    if not any(stored.par_of(deal) for deal in stored.deals):
+        return ()
+    text = _(
+        "Par: the points to expect of simulated players who know no wall. It is analysis and counts in no ranking."
+    )
+    return (PageLine("note", (PageCell(text),)),)
+
+
+def _mean(points: Fraction | float | None, _: Translator) -> str:
+    if points is None:
         return "–"
-    return _.decimal(float(datum), "+0.0;-0.0").replace("-", MINUS) if datum else "0"
+    return _.decimal(float(points), "+0.0;-0.0").replace("-", MINUS) if points else "0"
 
 
 BETWEEN = " · "

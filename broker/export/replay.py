@@ -1,11 +1,15 @@
 """A page that replays the plays of an event in a browser: all tables of a deal side by side, turn by turn.
 
-One file, without a server. There is none before the standings are final: faces are secret until then. Plays are on it
-that are known step by step: those of simulated players, and those that were found from their rivers.
+One file, without a server; at the desk the same of one deal. There is none before the standings are final: faces are
+secret until then. Plays are on it that are known step by step: those of simulated players, and those that were found
+from their rivers.
 """
 
 import json
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from html import escape
 from importlib import resources
 from itertools import groupby
@@ -17,7 +21,7 @@ from broker.export.pmn.event import event_records
 from broker.export.pmn.record import PmnRecord
 from broker.i18n import N_, Translator
 from broker.protocol import SEATS
-from broker.rules import SEAT_INDEX
+from broker.rules import SEAT_INDEX, RuleError
 from broker.scorer.stored_event import StoredEvent
 from broker.terms import SEAT_NAMES
 
@@ -36,26 +40,64 @@ DID = {
 """What a seat did, by PMN's letter."""
 
 
-def replay_page(stored: StoredEvent, _: Translator) -> str:
-    """Return the page, in HTML. Raises RuleError `no_riichi_record`, and as `Event.open_deal`."""
+def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None) -> str:
+    """Return the page, in HTML: of all deals, or of one with a link to its page at the desk.
+
+    Raises RuleError `not_final`, `no_riichi_record`, and as `Event.open_deal`.
+    """
+    if not stored.final:
+        raise RuleError("not_final", "faces are secret until the head arbiter has declared the standings final")
     title = _("{event}: replay", event=stored.event.plan.title)
-    return page_of_records(event_records(stored), title, _, stored.hands)
+    return page_of_records(event_records(stored, deal=deal), title, _, stored.hands, _link(deal, _) if deal else "")
+
+
+def _link(deal: int, _: Translator) -> str:
+    return f'<p><a href="/deal/{deal}?lang={_.language}">‹ {escape(_("Deal {deal}", deal=deal))}</a></p>'
 
 
 def page_of_records(
-    records: Iterable[PmnRecord], title: str, _: Translator, kept: Mapping[tuple[int, int], HandRecord] = NOT_KEPT
+    records: Iterable[PmnRecord],
+    title: str,
+    _: Translator,
+    kept: Mapping[tuple[int, int], HandRecord] = NOT_KEPT,
+    above: str = "",
 ) -> str:
-    """Return the page of those records that have a Play; `kept` tells, by round and table, which steps are unproved."""
+    """Return the page of those records that have a Play; `kept` tells, by round and table, which steps are unproved.
+
+    `above`: HTML that stands before its heading.
+    """
     known = sorted((record for record in records if record.steps), key=lambda record: record.board)
     deals = [
         {"title": str(number), "plays": [_play(record, kept, _) for record in of_deal]}
         for number, of_deal in groupby(known, key=lambda record: record.board)
     ]
     data = json.dumps({"words": _words(_), "deals": deals}, ensure_ascii=False).replace("<", "\\u003c")
-    page = resources.files("broker.export").joinpath("replay.html").read_text(encoding="utf-8")
-    for name, value in (("language", _.language), ("title", escape(title)), ("data", data)):
+    values = {"policy": REPLAY_POLICY, "language": _.language, "title": escape(title), "above": above, "data": data}
+    page = _template()
+    for name, value in values.items():
         page = page.replace(f"{{{{{name}}}}}", value)
     return page
+
+
+def _template() -> str:
+    return resources.files("broker.export").joinpath("replay.html").read_text(encoding="utf-8")
+
+
+def _policy(page: str) -> str:
+    """Allow what the page brings itself, by its hash, and nothing that has slipped through into it."""
+    hashes = {
+        tag: " ".join(
+            f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+            for text in re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        )
+        for tag in ("style", "script")
+    }
+    own = f"style-src {hashes['style']}; script-src {hashes['script']}"
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+
+
+REPLAY_POLICY: Final = _policy(_template())
+"""The page's Content-Security-Policy."""
 
 
 def _words(_: Translator) -> dict[str, Any]:

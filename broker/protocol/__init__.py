@@ -12,6 +12,7 @@ from broker.protocol.counting import (
     McrValue,
     McrWinDetails,
     NotCounted,
+    PlayFound,
     RiichiDeclared,
     RiichiValue,
     RiichiWinDetails,
@@ -25,6 +26,7 @@ from broker.protocol.facts import (
     Declared,
     Fact,
     Fine,
+    LaidSeat,
     Left,
     LetIn,
     Overridden,
@@ -37,6 +39,7 @@ from broker.protocol.facts import (
     RiichiTakenBack,
     Ruled,
     Seated,
+    TilesLaid,
     TimeAdded,
 )
 from broker.protocol.halls import (

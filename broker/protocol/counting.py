@@ -1,4 +1,4 @@
-"""Counting a winner's hand from the backs of its tiles: what a table asks, and what it is told. Never a face."""
+"""What a table asks of tiles' backs, and what it is told: a hand's value, and how a play went. Never a face."""
 
 from typing import Annotated, Literal
 
@@ -137,9 +137,18 @@ class NotCounted(CountAnswer, frozen=True, tag="refused", kw_only=True):
 AnyCountAnswer = McrValue | RiichiValue | NotCounted
 
 
+class PlayFound(CountAnswer, frozen=True, tag="found", kw_only=True):
+    """How a play went, found from its tiles: how many of its steps are proved, and why nothing was found."""
+
+    round: RoundNo
+    steps: Annotated[int, Meta(ge=0, le=999)] = 0
+    proved: Annotated[int, Meta(ge=0, le=999)] = 0
+    code: Annotated[Code | None, Meta(description="why no play was found")] = None
+
+
 class Counted(ToTable, frozen=True, kw_only=True):
     """The answer to one request, for the table that asked."""
 
     table: TableNo
-    asked: Annotated[MessageId, Meta(description="id of the request")]
-    answer: AnyCountAnswer
+    asked: Annotated[MessageId, Meta(description="id of the request, or of the fact that tells what was laid")]
+    answer: AnyCountAnswer | PlayFound

@@ -22,6 +22,7 @@ from broker.protocol.types import (
     Score,
     SealedPin,
     Seat,
+    Serial,
     SessionId,
     Text,
     Verifier,
@@ -131,6 +132,29 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     session: SessionId | None = None
 
 
+LaidSerial = Annotated[int, Meta(ge=0, le=136, description="0: in a river, the gap that a claimed tile has left")]
+LaidRow = Annotated[tuple[LaidSerial | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
+
+
+class LaidSeat(Struct, frozen=True, forbid_unknown_fields=True):
+    """What lies before one seat at the end of a play, by its serials."""
+
+    river: Annotated[LaidRow, Meta(description="in the order of discarding, without what was claimed")] = ()
+    melds: Annotated[tuple[LaidRow, ...], Meta(max_length=4)] = ()
+    hand: Annotated[LaidRow | None, Meta(description="in any order; null where nobody has looked")] = None
+    gaps: Annotated[bool, Meta(description="every claimed tile has left a gap in the river, but the last ones")] = False
+
+
+class TilesLaid(PlayRef, frozen=True, tag="laid", kw_only=True):
+    """What lay on the table after a play, read from the backs, so that it can be told how the play went.
+
+    It changes nothing that is scored.
+    """
+
+    seats: dict[Seat, LaidSeat]
+    winning: Annotated[Serial | None, Meta(description="null: the last tile of its river, or drawn")] = None
+
+
 class ArbiterFact(PlayRef, frozen=True, kw_only=True):
     """What an arbiter does at the table, and what is tried there for one: it changes nothing that is scored.
 
@@ -195,5 +219,6 @@ Fact = (
     | Ruled
     | RiichiRecorded
     | RiichiTakenBack
+    | TilesLaid
     | AnyArbiterFact
 )

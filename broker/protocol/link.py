@@ -92,7 +92,7 @@ class LinkDown(CodedError, code="broker_unreachable"):
 
 
 class LinkRefused(LinkDown, code="broker_refused"):
-    """The broker is there, and does not let us in, or not listen."""
+    """The broker is there, and does not let us in, or not listen. We go on trying."""
 
 
 Acknowledge = Callable[[], None]
@@ -157,7 +157,6 @@ class Link:
                 self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
-        self._client.reconnect_delay_set(1, LONGEST_RETRY_S)
         self._client.on_socket_open = _send_at_once
         self._client.on_connect = self._connected
         self._client.on_connect_fail = self._unreachable
@@ -166,6 +165,7 @@ class Link:
         self._client.on_message = self._arrived
         self._address = address
         self._place, self._others = (address.host, address.port), list[Place]()
+        self._retry_soon()
 
     @property
     def up(self) -> bool:
@@ -197,6 +197,9 @@ class Link:
     def reach(self, *places: Place) -> None:
         """Try these places in turn from now on, where the event's broker may be; the present one is left for none."""
         self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
+        self._retry_soon()
+
+    def _retry_soon(self) -> None:
         self._client.reconnect_delay_set(1, 1 if self._others else LONGEST_RETRY_S)
 
     def move(self, place: Place) -> None:
@@ -204,15 +207,16 @@ class Link:
         if place == self._place or self._leaving:
             return
         self.reach(place, *self._others)
-        self._leaving = self._drop()
+        self._leaving = self._hang_up()
 
-    def _drop(self) -> bool:
-        """Lose the connection, if there is one; the next one is made as always."""
+    def _hang_up(self) -> bool:
+        """End the connection, after which the client's thread makes the next one; return whether there was one."""
         found = self._client.socket()
-        if isinstance(found, socket.socket):
-            with suppress(OSError):  # the base's: TLS's own would say good-bye, and wait for an answer
-                socket.socket.shutdown(found, socket.SHUT_RDWR)
-        return found is not None
+        if not isinstance(found, socket.socket):
+            return False
+        with suppress(OSError):  # the base's: TLS's own would say good-bye, and wait for an answer
+            socket.socket.shutdown(found, socket.SHUT_RDWR)
+        return True
 
     def _turn(self) -> None:
         """Go on to the next place. On the client's thread, without a connection."""
@@ -251,14 +255,16 @@ class Link:
         self._turn()
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        """A broker that refuses a subscription would leave us deaf: that is not being connected.
+        """A broker that refuses a subscription would leave us deaf: that is not being connected, and tried again.
 
-        It may be for a moment, where its nodes are about to agree who leads them: so it is tried again.
+        It may have been too busy: nats-server refuses what it has not written within some seconds.
         """
         if any(reason.is_failure for reason in reasons):
-            self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must")))
-            self._drop()
+            self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must; trying again")))
+            self._client.reconnect_delay_set(LONGEST_RETRY_S, LONGEST_RETRY_S)
+            self._hang_up()
         else:
+            self._retry_soon()
             self._up.set()
             self._tell(LinkChanged(up=True))
 

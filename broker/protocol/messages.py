@@ -311,6 +311,7 @@ class Assignment(ToTable, frozen=True, kw_only=True):
         Meta(max_length=200, description="time for the play of a round, from its confirmation; others have no limit"),
     ] = {}
     public_address: PublicAddress = ""
+    keep_plays: Annotated[bool, Meta(description="the table offers to read the rivers after a play")] = False
 
 
 class UpgradeOffer(Struct, frozen=True, kw_only=True):

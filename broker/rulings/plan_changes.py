@@ -59,7 +59,8 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     listed = tuple(plays[key] for key in sorted(plays, key=order.__getitem__))
     version = PlanVersion(1 + len(about), max(one.at for one in about))
     seated = frozenset(change.stage for _, change in changes if change.stage)
-    return settled.replanned(_listed(settled, changes, ever, listed), listed, version, seated)
+    entered = [player for _, change in ever for player in change.entered]
+    return settled.replanned(_listed(settled, changes, ever, listed), listed, version, seated, entered)
 
 
 def follows_plan(event: Event, key: PlayKey, seated: Collection[str]) -> bool:

@@ -35,6 +35,7 @@ from broker.protocol import (
     RiichiRecorded,
     Ruled,
     Seated,
+    TilesLaid,
     Void,
     decision_kind,
 )
@@ -46,6 +47,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
 from broker.store import Journal
+from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.records import DESK
 
@@ -169,7 +171,7 @@ def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterat
         yield from concerns_of_repeats(state.event, state.tables.seatings, message, message.fact)
 
 
-OF_NO_CONCERN: Final = frozenset({Confirmed, Declared, Call})
+OF_NO_CONCERN: Final = frozenset({Confirmed, Declared, Call, TilesLaid})
 """Kinds of facts of which arbiters hear nothing, and that a long journal has very many of."""
 
 
@@ -251,6 +253,12 @@ def concern_of_repair(fact: LogMessage) -> Concern:
 GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
 ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
 """What can be wrong with a stored row (broker/store/chain.py)."""
+
+
+def concern_of_second_home(report: BackupReport) -> Concern:
+    """Return the concern of how the second home of rulings is doing."""
+    text, values = f"second home: {report.text}", {"text": report.text}
+    return Concern("second_home_resumed", text) if report.well else Concern("second_home_failed", text, values=values)
 
 
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:

@@ -32,7 +32,17 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
-from broker.scorer.view import AnchorView, Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
+from broker.scorer.view import (
+    AnchorView,
+    Attending,
+    BesideView,
+    DashboardView,
+    HallContact,
+    PlayView,
+    SeatView,
+    TableView,
+    Walls,
+)
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.store.records import DESK
 from broker.version import program_version
@@ -55,6 +65,7 @@ class _TableFacts(NamedTuple):
     restored: tables.Walls | None
     attended: Attending | None
     silent: bool
+    hall: HallContact | None
 
 
 class _ArrivalLine(NamedTuple):
@@ -280,6 +291,8 @@ class DashboardBuilder:
         self._arrivals: tuple[Snapshot, Arrivals] | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
         self._anchor: AnchorView | None = None
+        self._contacts: dict[str, HallContact] = {}
+        """At the centre, of the halls that were heard of."""
 
     @property
     def _event(self) -> Event:
@@ -336,7 +349,20 @@ class DashboardBuilder:
         ahead = sum(max(0, receipted(table) - book.upto) for table, book in books.items())
         return named + ahead + len(self._sources.decided.missing(DESK))
 
+    def _follow_halls(self, centre: Centre) -> None:
+        """Build the cards of a hall's tables anew when it comes into contact, or goes."""
+        now: dict[str, HallContact] = {
+            one.name: "away" if one.silent or one.lifecycle == "gone" else "there"
+            for one in centre.views()
+            if one.lifecycle
+        }
+        changed = {name for name, _ in now.items() ^ self._contacts.items()}
+        self._contacts = now
+        self._stale.update(table for table in self._event.tables if centre.hall_of.get(table) in changed)
+
     def _all_cards(self) -> tuple[TableView, ...]:
+        if self._sources.centre:
+            self._follow_halls(self._sources.centre)
         for table in self._stale & self._sources.books.keys():
             facts, last = self._facts(table), self._cards.get(table)
             if last is None or last[0].state is not facts.state or last[0][1:] != facts[1:]:
@@ -390,6 +416,7 @@ class DashboardBuilder:
             times.restored.get(table),
             self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
             table in self._sources.devices.liveness.silent,
+            self._contacts.get(self._sources.centre.hall_of.get(table, "")) if self._sources.centre else None,
         )
 
 
@@ -423,6 +450,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         played_ms=state.played_ms if state else None,
         walls=_walls(event, facts.restored, state),
         silent=facts.silent,
+        hall=facts.hall,
         other_version=state.version if state and state.version != program_version() else None,
     )
 

@@ -29,7 +29,9 @@ from broker.protocol import (
     CountRequest,
     Kept,
     KeptRecord,
+    LogMessage,
     Message,
+    PlayFound,
     PublicStandings,
     PublicTraveller,
     Receipt,
@@ -293,6 +295,7 @@ class Publisher:
             settled=state.settled(table),
             minutes=event.minutes_of(table),
             public_address=state.planned.plan.public_address,
+            keep_plays=state.planned.plan.keep_plays,
         )
         self._publish(topics.ASSIGNMENT, message, table=table)
 
@@ -355,15 +358,16 @@ class Publisher:
 
     def counted(self, request: CountRequest, answer: AnyCountAnswer) -> None:
         """Answer a table that has asked what a hand is worth."""
-        message = Counted(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(request.table),
-            table=request.table,
-            asked=request.id,
-            answer=answer,
-        )
-        self._publish(topics.COUNTED, message, table=request.table)
+        self._counted(request.table, request.id, answer)
+
+    def found(self, laid: LogMessage, answer: PlayFound) -> None:
+        """Tell a table what was found of the play whose tiles it has read."""
+        self._counted(laid.table, laid.id, answer)
+
+    def _counted(self, table: int, asked: str, answer: AnyCountAnswer | PlayFound) -> None:
+        seq = self._number(table)
+        message = Counted(id=_new_id(), event=self._name, seq=seq, table=table, asked=asked, answer=answer)
+        self._publish(topics.COUNTED, message, table=table)
 
     # ---- to arbiters, and in public ---------------------------------------------------------
 

@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker.i18n import N_
-from broker.protocol import ARBITER_FACTS, Fact, LogMessage, Refused, Ruled
+from broker.protocol import ARBITER_FACTS, Fact, LogMessage, Refused, Ruled, TilesLaid
 
 MOST_RULED: Final = 20
 """Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
+
+MOST_LAID: Final = 8
+"""Times that a table may tell of one play what lay there: each is searched, and answered."""
 
 MOST_OF_A_KIND: Final = 200
 """Of any other kind in one play: a hundred calls, for one."""
@@ -58,6 +61,8 @@ class Quotas:
             if told >= MOST_RULED:
                 text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)
                 raise Refused("too_many_rulings", text)
-        elif told >= (MOST_IN_A_SESSION if session and kind != OF_ARBITERS else MOST_OF_A_KIND):
+            return
+        most = MOST_IN_A_SESSION if session and kind != OF_ARBITERS else MOST_OF_A_KIND
+        if told >= (MOST_LAID if isinstance(message.fact, TilesLaid) else most):
             text = N_("table {table} has told this {count} times in one round", table=table, count=told)
             raise Refused("too_many_facts", text)

@@ -70,6 +70,7 @@ from broker.scorer.hall_rows import adopt, pass_over, rows_of_halls
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import Publisher, WireLog
@@ -159,6 +160,7 @@ class Scorer:
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
+        self._plays = PlayFinder(folder, self.state, self.publisher.found, self._inbox.put)
         self._join_halls(event, stored)
         self._note_key(folder)
         self.publisher.height = journal.height
@@ -209,6 +211,7 @@ class Scorer:
     def _begin(self, event: Event, folder: Path) -> None:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
         self._alerts.note(self.publisher.write_standings())
+        self._plays.load(chain.from_iterable(book.taken.values() for book in self._intake.books.values()))
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
@@ -239,12 +242,6 @@ class Scorer:
         text, values = f"backup: {report.text}", {"text": report.text}
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
         self._inbox.put(concern)
-
-    def report_second_home(self, report: BackupReport) -> None:
-        """Alert the arbiters to how the second home of their rulings is doing."""
-        text, values = f"second home: {report.text}", {"text": report.text}
-        well = Concern("second_home_resumed", text)
-        self._inbox.put(well if report.well else Concern("second_home_failed", text, values=values))
 
     def report(self, concern: Concern) -> None:
         """Alert the arbiters to something that was done at the desk."""
@@ -318,6 +315,7 @@ class Scorer:
             self.publisher.standings_due.hurry()
             self._publish_standings()
             self._pins.close()
+            self._plays.close()
             self.publisher.close()
             if self.hall:
                 self.hall.close()
@@ -579,6 +577,7 @@ class Scorer:
                     self.publisher.pin(verdict.message.table, self.access)
             elif isinstance(verdict.message, LogMessage) and isinstance(verdict.message.fact, LetIn):
                 self.publisher.pin(verdict.message.table, self.access)
+        self._plays.take(verdict.message for verdict in verdicts if verdict.new)
         self.publisher.plays_changed(deals)
 
     def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:

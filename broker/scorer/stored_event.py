@@ -17,9 +17,10 @@ from msgspec.structs import replace
 
 from broker.errors import StoreBroken
 from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
+from broker.event.par import DealPar, EventPar, par_of_deal, read_par
 from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
 from broker.protocol.signing import fact_hash, is_signed_by
-from broker.rules import RuleError
+from broker.rules import Profile, RuleError
 from broker.rules.points import points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
@@ -55,6 +56,18 @@ class StoredEvent(Struct, frozen=True):
     deals: Mapping[int, DealRecord]
     hands: Mapping[tuple[int, int], HandRecord]
     """By round and table."""
+    par: EventPar | None = None
+    """What simulated players made of its deals; None too before the standings are final."""
+
+    def par_of(self, deal: int) -> DealPar | None:
+        """Return what simulated players made of a deal; None where nothing is known, or its key is missing."""
+        rules = self.event.profile
+        if self.par is None or not isinstance(rules, Profile):
+            return None
+        try:
+            return par_of_deal(self.par, self.event.name, self.event.open_deal(deal), rules.payments)
+        except RuleError:
+            return None
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
         """Return all results as they count, by round and table: not those of plays that are void or adjusted."""
@@ -141,7 +154,8 @@ def open_stored_event(folder: Path) -> StoredEvent:
             lost=content.lost(),
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
-    return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
+    par = read_par(folder) if room.final else None
+    return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands, par)
 
 
 PastConcern = tuple[int, Concern]

@@ -28,6 +28,9 @@ class Attending(Struct, frozen=True):
     at: int
 
 
+HallContact = Literal["there", "away"]
+
+
 class TableView(Struct, frozen=True):
     """One table by its last state. `lifecycle` is None until it has sent one."""
 
@@ -74,6 +77,8 @@ class TableView(Struct, frozen=True):
     """It has neither signed off nor been heard of for SILENT_S seconds."""
     other_version: str | None = None
     """The version of its program, where that is not the scorer's."""
+    hall: HallContact | None = None
+    """At the centre, which hears the table's hall alone, whether that is in contact; None: not heard of yet."""
 
     @property
     def away(self) -> bool:

@@ -90,7 +90,16 @@ class Demo:
 
     def _start_scorer(self, running: ExitStack) -> int:
         """Start the scorer, its page on the usual port if nobody has it; return the broker's port."""
-        arguments = ["scorer", str(self._folder), "--broker", self._broker, "--mqtt-port", "0", "--desk-port"]
+        arguments = [
+            "scorer",
+            str(self._folder),
+            "--broker",
+            self._broker,
+            "--public",
+            "--mqtt-port",
+            "0",
+            "--desk-port",
+        ]
         scorer = self._child(running, "scorer", [*arguments, str(DESK_PORT)])
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
             self._children.remove(scorer)

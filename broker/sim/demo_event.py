@@ -8,19 +8,23 @@ import json
 import random
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Final
 
+from msgspec import to_builtins
+
 from broker.event import (
     BookedPlay,
     DealRecord,
+    Event,
     HandRecord,
     ListedDevice,
     Plan,
     Registry,
     SetFaces,
+    open_event,
     save_event,
     write_devices,
     write_hands,
@@ -31,10 +35,11 @@ from broker.files import write_private
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
-from broker.protocol import SEATS, Player, Seat, WinKind
+from broker.protocol import SEATS, LaidSeat, Player, Seat, WinKind
 from broker.protocol.arbiter_pin import hash_pin
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
 from broker.scorer.event_key import open_event_key
+from broker.sim.laid import laid_play
 from broker.sim.play import EventPlay, play_event
 
 NAME: Final = "demo"
@@ -85,13 +90,26 @@ def make_event(
         for b in bookings
     )
     players = tuple(Player(id=id_, name=name) for id_, name in zip(ids, PLAYERS, strict=True))
-    plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays)
+    plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays, keep_plays=True)
     deals, sets = new_deals(sorted({booking.deal for booking in bookings}))
     save_event(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
-    write_people(folder, stage_plays(hosted, random.Random(seed)))  # noqa: S311 - staged mistakes, no secret
+    staged = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
+    staged[KEEPS][0] = replace(staged[KEEPS][0], laid=_laid(open_event(folder), hosted, seed))
+    write_people(folder, staged)
     return bookings
+
+
+KEEPS: Final = 2
+"""The table whose people keep their first play: all rivers and hands are shown to the camera."""
+
+
+def _laid(event: Event, hosted: Iterable[EventPlay], seed: int) -> dict[Seat, LaidSeat]:
+    """Return what lies at that table after its first play."""
+    booking, played = next(one for one in hosted if one.booking.table == KEEPS)
+    deal, order = event.open_deal(booking.deal), event.order(booking.deal)
+    return laid_play(deal, played.actions, played.outcome, seed, order=order, gaps=True).laid
 
 
 def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
@@ -226,6 +244,8 @@ class StagedPlay:
     discarder: Seat | None = None
     false_hu: Mapping[Seat, int] = field(default_factory=dict)
     slips: tuple[SwappedTiles, ...] = ()
+    laid: Mapping[Seat, LaidSeat] = field(default_factory=dict)
+    """What lies there at the end, where its people keep the play."""
 
 
 def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[StagedPlay]]:
@@ -258,7 +278,7 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
 
 def as_script(plays: Sequence[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
     """Return what `kiosk.sim` reads; `pin` is the arbiters'."""
-    return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
+    return {"plays": [to_builtins(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
 
 
 def swapped_tiles(chance: random.Random) -> SwappedTiles:

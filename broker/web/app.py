@@ -250,8 +250,8 @@ class SecurityHeaders:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY_HEADERS)
-                headers.setdefault("Cache-Control", caching)
+                for name, value in {**SECURITY_HEADERS, "Cache-Control": caching}.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, send_guarded)

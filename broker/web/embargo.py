@@ -236,6 +236,12 @@ class _Kept(NamedTuple):
     until: float
 
 
+class _LastPlayer(NamedTuple):
+    of: Snapshot
+    ladder: StandingsTable
+    sheet: PlayerSheet
+
+
 class Sheets:
     """Makes sheets. For one thread alone."""
 
@@ -251,6 +257,7 @@ class Sheets:
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
+        self._last: _LastPlayer | None = None
 
     def snapshot(self, visitor: Visitor) -> Snapshot:
         """Return what a visitor may know. This is the only way in here to what the scorer knows."""
@@ -302,11 +309,14 @@ class Sheets:
         return sheet
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
-        """Return a player's sheet. Raises SheetUnknown."""
-        try:
-            sheet = player_sheet(self.snapshot(visitor), self._ladder(visitor), player)
-        except KeyError:
-            raise SheetUnknown("this event has no such player") from None
+        """Return a player's sheet; the last one stays, for the same page in another language. Raises SheetUnknown."""
+        snapshot, ladder, last = self.snapshot(visitor), self._ladder(visitor), self._last
+        if last is None or last.of is not snapshot or last.ladder is not ladder or last.sheet.player != player:
+            try:
+                last = self._last = _LastPlayer(snapshot, ladder, player_sheet(snapshot, ladder, player))
+            except KeyError:
+                raise SheetUnknown("this event has no such player") from None
+        sheet = last.sheet
         self._note(visitor, sorted({play.deal for play in sheet.plays}))
         return sheet
 

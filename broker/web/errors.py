@@ -21,7 +21,7 @@ class AddressRefused(DeskError, OSError, code="desk_address_refused"):
 
 
 class DeskStartFailed(DeskError, RuntimeError, code="desk_start_failed"):
-    """The server did not come up in time."""
+    """The server has ended while it was started."""
 
 
 class CertificateRefused(DeskError, ValueError, code="desk_certificate_refused"):

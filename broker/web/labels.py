@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
+from markupsafe import Markup
+
 from broker.i18n import N_, Message
+from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.scorer.view import DashboardView
+from broker.web.i18n import HtmlTranslator
 
 STATE: Final[Mapping[str, Message]] = {
     "waiting": N_("Waiting"),
@@ -17,6 +21,8 @@ STATE: Final[Mapping[str, Message]] = {
     "recorded": N_("Recorded"),
     "finished": N_("Finished"),
     "unheard": N_("No contact yet"),
+    "hall_there": N_("Hall connected"),
+    "hall_away": N_("Hall not connected"),
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),
@@ -345,3 +351,21 @@ FACT: Final[Mapping[str, Message]] = {
     "riichi_taken_back": N_("entry taken back"),
 }
 """What a table sends of a play."""
+
+RECORDED: Final[Mapping[str, Message]] = {
+    AT_THE_TABLE: N_("arbiter with the PIN"),
+    "the hand was not valid": N_("hand not valid"),
+    "entered wrongly": N_("entered wrongly"),
+    "a button or the camera failed": N_("button or camera"),
+    "tiles lay wrong": N_("tiles misplaced"),
+    "a tile was seen": N_("a tile was exposed"),
+    "a player was missing or late": N_("player missing"),
+    "the time is over": N_("time is up"),
+    "another reason, told to the desk": N_("another reason"),
+}
+"""Authors and reasons that a table writes into the record by itself, in English; people write any others."""
+
+
+def recorded_text(_: HtmlTranslator, text: str) -> Markup:
+    """Return an author or a reason of the record as a reader is told of it."""
+    return _(RECORDED[text]) if text in RECORDED else Markup.escape(text)

@@ -19,14 +19,14 @@ from broker.event.file_io import flatten_errors
 from broker.i18n import N_, Message
 from broker.protocol import SEATS, PublicState
 from broker.scorer.grid import Need
-from broker.scorer.view import AlertView, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.scorer.view import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from broker.web import labels
 from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.forms import read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
-from broker.web.labels import RULING
+from broker.web.labels import RULING, recorded_text
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
@@ -57,8 +57,19 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
-DEVICE_VALUES: Final = {"what": health_change, "guards": overridden_guards}
-"""Values of alerts that are lists of codes, and how they are said."""
+ALERT_VALUES: Final = {
+    "what": health_change,
+    "guards": overridden_guards,
+    "author": recorded_text,
+    "reason": recorded_text,
+}
+"""Values of alerts that are codes or fixed words, and how they are said."""
+
+
+@pass_context
+def recorded(context: Context, text: str) -> Markup:
+    """Say an author or a reason of the record in the reader's language."""
+    return recorded_text(context["_"], text)
 
 
 @pass_context
@@ -73,7 +84,7 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     _: HtmlTranslator = context["_"]
     table, kind = alert.table or "?", alert.values.get("kind")
     named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
-    named |= {name: say(_, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
+    named |= {name: say(_, str(alert.values[name])) for name, say in ALERT_VALUES.items() if name in alert.values}
     if alert.code in ALERT:
         return _(ALERT[alert.code], **{**alert.values, "table": table, **named})
     if alert.code in APART:
@@ -144,6 +155,7 @@ def environment() -> Environment:
         fraction=fraction,
         alert_text=alert_text,
         fault_text=device_fault_text,
+        recorded=recorded,
         alert_value=alert_value,
     )
     made.globals.update(
@@ -178,7 +190,7 @@ def compile_pages() -> None:
     translators()
 
 
-AbsentState = Literal["unheard", "init", "disconnected", "lost", "silent"]
+AbsentState = Literal["unheard", "hall_there", "hall_away", "init", "disconnected", "lost", "silent"]
 """Why a table says nothing of its play: these stand in the place of its state."""
 
 CardState = PublicState | AbsentState
@@ -202,6 +214,8 @@ SIGNS: Final[dict[CardState, StateSign]] = {
     "recorded": StateSign("tick", "green"),
     "finished": StateSign("double tick", "green"),
     "unheard": StateSign("dots", "grey"),
+    "hall_there": StateSign("ring", "grey"),
+    "hall_away": StateSign("slash", "red"),
     "init": StateSign("hourglass", "grey"),
     "disconnected": StateSign("bar", "grey"),
     "lost": StateSign("cross", "red"),
@@ -243,13 +257,16 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
 """What the grid explains at its foot."""
 
 
+OF_HALL: Final[dict[HallContact, AbsentState]] = {"there": "hall_there", "away": "hall_away"}
+
+
 def card_state(table: TableView) -> CardState:
     """Return what a table's card says: its state, or why nothing is known of it now."""
     match table.lifecycle:
         case "init" | "disconnected" | "lost":
             return table.lifecycle
         case None:
-            return "unheard"
+            return OF_HALL[table.hall] if table.hall else "unheard"
     return "silent" if table.silent else table.state or "unheard"
 
 

@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
@@ -17,7 +18,7 @@ import zxingcpp
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from broker.protocol import SEATS
+from broker.protocol import SEATS, Imp, Seat
 from broker.scorer.sheets import DealSheet, PlayerSheet
 from broker.scorer.snapshot import StandingsHistory
 from broker.scoring import Interval
@@ -73,14 +74,20 @@ def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup
 
 def player_chart(sheet: PlayerSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
     """Draw a player's points against the IMPs that they gave, by seat."""
-    plotted = [(play.seat, play.line.points, play.line.imp) for play in sheet.plays]
+    drawn = _player_chart(tuple((play.seat, play.line.points, play.line.imp) for play in sheet.plays))
+    return drawn and drawn.format(about=about, **seats)
+
+
+@lru_cache(maxsize=8)
+def _player_chart(plotted: tuple[tuple[Seat, int | None, Imp | None], ...]) -> Markup | None:
+    """Draw it with names of fields where words stand: one page after the other has it in each language."""
     if sum(points is not None and imp is not None for _, points, imp in plotted) < 2:  # noqa: PLR2004 - one dot shows nothing
         return None
     chart = pygal.XY(**SIZE, **SETTINGS, stroke=False, dots_size=5)
     for seat in SEATS:
-        chart.add(seats[seat], _dots((points, imp) for at, points, imp in plotted if at == seat))
+        chart.add(f"{{{seat}}}", _dots((points, imp) for at, points, imp in plotted if at == seat))
     heights = [imp for _, imp in _dots((points, imp) for _, points, imp in plotted)]
-    return _drawn(chart, about, heights, "chart dotted")
+    return _drawn(chart, "{about}", heights, "chart dotted")
 
 
 def _dots(pairs: Iterable[tuple[int | None, int | str | None]]) -> Sequence[tuple[float, float]]:

@@ -4,14 +4,14 @@ Loads OpenCV and the networks, so it is imported on the camera's thread.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from broker.logs import get_logger
-from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
+from broker.protocol import SEATS, CarrierCode, LaidSeat, PlannedPlay, Seat, read_carrier_code
 from kiosk.camera.observations import (
     LIST_SHARE,
     CameraHealth,
@@ -19,6 +19,8 @@ from kiosk.camera.observations import (
     CameraTarget,
     CameraView,
     HandObservation,
+    LaidObservation,
+    LaidTiles,
     PictureObservation,
     SeenTile,
     TableObservation,
@@ -30,7 +32,7 @@ from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, seri
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
-from vision.errors import EnrolError, EnrolledMissingError
+from vision.errors import EnrolError, EnrolledMissingError, RiverUnclearError
 from vision.geometry import Picture
 from vision.hand_groups import hand_rows
 from vision.live.stream import BackgroundStream
@@ -40,6 +42,8 @@ from vision.mounting.measure import MountingSetup, measure_mounting
 from vision.overlay import COLUMN_WIDTH, ROW_HEIGHT, list_serials
 from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
+from vision.rivers import read_hand as read_laid_hand
+from vision.rivers import read_river
 from vision.verdict import compare
 
 log = get_logger("homologue.camera")
@@ -77,7 +81,7 @@ def run_camera(
         return
     own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
     looking = _watcher(wanted, size, own)
-    read = partial(read_hand if isinstance(wanted, Winner) else read_picture, enrolled=own)
+    read = partial(read_hand if isinstance(wanted, Winner | LaidTiles) else read_picture, enrolled=own)
     drawn: CameraFrame | None = None  # what is shown is never one of another exposure: it would flicker
     with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
@@ -90,8 +94,8 @@ def run_camera(
                 tell(seen)
 
 
-def _play(wanted: PlannedPlay | Winner) -> PlannedPlay:
-    return wanted.play if isinstance(wanted, Winner) else wanted
+def _play(wanted: PlannedPlay | Winner | LaidTiles) -> PlannedPlay:
+    return wanted if isinstance(wanted, PlannedPlay) else wanted.play
 
 
 def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
@@ -106,10 +110,12 @@ def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
 
 
 def _watcher(
-    wanted: PlannedPlay | Winner | None, size: tuple[int, int], own: EnrolledSet | None
-) -> "TrayWatcher | HandWatcher | None":
+    wanted: PlannedPlay | Winner | LaidTiles | None, size: tuple[int, int], own: EnrolledSet | None
+) -> "TrayWatcher | HandWatcher | LaidWatcher | None":
     if isinstance(wanted, Winner):
         return HandWatcher(wanted, size)
+    if isinstance(wanted, LaidTiles):
+        return LaidWatcher(wanted, size)
     return None if wanted is None else TrayWatcher(wanted, size, enrolled=own is not None)
 
 
@@ -280,6 +286,50 @@ class HandWatcher:
         groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
         return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))
+
+
+class LaidWatcher:
+    """What is seen after a play, of one river or one hand with its melds."""
+
+    def __init__(self, of: LaidTiles, size: tuple[int, int]) -> None:
+        self._of = of
+        self._drawing = OverlayCache(lambda picture, reading: HandOverlay(picture, reading, size))
+        self._read: PictureReading | None = None
+        self._reported = self._known = LaidObservation(of)
+
+    def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[LaidObservation, ...]:  # noqa: ARG002 - as of trays
+        """Return what is new on the table."""
+        shown = watched.shown
+        if shown is None:
+            self._read, self._known = None, LaidObservation(self._of)
+        elif frame is not None and shown is not self._read:
+            self._read, self._known = shown, laid_tiles(self._of, frame.picture, shown.reads)
+        view = self._drawing.view(watched, shown, frame) if shown is not None and frame is not None else None
+        observation = replace(self._known, still=watched.stir is Stillness.SETTLED, view=view)
+        if observation == self._reported:
+            return ()
+        self._reported = observation
+        return (observation,)
+
+
+def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> LaidObservation:
+    """Read what lies there. Whose it is its tiles say: most of them were dealt to that seat."""
+    seen = [seen_tile(read, of.play.set) for read in reads]
+    if any(tile.face_up for tile in seen):
+        return LaidObservation(of, problem="hand_face_up")
+    if any(tile.foreign for tile in seen):
+        return LaidObservation(of, problem="hand_foreign")
+    read = {tile.serial for tile in seen if tile.serial is not None}
+    if 2 * len(read & _serials(of.play, of.seat)) <= len(read) and read:
+        return LaidObservation(of, problem="laid_of_another")
+    try:
+        if of.part == "river":
+            river = read_river(picture, reads)
+            return LaidObservation(of, LaidSeat(river=river.serials, gaps=river.gaps))
+        held = read_laid_hand(picture, reads)
+    except RiverUnclearError as unclear:
+        return LaidObservation(of, problem=unclear.code if read else "hand_not_seen")
+    return LaidObservation(of, LaidSeat(melds=held.melds, hand=held.hand), held.winning)
 
 
 SETUP: Final = MountingSetup()

@@ -1,9 +1,9 @@
 """What the camera sees of a table now: for the screen, and kept nowhere."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from broker.protocol import CarrierCode, PlannedPlay, Seat
+from broker.protocol import CarrierCode, LaidSeat, PlannedPlay, Seat
 from kiosk.table import TrayChecked
 
 if TYPE_CHECKING:
@@ -52,13 +52,25 @@ class Winner:
     seat: Seat
 
 
+LaidPart = Literal["river", "hand"]
+
+
+@dataclass(frozen=True, slots=True)
+class LaidTiles:
+    """What is looked at after a play: the river of a seat, or its hand and melds."""
+
+    play: PlannedPlay
+    seat: Seat
+    part: LaidPart
+
+
 @dataclass(frozen=True, slots=True)
 class WholePicture:
     """Nothing is looked for: the picture itself is, and whether a tray could be read in it."""
 
 
-CameraTarget = PlannedPlay | Winner | WholePicture
-"""What is looked for: the trays of a play, a winner's hand, or the camera's picture itself."""
+CameraTarget = PlannedPlay | Winner | LaidTiles | WholePicture
+"""What is looked for: the trays of a play, a winner's hand, what lies after a play, or the camera's picture itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +91,26 @@ class HandObservation:
     """The picture with the groups drawn into it."""
     rows: tuple[int, ...] = ()
     """How many groups lie in each row, from above."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaidObservation:
+    """A river, or a hand and its melds, as it lies; None, with the code of why, where it is none that can be read."""
+
+    of: LaidTiles | None = None
+    laid: LaidSeat | None = None
+    winning: int | None = None
+    """The tile that lies apart from hand and melds."""
+    problem: str | None = None
+    still: bool = False
+    view: CameraView | None = None
+
+    @property
+    def unread(self) -> int:
+        """How many tiles were not read."""
+        if self.laid is None:
+            return 0
+        return sum(row.count(None) for row in (self.laid.river, self.laid.hand or (), *self.laid.melds))
 
 
 HIGH: Final = 0.61
@@ -104,4 +136,4 @@ class CameraHealth:
     code: str | None
 
 
-CameraReport = TrayChecked | CameraHealth | TableObservation | HandObservation | PictureObservation
+CameraReport = TrayChecked | CameraHealth | TableObservation | HandObservation | LaidObservation | PictureObservation

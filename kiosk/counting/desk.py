@@ -16,6 +16,7 @@ from broker.protocol import (
     McrValue,
     NotCounted,
     PlannedPlay,
+    PlayFound,
     RiichiValue,
     Seat,
 )
@@ -293,7 +294,7 @@ class CountDesk:
         if counting is None or counting.asked is None or counting.asked.id != message.asked:
             return
         answer = message.answer
-        if not (isinstance(answer, NotCounted) and answer.code in NOT_YET):
+        if not isinstance(answer, PlayFound) and not (isinstance(answer, NotCounted) and answer.code in NOT_YET):
             self._counting = replace(counting, answer=answer)
 
     def due(self, now: int) -> None:

@@ -68,6 +68,7 @@ from kiosk.screens.views import (
     sheet_view,
     stopped_view,
     with_counting,
+    with_keeping,
     with_pairing,
     with_receipt,
     with_riichi,

@@ -24,6 +24,7 @@ from kiosk.screens.drawing import (
     time_lines,
     who_sits,
 )
+from kiosk.screens.keeping import keep_button
 from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
@@ -173,11 +174,14 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     recorded = isinstance(view.phase, RecordedView)
     how = f"{_(STATE[view.state])} · {_how_won(_, view, view.result)}"
-    lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
+    keep = keep_button(_, view)
+    help_ = N_("Keep the play, or mix the tiles face down.") if keep else STATE_HELP[view.state]
+    lines = act_lines(how, _(help_), drawing.GOOD if recorded else drawing.TEXT)
     lines += overtaken_lines(_, view.result.overtaken)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
+    actions = (*keep, action)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, square=receipt_link(view))
 
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:

@@ -28,6 +28,7 @@ from kiosk.screens.drawing import (
     TextLine,
     TextPen,
 )
+from kiosk.screens.keeping import keeping_screen
 from kiosk.screens.layout import ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
@@ -187,6 +188,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     arbiter_screen,
     paused_screen,
     counting_screen,
+    keeping_screen,
     doubt_screen,
     riichi_screen,
     planned_riichi_screen,

@@ -15,6 +15,7 @@ from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_
 from broker.version import program_version
 from kiosk.counting.desk import CountingView
 from kiosk.input import ArbiterPanel, Form, RiichiForm, RiichiQuestion, WinForm, abort_reasons, chombo_spoils
+from kiosk.keeping import Keeping
 from kiosk.pairing.form import PairingForm
 from kiosk.restoring import Restoring
 from kiosk.self_test import SelfTestView
@@ -397,6 +398,10 @@ class RecordedView:
     receipt: str | None = None
     """The code of its receipt."""
     receipt_link: str = ""
+    keeping: Keeping | None = None
+    """What was read of how the play went, while it is kept."""
+    may_keep: bool = False
+    """Whether it is offered."""
     anchor: str = ""
     """By which somebody who has noted it can prove a later change."""
     """Where that can be seen from home; empty where the event has made no address known."""
@@ -575,6 +580,13 @@ def with_counting(now: ScreenView, count: CountingView | None, discarder_key: st
     if not isinstance(now.phase, DeclaredView):
         return now
     return replace(now, phase=replace(now.phase, count=count, discarder_key=discarder_key))
+
+
+def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> ScreenView:
+    """Add the keeping of a play that is recorded."""
+    if not isinstance(now.phase, RecordedView):
+        return now
+    return replace(now, phase=replace(now.phase, keeping=keeping, may_keep=offered))
 
 
 def with_receipt(now: ScreenView, code: str | None, link: str = "", anchor: str = "") -> ScreenView:

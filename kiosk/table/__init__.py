@@ -40,6 +40,7 @@ from kiosk.table.events import (
     PinRefused,
     PlayAdjusted,
     PlayEndedDrawn,
+    PlayKept,
     PlayVoided,
     Reopened,
     Restarted,

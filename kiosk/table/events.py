@@ -15,6 +15,7 @@ from broker.protocol import (
     FineImp,
     HandValue,
     InfractionId,
+    LaidSeat,
     Name,
     Reason,
     RiichiEvent,
@@ -26,6 +27,7 @@ from broker.protocol import (
     WinKind,
 )
 from broker.protocol.rulings import Measure
+from broker.protocol.types import Serial
 
 Reader = Literal["camera", "scanner"]
 
@@ -223,6 +225,13 @@ class NoHuMeant(Happened, frozen=True, tag="no_hu_meant", kw_only=True):
     """To the question whether hu was meant, somebody has answered at the screen that the play is to go on."""
 
 
+class PlayKept(Happened, frozen=True, tag="play_kept", kw_only=True):
+    """What lay on the table after a play was read, so that it can be told how it went."""
+
+    seats: dict[Seat, LaidSeat]
+    winning: Serial | None = None
+
+
 class NextDealCalled(Happened, frozen=True, tag="next_deal_called", kw_only=True):
     """Staff go on to the next deal."""
 
@@ -319,6 +328,7 @@ Event: TypeAlias = (
     | ValueEntered
     | ResultRefused
     | NoHuMeant
+    | PlayKept
     | NextDealCalled
     | CallToggled
     | Ordered

@@ -39,6 +39,7 @@ from kiosk.table.events import (
     PinRefused,
     PlayAdjusted,
     PlayEndedDrawn,
+    PlayKept,
     PlayVoided,
     Reopened,
     Restarted,
@@ -128,6 +129,7 @@ RULES: Final = (
     Rule((Phase.ACCEPTING,), ButtonPressed, claim.on_result_accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), ResultRefused, claim.on_result_refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), PlayKept, plan.on_play_kept),
     Rule((Phase.RECORDED,), Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
     Rule(UNDER_WAY, DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
     Rule(EVERY, InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
@@ -200,6 +202,7 @@ DUPLICATE_ONLY: Final = frozenset(
         DeclarationsCorrected,
         PlayVoided,
         PlayAdjusted,
+        PlayKept,
     }
 )
 """What never belongs to a riichi session: its hands would be lost, and the scorer refuses what would be told."""

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import structs
 
-from broker.protocol import SEATS, Assignment, Fact, PlannedPlay, PlannedSession, Seat, Seated
+from broker.protocol import SEATS, Assignment, Fact, PlannedPlay, PlannedSession, Seat, Seated, TilesLaid
 from broker.rules import RuleError
-from kiosk.table.events import Assigned, ButtonPressed, NextDealCalled, NotNow, SeatsSwapped
+from kiosk.table.events import Assigned, ButtonPressed, NextDealCalled, NotNow, PlayKept, SeatsSwapped
 from kiosk.table.state import (
     FinishedPlay,
     Phase,
@@ -147,6 +147,14 @@ def _refuse_unknown(assignment: Assignment) -> None:
 def on_next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:
     """Go on to the next play, or end."""
     return begin_play(state, _next(state), event.at), ()
+
+
+def on_play_kept(state: Table, event: PlayKept) -> tuple[Table, tuple[Fact, ...]]:
+    """Tell what lay there. Raises NotNow `not_kept_here`."""
+    if not state.may_keep or state.play is None:
+        raise NotNow("not_kept_here", "there is no result, the event keeps no plays, or it was done often enough")
+    laid = TilesLaid(round=state.play.round, deal=state.play.deal, seats=event.seats, winning=event.winning)
+    return replace(state, kept=state.kept + 1), (laid,)
 
 
 def begin_play(state: Table, index: int, at: int) -> Table:

@@ -162,6 +162,9 @@ PUBLIC: Final[dict[Phase, PublicState]] = {
 }
 
 
+MOST_KEPT: Final = 5
+"""Times that a play is read: fewer than the scorer takes."""
+
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
 
@@ -297,6 +300,8 @@ class Table:
     """Wrong PINs since the last right one."""
     pin_wrong_at: int = 0
     """When the last one was given, ns."""
+    kept: int = 0
+    """How often it was read what lay there after this play."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
     obeyed: tuple[tuple[int, str], ...] = ()
@@ -323,6 +328,13 @@ class Table:
         if self.assignment is None or self.index >= len(self.assignment.plays):
             return None
         return self.assignment.plays[self.index]
+
+    @property
+    def may_keep(self) -> bool:
+        """Whether it may be read now how the play went: it has a result of MCR, and the event wishes it."""
+        wished = self.assignment is not None and self.assignment.keep_plays and self.session is None
+        recorded = self.phase is Phase.RECORDED and self.outcome is not None and self.ruled is None
+        return wished and recorded and not self.alone and self.kept < MOST_KEPT
 
     @property
     def dead_hands(self) -> frozenset[Seat]:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules import RuleError
-from broker.rules.mcr import LaidSeat, play_from_rivers
-from tests.broker.rules.mcr.rivers import LaidPlay, laid_play
+from broker.rules.mcr import play_from_rivers
+from broker.sim.laid import LaidPlay, laid_play
 from tests.broker.rules.mcr.test_play_from_rivers import wrong_steps
 from tests.broker.sim.playing import dealt, played
 from tests.vision.river_pictures import hand_picture, river_picture

@@ -164,8 +164,16 @@ def test_a_page_may_send_a_workbook_of_players() -> None:
 
 
 @pytest.mark.parametrize("heading", ["", "name\n", "Nom\n", "姓名\n"])
-def test_a_page_may_send_names_alone(heading: str) -> None:
+def test_a_list_may_be_names_alone(heading: str) -> None:
     assert [one.player.name for one in player_list_of(f"{heading}Anne Roy\n\n李伟\n")] == ["Anne Roy", "李伟"]
+
+
+@pytest.mark.parametrize(
+    "content", ["Zoé Roy\r\nÉmile Roy\r\n".encode("cp1252"), workbook([["Zoé Roy"], ["Émile Roy"]])]
+)
+def test_names_alone_come_from_windows_and_from_a_workbook_too(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "names").write_bytes(content)
+    assert [one.player.name for one in read_players(tmp_path / "names")] == ["Zoé Roy", "Émile Roy"]
 
 
 def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:

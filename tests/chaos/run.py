@@ -22,6 +22,7 @@ from tests.chaos.faults import Chaos, Weather
 from tests.chaos.oracle import Verdict, judge, ranks_of_file, ranks_of_view, read_store
 from tests.chaos.venue import Venue, crashes
 from tests.chaos.watching import Display, Pages
+from tests.e2e.standstill import missing_from
 
 Said = Callable[[str], None]
 
@@ -38,10 +39,6 @@ SETTLED_S: Final = 180.0
 BROKER_KB: Final = 150
 """Of the broker's disk for each play: nats-server keeps all for sessions that never come back, as a dead device's."""
 
-TOLD: Final = ("table", "lifecycle", "state", "round", "unsent", "plays_in", "plays_expected", "gaps", "health")
-"""Of a table at which it does not come to an end."""
-
-MOST_ALERTS: Final = 20
 RULES_EVERY_S: Final = 0.4
 WORD_EVERY_S: Final = 10.0
 
@@ -205,9 +202,7 @@ def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
                 return view
         pause.wait(1.0)
     said("it does not come to an end")
-    for table in view.get("tables", ()):
-        if table["unsent"] or table["plays_in"] < table["plays_expected"]:
-            said(f"  {', '.join(f'{name} {table[name]}' for name in TOLD)}")
-    for alert in view.get("alerts", ())[:MOST_ALERTS]:
-        said(f"  alert {alert['code']}, table {alert['table']}: {alert['text']}")
+    for line in missing_from(view):
+        said(f"  {line}")
+    venue.say_how_tables_stand()
     return view

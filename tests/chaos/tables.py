@@ -60,6 +60,17 @@ class Room:
         self._read_script()
         self._log = StateLog()
 
+    def status(self) -> str:
+        """Return how the table stands and what it waits for, for who has waited for it in vain."""
+        state, facts = self.program.state, self.program._server.facts
+        stands_s = (self.clock() - state.since) / S
+        return (
+            f"table {self.table}: {state.public}, round {state.play.round if state.play else None}, "
+            f"for {stands_s:.0f} s of its clock, connected {self.program._server.connected}, "
+            f"link {self.program._server.link.up}, unsent {facts.unsent} from {facts._first}, "
+            f"sent up to {facts._sent_upto}, answered {facts._answered}, last receipt at {facts._scorer_time}"
+        )
+
     def _read_script(self) -> None:
         self._written = self._script.stat().st_mtime_ns
         self._people = People(read_script(self._script), self, self._trays, self.program.key, f"table {self.table}")
@@ -140,10 +151,12 @@ class _Trays(SimulatedTable):
         seen()
 
 
-def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event) -> None:
+def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event, rooms: list[Room]) -> None:
     """Play at one table. What ends a table's program ends the process, as it would that table's."""
     try:
-        Room(Path(config), ledger, *clock).live(stop)
+        room = Room(Path(config), ledger, *clock)
+        rooms.append(room)
+        room.live(stop)
     except BaseException:  # noqa: BLE001 - a program that ends is what this is about
         traceback.print_exc(file=sys.stdout)
         sys.stdout.flush()
@@ -151,10 +164,11 @@ def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Ev
 
 
 def main(origin: str, speed: str, *configs: str) -> None:
-    """Play at the tables of these configurations until told to stop."""
-    stop = threading.Event()
+    """Play at the tables of these configurations until told to stop; SIGUSR1 has them say how they stand."""
+    stop, rooms = threading.Event(), list[Room]()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())
+    signal.signal(signal.SIGUSR1, lambda *_: print("\n".join(room.status() for room in rooms), flush=True))
     os.umask(0o077)
     examine_structs()
     boot = Path(configs[0]).parent.parent / f"boot-{origin}"
@@ -166,7 +180,7 @@ def main(origin: str, speed: str, *configs: str) -> None:
     uplink.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
     brokers.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
     ledger = Ledger()
-    told = ledger, (int(origin), int(speed)), stop
+    told = ledger, (int(origin), int(speed)), stop, rooms
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]
     print("ready", flush=True)
     for thread in threads:

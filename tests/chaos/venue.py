@@ -32,6 +32,7 @@ from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader
 from tests.e2e.hall import write_config
 from tests.e2e.proxy import Proxy
+from tests.e2e.standstill import let_tables_say
 
 TABLES_EACH: Final = 5
 """Tables in one process."""
@@ -212,6 +213,10 @@ class Venue:
                 self._log(f"{part.name} has ended by itself with {part.process and part.process.exit_code}")
             elif now >= part.start_at:
                 self.start(part.name)
+
+    def say_how_tables_stand(self) -> None:
+        """Have each table that is there say in the log how it stands and what it waits for."""
+        let_tables_say(*(one.process for one in self.machines if one.process is not None))
 
     def stop(self) -> None:
         """End everything."""

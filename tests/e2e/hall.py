@@ -19,6 +19,7 @@ from broker.sim.demo_event import NAME, write_kiosk
 from broker.sim.processes import DemoProcess
 from kiosk.sim import read_script
 from tests.e2e.proxy import Proxy
+from tests.e2e.standstill import missing_from
 from tests.encryption import trusting
 
 LONGEST_S = 900.0
@@ -158,7 +159,8 @@ class Hall:
             for name, child in self.children.items():
                 assert child.exit_code is None, f"{name} ended by itself: {self.log[-20:]}"
             pause.wait(0.3)
-        raise AssertionError(f"not over: {self.view()['plays_in']} plays in; {self.log[-40:]}")
+        missing, said = "\n".join(missing_from(self.view())), "\n".join(self.log[-40:])
+        raise AssertionError(f"not over: {self.view()['plays_in']} plays in\n{missing}\n{said}")
 
     def results(self) -> list[Fact]:
         return [fact for fact in facts(self.folder / "scorer.sqlite") if fact["type"] == "result"]

@@ -26,6 +26,9 @@ LONGEST_HELD_S: Final = 0.3
 
 PUBLISH_QOS_1: Final = 0x32
 KIND_AND_QOS: Final = 0xF6
+SUBACK: Final = 0x90
+REFUSED: Final = 0x80
+"""In the place of the QoS that a broker grants."""
 AGAIN: Final = 0x08
 """The flag of a PUBLISH that is sent a second time."""
 
@@ -64,6 +67,7 @@ class Proxy:
         self._delay_s = 0.0
         self._chance: random.Random | None = None
         self._share = 0.0
+        self._refusals = 0
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -92,6 +96,11 @@ class Proxy:
         """Of messages at QoS 1 bring so large a share twice, and as large a one after those that follow it."""
         assert self._mqtt, "only who reads MQTT can tell messages apart"
         self._chance, self._share = chance, share
+
+    def refuse_subscriptions(self, count: int) -> None:
+        """Let the broker's next answers to a SUBSCRIBE refuse all of it, as nats-server's do when it is too busy."""
+        assert self._mqtt, "only who reads MQTT can tell messages apart"
+        self._refusals = count
 
     def heal(self) -> None:
         """Work again. What was swallowed is lost: the connections it belonged to are closed."""
@@ -172,7 +181,10 @@ class Proxy:
     def _mixed(self, flow: _Flow, packet: bytes) -> Iterator[bytes]:
         """Return what arrives in the place of one packet: it, nothing yet, or it twice; and what it has overtaken."""
         chance = self._chance
-        if chance is None or packet[0] & KIND_AND_QOS != PUBLISH_QOS_1:
+        if self._refusals and packet[0] == SUBACK:
+            self._refusals -= 1
+            yield packet[:4] + bytes([REFUSED]) * len(packet[4:])  # after the length, in one byte, and the number
+        elif chance is None or packet[0] & KIND_AND_QOS != PUBLISH_QOS_1:
             yield packet
         elif flow.held is None and chance.random() < self._share:
             flow.held = time.monotonic() + LONGEST_HELD_S, packet

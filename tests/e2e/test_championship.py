@@ -113,23 +113,25 @@ class Championship:
         self.venue.let_play(self.drawn, rounds)
         self.head.go("")
         progress = self.head.page.locator("label[for=progress]")
-        expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=LONGEST_S * 1000)
+        with self.venue.explained():
+            expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=LONGEST_S * 1000)
 
     def _wait_for_plan(self, first: int) -> None:
         """Wait until every table is at the deal that it plays next: people take longer to come back from a break."""
         left = [place for place in self.plays if place[0] >= first]
         due = {table: min(round_ for round_, at in left if at == table) for _, table in left}
         self.head.go("")
-        self.head.page.wait_for_function(
-            """async (due) => {
-              const view = await (await fetch("/view.json")).json();
-              const at = Object.fromEntries(view.tables.map((one) => [one.table, one]));
-              return due.every(([table, round]) => at[table]?.round === round && at[table].state === "restoring");
-            }""",
-            arg=[*due.items()],
-            timeout=LONGEST_S * 1000,
-            polling=500,
-        )
+        with self.venue.explained():
+            self.head.page.wait_for_function(
+                """async (due) => {
+                  const view = await (await fetch("/view.json")).json();
+                  const at = Object.fromEntries(view.tables.map((one) => [one.table, one]));
+                  return due.every(([table, round]) => at[table]?.round === round && at[table].state === "restoring");
+                }""",
+                arg=[*due.items()],
+                timeout=LONGEST_S * 1000,
+                polling=500,
+            )
 
     def seating(self) -> dict[Place, dict[str, str]]:
         """Return who sits where, as everybody can read it."""

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256, Hash
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error
 
 from broker.cli.main import homologue
 from broker.mqtt.certificates import Certificates
@@ -32,6 +32,7 @@ from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing
 from kiosk.pairing.exchange import request_pairing
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.small import state
+from tests.chromium import chromium
 from tests.demo_event import MakeEvent
 from tests.encryption import trusting
 
@@ -239,10 +240,7 @@ def test_a_browser_that_knows_the_events_authority_opens_the_desk_and_another_do
 
 def title(address: str, arguments: list[str]) -> str:
     """Return the title of a page in Chromium, or why it is not opened."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", *arguments]
-        )
+    with chromium(*arguments) as browser:
         page = browser.new_page()
         page.set_default_timeout(60_000)
         try:
@@ -250,8 +248,6 @@ def title(address: str, arguments: list[str]) -> str:
             return page.title()
         except Error as error:
             return str(error)
-        finally:
-            browser.close()
 
 
 def key_hash(certificates: Certificates) -> str:

@@ -4,27 +4,30 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
-from broker.protocol import Receipt, ScorerState, decode, topics
+from broker.protocol import Receipt, ScorerState, decode, encode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.client import Client
-from tests.broker.scorer.small import sent, state
+from tests.broker.scorer.small import state
 from tests.demo_event import MakeEvent
+from tests.e2e.standstill import explained
 from tests.encryption import table_identity
 
 pytestmark = pytest.mark.slow
 
 SOON_S = 120.0
+LAST_LINES = 30
 
 
 class Machines:
@@ -33,6 +36,7 @@ class Machines:
     def __init__(self, folder: Path, broker: Broker, leaving: ExitStack) -> None:
         self.folder, self.broker, self._leaving = folder, broker, leaving
         self.said: list[str] = []
+        self._scorers: list[DemoProcess] = []
 
     def copy(self, new: str) -> None:
         """Copy the first machine's folder while its scorer is at work."""
@@ -43,6 +47,7 @@ class Machines:
         where = f"127.0.0.1:{self.broker.port}"
         command = ["scorer", str(self.folder / name), "--broker", where, "--desk-port", "0", *options]
         child = DemoProcess(name, command, lambda who, line: self.said.append(f"{who}: {line}"))
+        self._scorers.append(child)
         self._leaving.callback(child.stop)
         return child
 
@@ -50,6 +55,14 @@ class Machines:
         """Return whom table 1 trusts, and who it is."""
         event = self.folder / "a"
         return Certificates.of_event(event).authority, table_identity(event, 1)
+
+    def explained(self) -> AbstractContextManager[None]:
+        """Wait for something: where it does not come, scorers and broker say what they have."""
+        return explained(self._log, self._scorers)
+
+    def _log(self) -> list[str]:
+        broker = self.broker.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return [*broker[-LAST_LINES:], *self.said]
 
     def active(self, name: str, *options: str) -> DemoProcess:
         """Start a scorer, and wait until its desk is open."""
@@ -72,18 +85,24 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEve
 
 @pytest.fixture
 def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
-    """Return a table's hello, and what the active scorer answers."""
+    """Return a table's hello, and what the active scorer answers: it knows the device, else it answered no receipt."""
+    authority, identity = machines.shown()
+    assert identity.key is not None
+    device = identity.key.device
     with Client(machines.broker, session="table-1") as client:
-        client.trust(*machines.shown())
+        client.trust(authority, identity)
         assert client.connect()
         assert client.subscribe(topics.RECEIPT.at(NAME, table=1)) == [True]
 
         def hello(start: int) -> Receipt:
-            while not client.heard.empty():
-                client.heard.get()
-            _, payload = sent(state(1, start=start))
-            client.say(topics.STATE.at(NAME, table=1), payload.replace(b'"cup"', f'"{NAME}"'.encode()), retain=True)
-            return decode(Receipt, client.hear().payload)
+            with machines.explained():
+                if start == 1:
+                    client.hear()  # what a scorer publishes as it connects answers nobody
+                while not client.heard.empty():
+                    client.heard.get()
+                said = replace(state(1, start=start, device=device), event=NAME)
+                client.say(topics.STATE.at(NAME, table=1), encode(said), retain=True)
+                return decode(Receipt, client.hear().payload)
 
         yield hello
 

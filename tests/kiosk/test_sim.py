@@ -1,6 +1,7 @@
 """People at a simulated riichi table: whatever their script says is what the session has in the end."""
 
 import random
+import time
 from typing import cast
 
 import msgspec
@@ -13,6 +14,7 @@ from kiosk.sim import RiichiPeople, Script
 from kiosk.table import Phase, Table
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
+from tests.kiosk.tables import S
 from vision.sim.table import SimulatedTable
 
 FU30 = RiichiWin(han=3, fu=30)
@@ -38,9 +40,12 @@ class Fingers:
         self._at.sitting.press(seat)
 
 
-def played(hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal") -> list[RiichiRecorded]:
-    """Let people play a session; return its entries."""
+def played(
+    hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal", now: int | None = None
+) -> list[RiichiRecorded]:
+    """Let people play a session, at a table whose clock begins with `now` (ns); return its entries."""
     at = Keyed(RiichiSitting(session_plan(profile=profile)))
+    at.sitting.now = at.sitting.now if now is None else now
     people = RiichiPeople(
         Script(hands=hands, reaction_ms=0), Fingers(at), cast("SimulatedTable", None), at.type, "table 1"
     )
@@ -58,6 +63,11 @@ def played(hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal") -> 
 
 def test_what_the_script_says_is_what_the_session_has_and_then_it_is_ended() -> None:
     assert [entry.event for entry in played(HANDS)] == [*HANDS, RiichiEvent(kind="end")]
+
+
+def test_people_wait_for_no_clock_but_the_table_s_own_which_may_be_hours_ahead_of_the_machine_s() -> None:
+    later = time.monotonic_ns() + 10 * 3600 * S
+    assert len(played(HANDS, now=later)) == len(HANDS) + 1
 
 
 @pytest.mark.parametrize(("seed", "profile"), [(1, "riichi-montreal"), (2, "riichi-montreal"), (3, "riichi-basic")])

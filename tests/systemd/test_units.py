@@ -10,10 +10,12 @@ from unittest.mock import patch
 import click
 import pytest
 
+from broker.cli.publish import publish
 from broker.cli.scorer import scorer
 from broker.sim.demo_event import write_kiosk
 from kiosk.maintenance import table
 from kiosk.spare import memory_folder
+from tests.broker.scorer.folders import event_folder
 from tests.demo_event import MakeEvent
 from tests.systemd.units import (
     HERE,
@@ -30,12 +32,13 @@ from tests.systemd.units import (
 
 KIOSK: Final = unit("homologue-kiosk@.service")
 SCORER: Final = unit("homologue-scorer@.service")
+PUBLISH: Final = unit("homologue-publish@.service")
 MOSQUITTO: Final = unit("homologue-mosquitto.service")
 CERTIFICATES: Final = unit("homologue-mosquitto-certificates.service")
 FAILED: Final = unit("homologue-failed@.service")
 LIMITS: Final = unit("homologue-limits.service")
 
-EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6, LIMITS: 14}
+EXPOSURE: Final = {KIOSK: 15, SCORER: 12, PUBLISH: 11, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6, LIMITS: 14}
 """The most that `systemd-analyze security` may find, in tenths: devices cost the kiosk something, and it costs
 something to read what is the scorer's and write what is Mosquitto's."""
 
@@ -85,7 +88,7 @@ def test_a_unit_with_more_open_is_seen(path: Path, tmp_path: Path) -> None:
     assert judged.returncode != 0
 
 
-every_service = pytest.mark.parametrize("path", [KIOSK, SCORER, MOSQUITTO], ids=lambda path: path.name)
+every_service = pytest.mark.parametrize("path", [KIOSK, SCORER, PUBLISH, MOSQUITTO], ids=lambda path: path.name)
 
 
 @every_service
@@ -169,6 +172,15 @@ def test_the_scorers_options_in_the_installers_page_are_options() -> None:
         parsed(scorer, command_line(SCORER, options))
 
 
+def test_publish_takes_its_command_line_and_reads_what_the_scorer_writes() -> None:
+    asked = parsed(publish, command_line(PUBLISH))
+    assert (asked["folder"], asked["watch"]) == (Path(command_line(SCORER)[-1]), True)
+    assert [str(asked["target"])] == [
+        f"/var/lib/{one.replace('%i', 'table-3')}" for one in values(PUBLISH, "StateDirectory")
+    ]
+    assert values(PUBLISH, "User") == values(SCORER, "User")
+
+
 def test_the_state_is_where_the_commands_write() -> None:
     assert command_line(SCORER)[-1] == f"/var/lib/{values(SCORER, 'StateDirectory')[0].replace('%i', 'table-3')}"
 
@@ -199,6 +211,13 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
     process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
     lines = said(process, "No accounts yet: ")
     assert [line.split(":")[0] for line in lines] == ["Broker", "Broker program", "Desk", "No accounts yet"]
+    assert process.returncode == 0
+
+
+def test_publish_works_with_the_units_system_calls(tmp_path: Path) -> None:
+    words = ("publish", str(event_folder(tmp_path / "cup")), "--to", str(tmp_path / "web"), "--watch", "--json")
+    process = under(PUBLISH, *words)
+    assert any('"written": 76' in line for line in said(process, '"written"'))
     assert process.returncode == 0
 
 

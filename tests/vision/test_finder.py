@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
-from vision.detections import Detections
-from vision.finder import find_tiles, quads_of_frames
-from vision.geometry import Picture, Quad
+from vision.detections import DetectedTile, Detections
+from vision.finder import _of_one_size, find_tiles, quads_of_frames
+from vision.geometry import Picture, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
 from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height, outline
@@ -111,3 +111,33 @@ def test_any_frame_gives_a_clockwise_quad_with_its_short_ends_first(numbers: lis
     (quad,) = quads_of_frames(frame)
     right, down = quad[1] - quad[0], quad[3] - quad[0]
     assert right[0] * down[1] - right[1] * down[0] > 0
+
+
+def thing(x: float, likelihood: float, large: float = 1.0) -> DetectedTile:
+    """Return what a look has found: so many times the usual area."""
+    return DetectedTile(
+        rectangle(np.array([x, 50.0]), 22 * large**0.5, 30 * large**0.5), face_up=False, likelihood=likelihood
+    )
+
+
+ROW = [thing(100.0 * at, 0.95) for at in range(1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("lead", "large", "kept"),
+    [(0.01, 3.0, 1.0), (0.01, 0.4, 1.0), (0.1, 3.0, 1.0), (0.12, 3.0, 3.0), (0.2, 0.4, 0.4), (-0.01, 3.0, 1.0)],
+)
+def test_of_two_outlines_about_one_middle_that_of_the_usual_size_stays_unless_the_other_is_much_surer(
+    lead: float, large: float, kept: float
+) -> None:
+    alone = thing(900.0, 0.75)
+    rival = thing(902.0, 0.75 + lead, large)
+    for both in ([alone, rival], [rival, alone]):
+        left = [tile for tile in _of_one_size([*ROW, *both]) if tile.quad[:, 0].mean() > 800]
+        assert left == [alone if kept == 1.0 else rival]
+
+
+@pytest.mark.parametrize(("large", "kept"), [(4.4, True), (4.6, False), (1 / 4.4, True), (1 / 4.6, False)])
+def test_what_is_far_from_the_usual_size_is_no_tile(large: float, *, kept: bool) -> None:
+    odd = thing(900.0, 0.9, large)
+    assert (odd in _of_one_size([*ROW, odd])) == kept

@@ -11,9 +11,11 @@ from vision.plane import HEIGHT
 from vision.strays import (
     colour_groups,
     expected_outline,
+    expected_pitch,
     is_of_colour,
     is_of_size,
     is_printed_alike,
+    outline_as_large,
     unlike_tiles,
     usual_spot,
 )
@@ -190,3 +192,51 @@ def test_the_usual_spot_is_that_of_most_numbers_and_labels_have_none() -> None:
     numbers = [mark(), mark(spot=SPOT + 0.01), mark(spot=SPOT + 0.4), None, label()]
     assert usual_spot(numbers) == pytest.approx(SPOT + 0.01)
     assert usual_spot([label(), None]) is None
+
+
+NARROW = np.array([0.22, 0.12, *[0.2] * 8])
+"""Widths of digits, in shares of a tile: a wide 0, a narrow 1."""
+
+
+def in_print(serial: int, widths: Points = NARROW) -> TileMark:
+    """Return a number whose outer digits' middles are as far apart as their widths make it."""
+    first, middle, last = (widths[int(digit)] for digit in f"{serial:03d}")
+    return mark(serial, pitch=float((first + last) / 2 + middle) / 2)
+
+
+TRAY = [in_print(serial) for serial in (1, 12, 20, 35, 41, 57, 63, 78, 80, 90, 101, 110, 124, 133, 96, 7, 48, 69)]
+
+
+@pytest.mark.parametrize("serial", [111, 117, 100, 4, 131])
+def test_how_wide_a_number_is_follows_from_its_digits(serial: int) -> None:
+    print_of_set = in_print(serial)
+    assert expected_pitch(print_of_set, TRAY) == pytest.approx(print_of_set.pitch, rel=0.05)
+    assert is_printed_alike(print_of_set, [*TRAY])
+
+
+def test_a_narrow_one_in_a_set_whose_digits_are_all_as_wide_is_on_no_tile_of_it() -> None:
+    even = [in_print(one.serial or 0, np.full(10, 0.2)) for one in TRAY]
+    assert not is_printed_alike(in_print(111), [*even])
+    assert not is_printed_alike(in_print(111, np.full(10, 0.2)), [*TRAY])
+
+
+def test_a_digit_that_stands_in_no_other_number_is_as_wide_as_most() -> None:
+    numbers = [in_print(serial, np.full(10, 0.2)) for serial in (22, 25, 52, 32)]
+    assert expected_pitch(mark(111), numbers) == pytest.approx(0.2)
+
+
+def test_a_number_that_reads_both_ways_up_is_as_wide_either_way() -> None:
+    both = TileMark(None, None, None, 0.99, SPOT, either=(68, 89), pitch=0.2)
+    assert expected_pitch(both, TRAY) == pytest.approx(expected_pitch(in_print(68), TRAY))
+
+
+@given(degrees=st.floats(0, 360), large=st.floats(0.5, 3.0))
+def test_an_outline_that_is_too_large_becomes_as_large_as_a_tile_of_the_tray(degrees: float, large: float) -> None:
+    turn = np.radians(degrees)
+    spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    lies, seen = (
+        (large_or_not @ spin + [3.0, 5.0]) @ CAMERA
+        for large_or_not in (rectangle(np.zeros(2), 1.0, HEIGHT), rectangle(np.zeros(2), large, large * HEIGHT))
+    )
+    near = rectangle(np.array([4.0, 9.0]), 1.0, HEIGHT) @ CAMERA
+    assert outline_as_large(seen, near) == pytest.approx(lies, abs=1e-6)

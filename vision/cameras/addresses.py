@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from vision.cameras.camera import Camera, parse_camera_settings, setting_number, split_camera_query
+from vision.cameras.lens import split_lens
 from vision.errors import CameraAddressError
 from vision.sim.optics import parse_optics
 from vision.sim.table import SimulatedTable
@@ -17,12 +18,15 @@ def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
 
     Raises CameraAddressError, CameraMissingError. What drives a camera is imported only for it.
     """
-    return _opener(address, world)()
+    plain, lens = split_lens(address)
+    camera = _opener(plain, world)()
+    camera.lens = lens
+    return camera
 
 
 def check_camera_address(address: str) -> str:
     """Return the address back if a camera can have it, with these settings. Raises CameraAddressError."""
-    _opener(address, None)
+    _opener(split_lens(address)[0], None)
     return address
 
 

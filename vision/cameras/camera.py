@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from broker.closing import Closing
+from vision.cameras.lens import Lens
 from vision.errors import CameraAddressError, CameraClosedError, PictureError
 from vision.geometry import Picture
 
@@ -106,6 +107,8 @@ class Camera(Closing):
         """No other picture will come."""
         self.settling = 0
         """Frames after which another exposure shows."""
+        self.lens: Lens | None = None
+        """What bends its pictures, where that is known: `frame` straightens them."""
 
     def expose(self, stops: int) -> bool:
         """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
@@ -113,6 +116,11 @@ class Camera(Closing):
 
     def frame(self) -> Picture:
         """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
+        taken = self._take()
+        return taken if self.lens is None else self.lens.straightened(check_frame(taken))
+
+    def _take(self) -> Picture:
+        """Take a picture as the lens has it; as `frame`."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ class PicturesCamera(Camera):
         self._next = 0
         self.shown: Path | None = None
 
-    def frame(self) -> Picture:
+    def _take(self) -> Picture:
         """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
         self._require_open()
         self.shown = self._files[self._next]

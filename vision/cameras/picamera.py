@@ -135,7 +135,7 @@ class PiCamera(Camera):
             return True
         return stops == 0 or (self.expose(0) and False)
 
-    def frame(self) -> Picture:
+    def _take(self) -> Picture:
         """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
         self._require_open()
         self._asked += 1

@@ -94,7 +94,7 @@ class V4l2Camera(Camera):
         taken &= self._capture.set(cv2.CAP_PROP_EXPOSURE, value)
         return taken and isclose(self._capture.get(cv2.CAP_PROP_EXPOSURE), value, rel_tol=_NEAR)
 
-    def frame(self) -> Picture:
+    def _take(self) -> Picture:
         """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
         self._require_open()
         taken, picture = self._capture.read()

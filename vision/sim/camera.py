@@ -39,7 +39,7 @@ class SimulatedCamera(Camera):
         self._coming = [self._stops] * self.settling + [stops]
         return True
 
-    def frame(self) -> Picture:
+    def _take(self) -> Picture:
         """Take a picture of the tray as it is now; raises CameraUnpluggedError while the cable is out."""
         self._require_open()
         view = self._mishaps(self.world.view)

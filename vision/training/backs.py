@@ -60,6 +60,7 @@ def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEAST_CONTRAST = 0.10
+_NARROW = (0.55, 0.8)  # of a font's width: few families are as narrow as what engravers and sign makers use
 Reals = NDArray[np.floating]
 Art = Reals  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
 Chance = np.random.Generator
@@ -105,7 +106,7 @@ def draw_style(chance: Chance) -> NumberStyle:
         font=font,
         plain_one=bool(has_plain_stroke(font) and chance.random() < 0.25),
         stroke=int(chance.choice([0, 0, 0, -2, -1, 1, 2])),
-        stretch=float(chance.choice([1.0, chance.uniform(0.75, 1.3)])),
+        stretch=float(chance.choice([1.0, chance.uniform(0.75, 1.3), chance.uniform(*_NARROW)])),
         spacing=float(chance.choice([0.0, 0.0, chance.uniform(0.0, 0.25)])),
         width=float(chance.uniform(0.5, 0.88)),
         height=float(chance.uniform(0.13, 0.31)),

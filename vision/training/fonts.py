@@ -18,9 +18,10 @@ from PIL import ImageFont
 FOLDERS = tuple(Path(folder) for folder in os.environ.get("HOMOLOGUE_FONTS", "/usr/share/fonts").split(":"))
 SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
 _NOT = re.compile(
-    r"italic|oblique|cjk|symbol|math|serif|thin|hairline|extralight|ultralight|outline|emoji|braille|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
+    r"italic|oblique|cjk|symbol|math|serif|hairline|outline|emoji|braille|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
     re.IGNORECASE,
 )
+_FINE = re.compile(r"thin|extralight|ultralight", re.IGNORECASE)  # for training alone: what judges stays as it was
 _UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
 
 Part = Literal["calibration", "test"]
@@ -69,7 +70,8 @@ def families() -> Families:
 @cache
 def families_kept_back(part: Part, look: Look) -> Families:
     """Return the installed files that are kept back for a purpose, by the names of the list."""
-    files = _usable_files() if look == "print" else [path for path in _all_files() if _has_digits(path)]
+    usable = [path for path in _usable_files() if not _FINE.search(path.name)]
+    files = usable if look == "print" else [path for path in _all_files() if _has_digits(path)]
     groups = (
         tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look]
     )

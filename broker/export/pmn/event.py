@@ -7,10 +7,8 @@ what lay on the table at their end.
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import HandRecord
 from broker.export.pmn.check import outcome_of
 from broker.export.pmn.record import (
     PmnRecord,
@@ -22,30 +20,26 @@ from broker.export.pmn.record import (
     tray_walls,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import Deal, Outcome, Profile, RuleError, seat_wind
+from broker.rules import Deal, Profile, RuleError, seat_wind
 from broker.rules import seat_points as points_of
 from broker.rules.mcr import (
     Action,
-    Ending,
-    FoundPlay,
-    Hu,
     Judge,
-    LaidSeat,
     PlayState,
     apply_action,
-    count_hu,
     open_play,
-    play_from_rivers,
-    replay_actions,
 )
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay
+from broker.scorer.kept_plays import recorded_judge
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ScoredPlay
 
 
-def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: bool = False) -> Iterator[PmnRecord]:
-    """Return a record for each play, by round and table.
+def event_records(
+    stored: StoredEvent, *, with_deals: bool = False, embargoed: bool = False, deal: int | None = None
+) -> Iterator[PmnRecord]:
+    """Return a record for each play, by round and table; of one `deal` alone where it is named.
 
     Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
     the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
@@ -55,7 +49,7 @@ def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: b
         raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
     told, fouled = with_deals or stored.room.over, _fouled(stored)
     for at, laid in stored.played():
-        if embargoed or not stored.embargoed(laid.deal):
+        if deal in (None, laid.deal) and (embargoed or not stored.embargoed(laid.deal)):
             yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)
 
 
@@ -72,51 +66,12 @@ def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
         return None
     try:
         deal, rules = stored.event.open_deal(hand.deal), stored.event.profile
-        judge = _recorded_judge(laid)
+        judge = recorded_judge(laid)
         seen = record_play(deal, hand.actions, rules, judge) if isinstance(rules, Profile) else None
     except RuleError:
         return None
     same = seen is not None and seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer)
     return seen.steps if seen and same else None
-
-
-def _recorded_judge(laid: CountedPlay) -> Judge:
-    """Judge that a hand is worth what was recorded, if it is a win at all."""
-
-    def judge(hu: Hu) -> int:
-        count_hu(hu)
-        return laid.winners.get(hu.seat, 0)
-
-    return judge
-
-
-class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):
-    """What lay on the table at the end of a play, by its serials, as a camera or a person has read it."""
-
-    seats: dict[Seat, LaidSeat]
-    winning: int | None = None
-    """The winning tile; None: of a discard the last of its river."""
-
-
-def find_play(stored: StoredEvent, table: int, round_: int, laid: LaidPlay) -> tuple[FoundPlay, HandRecord]:
-    """Return how a recorded play went, and its record. Raises RuleError `play_unknown` or as `play_from_rivers`."""
-    try:
-        play = stored.room.play((table, round_))
-    except KeyError:
-        play = None
-    rules = stored.event.profile
-    if play is None or play.win is None or not isinstance(rules, Profile):
-        raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}")
-    deal = stored.event.open_deal(play.deal)
-    ending = Ending(Outcome(play.win, play.winners, play.discarder), laid.winning)
-    found = play_from_rivers(deal, stored.event.order(play.deal), laid.seats, ending)
-    if not found.irregular:
-        replay_actions(deal, found.actions, rules.payments, _recorded_judge(play))
-    sure = {id(step.action) for step in found.steps if step.share == 1}
-    unproved = (
-        number for number, action in enumerate(found.actions, 1) if action.do != "no_claim" and id(action) not in sure
-    )
-    return found, HandRecord(round_, table, play.deal, found.actions, tuple(unproved))
 
 
 def false_hu_cost(stored: StoredEvent) -> Collection[int]:

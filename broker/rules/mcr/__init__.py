@@ -41,10 +41,7 @@ from broker.rules.mcr.play_from_rivers import (
     PlayStep,
     play_from_rivers,
 )
-from broker.rules.mcr.play_search import (
-    CALLED,
-    LaidSeat,
-)
+from broker.rules.mcr.play_search import CALLED
 from broker.rules.mcr.referee import (
     CHOWS,
     RUNS,

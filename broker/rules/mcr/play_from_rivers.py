@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
 from broker.rules.errors import RuleError
 from broker.rules.mcr.hand import McrMeld
@@ -28,7 +28,6 @@ from broker.rules.mcr.play_search import (
     DealtTiles,
     DeclaredMeld,
     Done,
-    LaidSeat,
     LaidTable,
     PlaySearch,
     Serial,

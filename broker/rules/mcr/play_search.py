@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, TRAY, Deal, SerialTray
 from broker.rules.errors import RuleError
 from broker.rules.mcr.turns import WALL, Action, Do, Over, Turns, apply_turn, begin_turns
@@ -22,19 +21,7 @@ Serial = int | None
 """None: a tile that was not read."""
 
 CALLED: Final = 0
-"""In a river: the gap that a claimed tile has left."""
-
-
-class LaidSeat(Struct, frozen=True, forbid_unknown_fields=True):
-    """What lies before one seat at the end of a play."""
-
-    river: tuple[Serial, ...] = ()
-    """In the order of discarding, without what was claimed; where a gap was left for that, 0."""
-    melds: tuple[tuple[Serial, ...], ...] = ()
-    hand: tuple[Serial, ...] | None = None
-    """The concealed tiles, in any order; None where nobody has looked."""
-    gaps: bool = False
-    """Whether every claimed tile has left a gap in the river; the last ones cannot be seen."""
+"""In a river: the gap that a claimed tile has left, but the last ones, which cannot be seen."""
 
 
 class DealtTiles(NamedTuple):

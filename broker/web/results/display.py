@@ -139,7 +139,7 @@ class DisplayPage:
                 rounds=rounds[to_come],
                 to_come=to_come,
                 letters=SEAT_LETTERS,
-                version=snapshot.event.version,
+                version=None if ladder.final else snapshot.event.version,
                 stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
                 pagination=pagination,
                 following=f"/display?{urlencode(following)}",

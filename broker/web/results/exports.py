@@ -1,19 +1,23 @@
 """Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
+from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
+from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
@@ -44,6 +48,8 @@ WITHOUT_EMBARGO: Final = frozenset({"ema.csv", "certificates.pdf", "booklet.pdf"
 
 WHO: Final = "see_public"
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class ListedExport:
@@ -54,6 +60,15 @@ class ListedExport:
     why: Message | None = None
     embargo: bool = True
     """Whether an arbiter can have it with deals under embargo."""
+
+
+@contextmanager
+def as_rule_error() -> Iterator[None]:
+    """Raise what is wrong with the store as an error that a page shows."""
+    try:
+        yield
+    except (ScorerError, StoreError) as problem:
+        raise RuleError(problem.code, str(problem)) from None
 
 
 class ExportsPage:
@@ -67,12 +82,15 @@ class ExportsPage:
 
         Who has logged in has a turn apart: the public cannot keep an arbiter from the files.
         """
+        self._replays: dict[tuple[int, str], tuple[tuple[int, int], str]] = {}
+        """The replay of each deal in each language, with the version of the view and the time of the plays in it."""
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
             self._access.route("/exports", self.show, WHO),
             self._access.route("/exports/{name}", self.download, WHO),
+            self._access.route("/deal/{deal:int}/replay", self.replay, WHO),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -97,16 +115,43 @@ class ExportsPage:
             raise NotAllowed("this export is not for your role")
         if embargoed:
             await run_in_threadpool(self._trace.looked, visitor, [name])
+        try:
+            content, media = await self._in_turn(visitor, partial(self._content, request, name, embargoed=embargoed))
+        except ExportsBusy as busy:
+            return self._page(request, busy)
+        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
+        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+
+    async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
+        """Return what is made from the whole journal. Raises ExportsBusy while another one is made."""
         turn = self._turns[visitor.session is not None]
         # Taken before there is a thread and never waited for: everybody is answered in these few threads.
         if not turn.acquire(blocking=False):
-            return self._page(request, ExportsBusy())
+            raise ExportsBusy
         try:
-            content, media = await run_in_threadpool(self._content, request, name, embargoed=embargoed)
+            return await run_in_threadpool(make)
         finally:
             turn.release()
-        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
-        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+
+    async def replay(self, request: Request) -> Response:
+        """Replay one deal, all tables side by side, once its faces are no secret any more: that of the deal's page."""
+        deal, language = request.path_params["deal"], translator_for(request).language
+        view = self._feed.current
+        if deal not in self._room.planned.expected:
+            raise PageUnknown("there is no such deal")
+        if not view.final:
+            raise RuleError("not_final", "faces are secret until the standings are final")
+        asked, hands = (deal, language), self._folder / HANDS
+        known = view.version, hands.stat().st_mtime_ns if hands.exists() else 0
+        kept = self._replays.get(asked)
+        if kept is None or kept[0] != known:
+            make = partial(self._replay, Translator(language), deal)
+            kept = self._replays[asked] = known, await self._in_turn(visitor_of(request), make)
+        return HTMLResponse(kept[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
+
+    def _replay(self, _: Translator, deal: int) -> str:
+        with as_rule_error():
+            return replay_page(open_stored_event(self._folder), _, deal)
 
     def _listed(self, one: Export) -> "ListedExport":
         why, lacking = None, one.lacking(self._room.planned)
@@ -122,14 +167,12 @@ class ExportsPage:
 
     def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
         visitor = visitor_of(request)
-        try:
+        with as_rule_error():
             source = self._source(request, embargoed=embargoed)
             if name == ZIP:
                 return archive(source, self._may_take(visitor)), "application/zip"
             export = BY_NAME[name]
             content = export.content(source)
-        except (ScorerError, StoreError) as problem:
-            raise RuleError(problem.code, str(problem)) from None
         return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:

@@ -3,14 +3,15 @@
 Before that faces are secret, and nothing of this is given to anybody, arbiters either.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
 from broker.errors import BrokerError
-from broker.event.par import PAR, DealPar, EventPar, SeatPar, played_hash, read_par
+from broker.event.files import HANDS, read_hands
+from broker.event.par import PAR, DealPar, SeatPar, par_of_deal, read_par
 from broker.export.pmn.record import in_order
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal, RuleError
@@ -21,6 +22,8 @@ from broker.terms import tile_signs
 from broker.web.svg import interval_bar
 
 HAND = ROWS[0]
+
+T = TypeVar("T")
 
 
 class DrawnTile(NamedTuple):
@@ -43,6 +46,8 @@ class PlayedDeal(NamedTuple):
 
     deal: Deal
     par: DealPar | None
+    replay: bool = False
+    """Whether it is known step by step how some table played it."""
 
     def trays(self) -> dict[Seat, SeatTray]:
         """Return the tiles of each seat."""
@@ -67,12 +72,32 @@ def _drawn(faces: Sequence[str]) -> list[DrawnTile]:
     return [DrawnTile(face[1], *tile_signs(face)) for face in faces]
 
 
+class KeptFile(Generic[T]):
+    """A file of an event's folder, read again when it has changed."""
+
+    def __init__(self, folder: Path | None, name: str, read: Callable[[Path], T | None]) -> None:
+        self._folder, self._name, self._read = folder, name, read
+        self._kept: tuple[int, T | None] = 0, None
+
+    def read(self) -> T | None:
+        """Return what the file holds by now; None where there is none, or none that can be read."""
+        if self._folder is None:
+            return None
+        try:
+            at = (self._folder / self._name).stat().st_mtime_ns
+            if at != self._kept[0]:
+                self._kept = at, self._read(self._folder)
+        except (OSError, RuleError, BrokerError):
+            return None
+        return self._kept[1]
+
+
 class PlayedDeals:
-    """Opens deals once they are public. `folder` is the event's; without it there is no par."""
+    """Opens deals once they are public. `folder` is the event's; without it there is no par, and no replay."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._path = folder / PAR if folder else None
-        self._kept: tuple[int, EventPar | None] = 0, None
+        self._par = KeptFile(folder, PAR, read_par)
+        self._replayed = KeptFile(folder, HANDS, lambda inside: {hand.deal for hand in read_hands(inside)})
 
     def of(self, snapshot: Snapshot, deal: int) -> PlayedDeal | None:
         """Return a deal; None while it is secret, where its key is missing, and for riichi, whose red fives differ."""
@@ -83,19 +108,5 @@ class PlayedDeals:
             opened = event.open_deal(deal)
         except (RuleError, BrokerError, KeyError):
             return None
-        par = self._par()
-        known = par.deals.get(deal) if par and par.event == event.name else None
-        same = known is not None and known.deal_hash == played_hash(opened, event.profile.payments)
-        return PlayedDeal(opened, known if same else None)
-
-    def _par(self) -> EventPar | None:
-        """Return what the file holds by now; None where there is none, or none that can be read."""
-        if self._path is None:
-            return None
-        try:
-            at = self._path.stat().st_mtime_ns
-            if at != self._kept[0]:
-                self._kept = at, read_par(self._path.parent)
-        except (OSError, RuleError):
-            return None
-        return self._kept[1]
+        par = par_of_deal(self._par.read(), event.name, opened, event.profile.payments)
+        return PlayedDeal(opened, par, replay=deal in (self._replayed.read() or ()))

@@ -53,8 +53,8 @@ QUERY: Final = ("by", "stage", "page")
 
 NUMBERED: Final = ("deal", "team")
 
-NOT_IN_FILES: Final = {"search": False, "slips": None}
-"""What needs a desk that answers: the search of names, and the codes by which a player asks for a receipt."""
+NOT_IN_FILES: Final = {"search": False, "slips": None, "replays": False}
+"""What needs a desk that answers: the search of names, codes by which a player asks for a receipt, and replays."""
 
 LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DOTALL)
 FIRST_PLACES: Final = 10
@@ -116,7 +116,7 @@ class PublishedPages:
     def files(self, snapshot: Snapshot) -> dict[str, bytes]:
         """Return all files by name: what others lead to comes first, the entrance last."""
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
-        self._kept = {file: page for _ in translators().values() for file, page in self._pages(sheets, _)}
+        self._kept = dict(self._pages(sheets))
         public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
         text = "\ufeff" + standings_csv(public.standings, public.event.origin_of)  # by which Excel knows UTF-8
         title = public.event.plan.title
@@ -127,22 +127,23 @@ class PublishedPages:
             "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 
-    def _pages(self, sheets: Sheets, _: HtmlTranslator) -> Iterator[tuple[str, _Page]]:
-        """Return the pages of one language, those first that lead to the others."""
+    def _pages(self, sheets: Sheets) -> Iterator[tuple[str, _Page]]:
+        """Return the pages, those first that lead to others; each in all languages, which have its sheet in common."""
         makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
         final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
-            page = makers[address.kind](address.request(), ANYBODY, _)
-            file, key = f"{_.language}/{address.file}", (page.key, title, final)
-            kept = self._kept.get(file)
-            if kept is None or kept.key != key:
-                follows = address.kind == FOLLOWS and not final
-                kept = _Page(key, *_rendered(address, page, _, title, follows=follows))
-            yield file, kept
-            new = [lead for lead in kept.leads if lead not in found]
-            waiting += new
-            found.update(new)
+            for _ in translators().values():
+                page = makers[address.kind](address.request(), ANYBODY, _)
+                file, key = f"{_.language}/{address.file}", (page.key, title, final)
+                kept = self._kept.get(file)
+                if kept is None or kept.key != key:
+                    follows = address.kind == FOLLOWS and not final
+                    kept = _Page(key, *_rendered(address, page, _, title, follows=follows))
+                yield file, kept
+                new = [lead for lead in kept.leads if lead not in found]
+                waiting += new
+                found.update(new)
 
 
 def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, MakePage]:

@@ -46,7 +46,8 @@ class SeatingPage:
 
     def seating(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show who sits where, in all rounds: by name, or by table where the address says so."""
-        event = self._sheets.snapshot(visitor).event
+        snapshot = self._sheets.snapshot(visitor)
+        event, version = snapshot.event, None if snapshot.final else snapshot.event.version
         asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
         rounds, by_table = seating_rounds(event.plan), request.query_params.get("by") == "table"
         found: Sequence[TableOfRound] | Sequence[SeatedPlayer]
@@ -65,14 +66,14 @@ class SeatingPage:
             "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
             "pagination": pagination,
             "letters": SEAT_LETTERS,
-            "version": event.version,
+            "version": version,
             "seats": SEATS,
             "names": {one.id: one.name for one in event.players.values()},
             "may_print": visitor.may("print_sheets"),
             "prints": SEATING_PRINTS,
         }
         return LivePage(
-            "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, event.version)
+            "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, version)
         )
 
     async def printed(self, kind: str, request: Request) -> Response:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.seating import seating_of
+from broker.event.seating import places_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
@@ -154,6 +154,7 @@ class ResultsPage:
             "before": before,
             "after": after,
             "played": played,
+            "replays": True,
         }
         return LivePage("deal.html", _("Deal {deal}", deal=number), values, (sheet, pagination, before, after, played))
 
@@ -163,7 +164,7 @@ class ResultsPage:
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
         event = self._sheets.snapshot(visitor).event
         plan, version = event.plan, event.version
-        places = seating_of(plan)[sheet.player]
+        places = places_of(plan, sheet.player)
         values = {
             "sheet": sheet,
             "chart": chart,

@@ -14,6 +14,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from broker.event import Event
 from broker.i18n import N_, folded
 from broker.protocol import (
     SEATS,
@@ -29,7 +30,6 @@ from broker.protocol import (
     FineRuled,
     Fouled,
     PlanChanged,
-    Player,
     PlayerCorrected,
     Seat,
     SessionsCorrected,
@@ -40,8 +40,7 @@ from broker.protocol import (
     Withdrawn,
     players_named,
 )
-from broker.rules import AwardRules
-from broker.rules.infractions import Infraction
+from broker.rules.infractions import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.tables import Visit
@@ -69,14 +68,9 @@ class RulingText(NamedTuple):
 class RulingWriter:
     """Tells of rulings in one language."""
 
-    def __init__(
-        self,
-        _: HtmlTranslator,
-        players: Mapping[str, Player],
-        awards: AwardRules,
-        infractions: Mapping[str, Infraction],
-    ) -> None:
-        self._, self._players, self._awards, self._infractions = _, players, awards, infractions
+    def __init__(self, _: HtmlTranslator, event: Event) -> None:
+        self._, self._players, self._awards = _, event.known, event.profile.awards
+        self._infractions = infractions_of(event.profile)
 
     def of(self, change: RulingChange) -> RulingText:
         """Return what a ruling is, and what it changes of what it is about."""

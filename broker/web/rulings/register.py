@@ -20,7 +20,7 @@ from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appe
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.rulings.service import RulingService
 from broker.web import Access, HtmlTranslator, PageUnknown, render_page, translator_for, visitor_of
-from broker.web.labels import ROLE, RULING, VERDICT
+from broker.web.labels import ROLE, RULING, VERDICT, recorded_text
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.history import RulingWriter
 
@@ -100,7 +100,7 @@ class RegisterPage:
                 str(writer.infraction(entry.infraction)) or "–",
                 penalty_text(_, entry),
                 str(time),
-                " · ".join(filter(None, (_moment(entry.at), *_where(_, entry), entry.author, entry.reason))),
+                " · ".join(filter(None, _circumstances(_, entry))),
             )
             for entry, time in listed
         )
@@ -138,8 +138,8 @@ class RegisterPage:
             (_("About"), " · ".join(_about(_, entry)) or _("Event")),
             *((_(title), text) for title, text in ((N_("Ruling"), said.what), (N_("Was"), said.was)) if text),
             *([(_.pgettext("after a ruling", "Now"), said.now)] if said.now else []),
-            (_("Reason"), entry.reason),
-            (_("Given by"), " · ".join((entry.author, _(ROLE[entry.role]), _moment(entry.at)))),
+            (_("Reason"), _recorded(_, entry.reason)),
+            (_("Given by"), " · ".join((_recorded(_, entry.author), _(ROLE[entry.role]), _moment(entry.at)))),
             (_("State"), _("counts") if counts else _("taken back")),
         ]
         yield RecordPart(_("Ruling"), [(str(label), _plain(text)) for label, text in told])
@@ -171,9 +171,7 @@ class RegisterPage:
         return PageHeading(event.plan.title, kind, final, event.profile.id, "", at, _)
 
     def _writer(self, request: Request) -> RulingWriter:
-        event = self._rulings.event
-        infractions = infractions_of(event.profile)
-        return RulingWriter(translator_for(request), event.players, event.profile.awards, infractions)
+        return RulingWriter(translator_for(request), self._rulings.event)
 
 
 def penalty_text(_: HtmlTranslator, entry: RegisterEntry) -> str:
@@ -190,10 +188,13 @@ def _about(_: HtmlTranslator, entry: RulingEntry) -> Iterator[str]:
         yield _("Deal {deal}", deal=entry.deal)
 
 
-def _where(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
+def _circumstances(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
+    yield _moment(entry.at)
     if entry.play:
         yield _("Table {table}", table=entry.play[0])
         yield _("Round {round}", round=entry.play[1])
+    yield _recorded(_, entry.author or "")
+    yield _recorded(_, entry.reason)
 
 
 def _names(writer: RulingWriter, players: Iterable[str]) -> str:
@@ -202,6 +203,10 @@ def _names(writer: RulingWriter, players: Iterable[str]) -> str:
 
 def _plain(text: str) -> str:
     return text.striptags() if isinstance(text, Markup) else text
+
+
+def _recorded(_: HtmlTranslator, text: str) -> str:
+    return _plain(recorded_text(_, text))
 
 
 def _moment(at: int) -> str:

@@ -299,8 +299,7 @@ class RulingsPage:
         )
 
     def _writer(self, request: Request) -> RulingWriter:
-        event = self._rulings.event
-        return RulingWriter(translator_for(request), event.players, event.profile.awards, infractions_of(event.profile))
+        return RulingWriter(translator_for(request), self._rulings.event)
 
 
 def _riichi(rules: Rules) -> dict[str, object]:

@@ -1,12 +1,13 @@
 """All tables of a hall in one process and one thread, so that who gives the load takes little of the machine.
 
-Each table is an MQTT session of its own, with its last will, as its kiosk has it: `... crowd FOLDER PORT TABLES RATE
-SECONDS`. Says `connected SECONDS` when all are there.
+Each table is an MQTT session of its own, with its last will, as its kiosk has it: `... crowd FOLDER PORT RATE SECONDS
+[ROUND_S]`. Says `connected SECONDS` when all are there, and at its end the bytes that went each way.
 """
 
 import selectors
 import socket
 import ssl
+import struct
 import sys
 import time
 from collections.abc import Iterable
@@ -16,10 +17,11 @@ from typing import Any, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from broker.event import open_event
 from broker.protocol import topics
 from broker.protocol.tls import event_context
-from tests.benchmarks.scorer.large import NAME, large_event, table_address
-from tests.benchmarks.scorer.playing import Step, hello, lost, steps
+from tests.benchmarks.scorer.large import NAME, table_address
+from tests.benchmarks.scorer.playing import ROUND_S, Step, hello, lost, steps
 
 KEEPALIVE_S: Final = 10
 """As a kiosk has it."""
@@ -44,6 +46,12 @@ class Crowd:
     def all_here(self) -> bool:
         """Whether every table has its subscriptions."""
         return not self._to_come and len(self._listening) == len(self._clients)
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Bytes that all sessions have sent and received."""
+        each = [wire_bytes(client.socket()) for client in self._clients.values()]
+        return sum(sent for sent, _ in each), sum(received for _, received in each)
 
     def go_on(self, until: float) -> None:
         """Serve all sessions for a while (until a moment of the monotonic clock)."""
@@ -109,21 +117,27 @@ class Crowd:
         self._selector.modify(opened, selectors.EVENT_READ, client)
 
 
-def main(folder: str, port: str, tables: str, rate: str, seconds: str) -> None:
+def wire_bytes(connection: Any) -> tuple[int, int]:  # noqa: ANN401 - paho says of a socket that it is any
+    """Return the bytes that the other end of a connection has of us, and that we have of it, with what TLS adds."""
+    sent, received = struct.unpack_from("=QQ", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136), 120)
+    return int(sent), int(received)
+
+
+def main(folder: str, port: str, rate: str, seconds: str, round_s: str = str(ROUND_S)) -> None:
     """Connect all tables, then play: so many results a second, each table's play in steps."""
-    begun = time.monotonic()
-    crowd = Crowd(Path(folder), int(port), range(1, int(tables) + 1))
+    begun, event = time.monotonic(), open_event(Path(folder))
+    crowd = Crowd(Path(folder), int(port), event.tables)
     while not crowd.all_here:
         crowd.go_on(time.monotonic() + 0.1)
     print(f"connected {time.monotonic() - begun:.1f}", flush=True)
     crowd.go_on(time.monotonic() + 3)  # until what their greetings brought is over
     print("playing", flush=True)
-    begun = time.monotonic()
-    for after, step in steps(large_event(int(tables), 4), float(rate), float(seconds)):
+    begun, before = time.monotonic(), crowd.bytes
+    for after, step in steps(event, float(rate), float(seconds), float(round_s)):
         crowd.go_on(begun + after)
         crowd.say(step)
     crowd.go_on(time.monotonic() + 3)
-    print("played", flush=True)
+    print("played", *(now - had for now, had in zip(crowd.bytes, before, strict=True)), flush=True)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,14 @@ def cpu_s(pid: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def children(pid: int) -> list[int]:
+    """Return the brokers that a process has started."""
+    started = (
+        int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()
+    )
+    return [child for child in started if not Path(f"/proc/{child}/comm").read_text().startswith("python")]
+
+
 def waited_s(pid: int | None) -> float:
     """Return for how long a process was ready to run and had no processor: what others on the machine cost it."""
     found = 0.0
@@ -105,7 +113,7 @@ def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded", how: str
             scorer(folder, broker, plain=plain) as (child, url),
         ):
             words = [sys.executable, "-m", "tests.benchmarks.scorer.crowd", name, str(broker.port)]
-            with Popen([*words, str(tables), str(rate), str(seconds)], stdout=PIPE, text=True) as crowd:
+            with Popen([*words, str(rate), str(seconds)], stdout=PIPE, text=True) as crowd:
                 play(crowd, broker, child, url, folder)
 
 

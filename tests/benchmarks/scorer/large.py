@@ -44,7 +44,7 @@ CALLS_A_ROUND = 100
 @cache
 def key_of(table: int) -> SigningKey:
     """Return the key of a table's device."""
-    return SigningKey.from_bytes(b"a key of tables in benchmarks%3d" % (table % 1000))
+    return SigningKey.from_bytes(b"a key of tables in benchmark%4d" % table)
 
 
 class Chains:
@@ -83,18 +83,20 @@ def table_address(folder: Path, port: int, table: int) -> Address:
     return Address("127.0.0.1", port, "", "", known.ca, identity=identity)
 
 
-def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:
-    """Return what an event's folder holds: tables x rounds plays, with as many deals as tables."""
+def large_folder(tables: int, rounds: int, deals: int = 0) -> tuple[Plan, list[DealRecord], Registry]:
+    """Return what an event's folder holds: tables x rounds plays, with as many deals as tables unless it is said."""
+    deals = deals or tables
     plays = tuple(
-        BookedPlay(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
+        BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
         for round_ in range(1, rounds + 1)
         for table in range(1, tables + 1)
     )
     players = tuple(Player(id=player, name=player) for play in plays[:tables] for player in play.players.values())
     made = new_deal(1, "east", "east", Random(1))
-    deals = [DealRecord(number, 1, "east", "east", dict(made.faces)) for number in range(1, tables + 1)]
+    records = [DealRecord(number, 1, "east", "east", dict(made.faces)) for number in range(1, deals + 1)]
     registry = {1: dict(enumerate(Random(1).sample(FULL_SET, 136), 1))}
-    return Plan(NAME, "Benchmark", "oedmc-2020", players, plays), deals, registry
+    plan = Plan(NAME, "Benchmark", "oedmc-2020", players, plays, copies=-(-tables // deals))
+    return plan, records, registry
 
 
 def large_event(tables: int, rounds: int) -> Event:

@@ -55,9 +55,9 @@ class Step:
     payload: Callable[[], bytes]
 
 
-def steps(event: Event, rate: float, seconds: float) -> Iterator[tuple[float, Step]]:
+def steps(event: Event, rate: float, seconds: float, round_s: float = ROUND_S) -> Iterator[tuple[float, Step]]:
     """Return what all tables say, and when (s from the beginning): so many results a second, for so long."""
-    said = (one for one in plays(event) if one.table <= rate * ROUND_S)
+    said = (one for one in plays(event) if one.table <= rate * round_s)
     whole = groupby(said, key=lambda one: (one.table, one.fact.round))
     numbered = zip(range(int(rate * seconds)), whole, strict=False)
     courses = (_course(number / rate, tuple(facts)) for number, (_, facts) in numbered)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from broker.mqtt.brokers import Kind
-from tests.benchmarks.scorer.hall import cpu_s
+from tests.benchmarks.scorer.hall import children, cpu_s
 from tests.e2e.test_standby import take_over
 from tests.e2e.two_machines import TwoMachines
 
@@ -35,7 +35,7 @@ def frozen(two: TwoMachines) -> None:
 def hung(two: TwoMachines) -> None:
     """Freeze the first machine's broker too: connections stay, and nobody answers."""
     assert two.first.process is not None
-    for child in _children(two.first.process.pid):
+    for child in children(two.first.process.pid):
         os.kill(child, signal.SIGSTOP)
     frozen(two)
 
@@ -50,15 +50,6 @@ WAYS: Final[dict[str, Callable[[TwoMachines], None]]] = {
     "machine frozen": hung,
     "handed over": asked,
 }
-
-
-def _children(pid: int) -> list[int]:
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-        if not (Path(f"/proc/{child}/comm").read_text().startswith("python"))
-    ]
 
 
 def line(two: TwoMachines, name: str) -> str:
@@ -96,7 +87,7 @@ def main(kind: str = "embedded") -> None:
             print(line(two, name), flush=True)
             if two.first.process is not None and two.first.process.exit_code is None:
                 with suppress(ProcessLookupError):
-                    for child in (*_children(two.first.process.pid), two.first.process.pid):
+                    for child in (*children(two.first.process.pid), two.first.process.pid):
                         os.kill(child, signal.SIGCONT)
 
 

@@ -1,7 +1,6 @@
 """Who watches the page of a hall: a reader of its stream, and a real browser. Both note when a play is first there."""
 
 import re
-import shutil
 import ssl
 import threading
 import time
@@ -10,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+
+from tests.chromium import chromium
 
 PLAY: Final = re.compile(r'data-key="play-(\d+)-\d+-(\d+)"')
 LONGEST_S: Final = 300.0
@@ -61,14 +62,11 @@ class Reader:
 @contextmanager
 def browser(url: str) -> Iterator[Page]:
     """Return the page in a Chromium that notes when plays appear."""
-    with sync_playwright() as playwright:
-        program = shutil.which("chromium")
-        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = chromium.new_page(ignore_https_errors=True)
+    with chromium() as running:
+        page = running.new_page(ignore_https_errors=True)
         page.add_init_script(NOTE)
         page.goto(url)
         yield page
-        chromium.close()
 
 
 PAINTED: Final = """

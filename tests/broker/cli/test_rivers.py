@@ -12,8 +12,8 @@ from broker.event import HandRecord, read_hands
 from broker.export.pmn.event import event_records
 from broker.rules import Outcome
 from broker.scorer.stored_event import open_stored_event
+from broker.sim.laid import LaidPlay, laid_play
 from tests.broker.export.pmn.test_event import drawn_out
-from tests.broker.rules.mcr.rivers import LaidPlay, laid_play
 
 
 class Drawn(NamedTuple):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.event.plan import BookedPlay, Plan
-from broker.event.seating import by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event.seating import by_round, places_of, seating_of, seating_rounds, tables_of_rounds
 from broker.protocol import SEATS, Player, Session
 
 PLAYERS = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 13))
@@ -41,6 +41,11 @@ def test_a_player_is_found_by_round(plan: Plan) -> None:
     for places in seating_of(plan).values():
         assert list(by_round(places).values()) == list(places)
         assert set(by_round(places)) <= set(seating_rounds(plan))
+
+
+@given(plans())
+def test_one_player_s_places_are_those_among_everybody_s(plan: Plan) -> None:
+    assert {player.id: places_of(plan, player.id) for player in PLAYERS} == seating_of(plan)
 
 
 def test_who_sits_nowhere_has_no_places_and_a_round_knows_its_session() -> None:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Plan, read_plan, write_plan
+from broker.event import Plan, read_plan, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
@@ -70,6 +71,19 @@ def test_what_is_planned_breaks_no_rule_and_keeps_sections_and_stages_apart(
     ]
     first = [("Qualification", count // wish.sections)] * wish.sections
     assert sizes == first + ([("Final", wish.final * (4 if teams else 1))] if wish.final else [])
+
+
+@pytest.mark.parametrize(("share", "ends"), [(1.0, 8), (0.5, 16), (0.125, 24)])
+def test_a_search_has_its_time_of_computing_on_a_busy_machine_too_but_not_for_ever(
+    share: float, ends: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0]
+    clocks = SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: share * now[0])
+    monkeypatch.setattr(structure, "time", clocks)
+    goes_on = structure.for_seconds(8)
+    while goes_on():
+        now[0] += 1
+    assert now == [ends]
 
 
 def test_one_stage_without_sections_is_an_event_as_ever() -> None:

@@ -8,11 +8,14 @@ import pytest
 from broker.export.archive import BY_NAME, ExportSource
 from broker.export.booklet import booklet_pdf
 from broker.export.pmn.record import in_order
+from broker.export.printed_results import MINUS, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.rules import ROWS, RuleError
 from broker.scorer.stored_event import open_stored_event
 from broker.terms import tile_signs
 from tests.broker.export.test_printed_results import text_of
+from tests.broker.scorer.folders import declare
+from tests.broker.web.results.test_played_deal import with_par
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
@@ -47,3 +50,18 @@ def test_there_is_none_before_the_standings_are_final(over: Path) -> None:
     with pytest.raises(RuleError) as refused:
         BY_NAME["booklet.pdf"].content(source)
     assert refused.value.code == "not_final"
+
+
+def test_par_is_in_booklet_and_travellers_once_the_standings_are_final(over: Path) -> None:
+    before = text_of(travellers_pdf(open_stored_event(with_par(over)), Translator("en"), NOON))
+    assert "Par" not in "".join(before)
+    stored = open_stored_event(declare(over))
+    known = stored.par_of(1)
+    assert known
+    ends = [f"8 of 10: {one.least:+} to {one.most:+}".replace("-", MINUS) for one in known.seats().values()]
+    for made in (booklet_pdf, travellers_pdf):
+        pages = text_of(made(stored, Translator("en"), NOON))
+        text = " ".join("".join(pages).split())
+        assert [end for end in ends if end not in text] == []
+        assert text.count("8 of 10") == len(ends)
+        assert "counts in no ranking" in text

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from broker.protocol import LogMessage
 from broker.scorer.state import EventState
 from broker.store import RefusedRow
+from broker.web import card_state
 from tests.broker.halls.places import HALLS, Places, places
 from tests.broker.scorer.small import event, whole_event, whole_log
 
@@ -44,6 +45,21 @@ def test_the_centre_has_the_facts_of_all_halls_and_their_standings_together(tmp_
             ("paris", 0, 0, "there"),
             ("osaka", 0, 0, "there"),
         ]
+
+
+def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+
+        def states() -> list[str]:
+            return [card_state(table) for table in made.centre.scorer.feed.current.tables]
+
+        assert states() == ["unheard"] * 4
+        made.halls["paris"].step()
+        made.carry_up("paris")
+        assert states() == ["hall_there", "hall_there", "unheard", "unheard"]
+        made.halls["paris"].scorer.hall.close()  # type: ignore[union-attr]  # a hall has a link
+        made.carry_up("paris")
+        assert states() == ["hall_away", "hall_away", "unheard", "unheard"]
 
 
 def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: Path) -> None:

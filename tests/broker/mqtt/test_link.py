@@ -5,15 +5,16 @@ import queue
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from broker.protocol import TOPICS, Topic, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from tests.broker.mqtt.client import Heard
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused
+from tests.broker.mqtt.client import PATIENCE_S, Heard
 from tests.broker.mqtt.hall import EVENT, Hall, user_of
+from tests.e2e.proxy import Proxy
 
 NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
 
@@ -22,14 +23,21 @@ NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
 def linked(hall: Hall, user: str) -> Iterator[Link]:
     """Connect a link; at the end it says good-bye."""
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
-    listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
-    address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
-    link = Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
-    link.start()
-    try:
+    with begun(hall, user, hall.broker.port, heard) as link:
         change = heard.get(timeout=10)
         assert isinstance(change, LinkChanged)
         assert change.up
+        yield link
+
+
+@contextmanager
+def begun(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkChanged]) -> Iterator[Link]:
+    """Begin to connect a link; at the end it says good-bye."""
+    listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
+    address = Address(hall.broker.host, port, user, hall.credentials.password(user))
+    link = Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
+    link.start()
+    try:
         yield link
     finally:
         link.stop()
@@ -82,3 +90,22 @@ def test_a_small_message_does_not_wait_for_the_confirmation_of_the_one_before(ha
         connection = link._client.socket()
         assert isinstance(connection, socket.socket)
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_a_link_that_may_not_listen_tries_again_since_the_broker_may_only_have_been_too_busy(hall: Hall) -> None:
+    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+    with closing(Proxy(hall.broker.port, mqtt=True)) as network:
+        network.refuse_subscriptions(2)
+        with begun(hall, "scorer", network.port, heard) as link:
+            changes = [heard.get(timeout=PATIENCE_S) for _ in range(3)]
+            assert [isinstance(one, LinkChanged) and (one.up, type(one.why)) for one in changes] == [
+                (False, LinkRefused),
+                (False, LinkRefused),
+                (True, type(None)),
+            ]
+            assert link.up
+            hall.client(user_of("table", 3)).say(topics.LOG.at(EVENT, table=3), b"a fact")
+            came = heard.get(timeout=PATIENCE_S)
+            assert isinstance(came, Incoming)
+            assert came.payload == b"a fact"
+            came.acknowledge()

@@ -35,8 +35,7 @@ def _of(kind: inspect.Type) -> st.SearchStrategy[Any]:
         return _of(kind.type)
     match kind:
         case inspect.StructType():
-            fields = {field.name: _of(field.type) for field in kind.fields}
-            return st.builds(kind.cls, **fields)
+            return _of_struct(kind.cls)
         case inspect.UnionType():
             return st.one_of([_of(one) for one in kind.types])
         case inspect.DictType():
@@ -45,6 +44,14 @@ def _of(kind: inspect.Type) -> st.SearchStrategy[Any]:
             return _of_tuple(kind)
         case _:
             return _of_leaf(kind)
+
+
+@cache
+def _of_struct(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
+    """Return any value of a struct, made of the same strategies wherever it stands: each is examined only once."""
+    of = inspect.type_info(kind)
+    assert isinstance(of, inspect.StructType)
+    return st.builds(kind, **{field.name: _of(field.type) for field in of.fields})
 
 
 def _of_tuple(kind: inspect.TupleType | inspect.VarTupleType) -> st.SearchStrategy[tuple[Any, ...]]:

@@ -104,6 +104,14 @@ def test_no_rule_is_broken_what_was_begun_stays_and_everybody_sits_once_or_is_na
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
+def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> None:
+    room = EventState(event())
+    room.apply(ruling(room, changed(room, PlanWishes((GONE,), ("Ada Lovelace",)))))
+    room.apply(ruling(room, changed(room, PlanWishes(("p17",)))))
+    assert not {GONE, "p17"} & room.event.players.keys()
+    assert [room.event.known[one].name for one in (GONE, "p17")] == [event().players[GONE].name, "Ada Lovelace"]
+
+
 def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hall: Hall) -> None:
     hall.hear(*until_round(1))
     hall.connect(up=True)

@@ -2,6 +2,8 @@
 
 from random import Random
 
+import pytest
+
 from broker.event.par import EventPar
 from broker.protocol import SEATS
 from broker.rules import new_deal
@@ -17,11 +19,12 @@ def played(plays: int, since: EventPar = EMPTY, deals: int = 1, jobs: int = 1) -
     return [par, *play_par(par, stretches, jobs)][-1]
 
 
-def test_with_breaks_and_in_several_processes_it_is_the_same() -> None:
-    whole = played(60, deals=2)
-    assert {deal: one.plays for deal, one in whole.deals.items()} == {1: 60, 2: 60}
-    assert played(60, played(30), deals=2) == whole
-    assert played(60, deals=2, jobs=2) == whole
+def test_with_breaks_and_in_several_processes_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.sim.par.CHUNK", 5)  # several chunks a deal, of plays that take their time
+    whole = played(12, deals=2)
+    assert {deal: one.plays for deal, one in whole.deals.items()} == {1: 12, 2: 12}
+    assert played(12, played(6), deals=2) == whole
+    assert played(12, deals=2, jobs=2) == whole
 
 
 def test_what_is_there_is_not_played_again_and_nothing_is_forgotten() -> None:

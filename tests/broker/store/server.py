@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -29,12 +30,22 @@ def program(name: str) -> str:
     return found
 
 
+def _place_for_all() -> Path:
+    """Return where temporary files go, or where they usually do if a user without rights cannot get there."""
+    places = Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")
+    return next((one for one in places if _entered_by_all(one)), places[0])
+
+
+def _entered_by_all(folder: Path) -> bool:
+    return all(one.stat().st_mode & stat.S_IXOTH for one in (folder, *folder.absolute().parents))
+
+
 class Server:
     """A server that can be killed and started again on the same files."""
 
     def __init__(self, primary: "Server | None" = None) -> None:
         """With a `primary` it is that one's replica, until it is promoted."""
-        self.folder = Path(tempfile.mkdtemp(prefix="hm-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="hm-pg-", dir=_place_for_all()))
         (self.folder / "password").write_text(PASSWORD, encoding="utf-8")
         self._user: list[str] = []
         if os.geteuid() == 0:

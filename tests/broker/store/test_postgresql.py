@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -313,3 +314,16 @@ def test_two_scorers_that_start_at_once_are_one_active_and_one_refused(postgresq
         thread.join(30)
     assert (len(won), len(refused)) == (1, 3)
     won[0].close()
+
+
+def test_a_server_for_tests_is_made_where_temporary_files_are_for_their_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    own = Server()
+    try:
+        assert own.ask("SELECT 1") == [(1,)]
+    finally:
+        own.close()

@@ -7,10 +7,12 @@ import pytest
 from msgspec.structs import fields, replace
 
 from broker.protocol import PublicState
+from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.scorer.view import DashboardView, TableView
 from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
-from broker.web.labels import STATE
+from broker.web.labels import RECORDED, STATE, recorded_text
 from broker.web.tables.dashboard import DashboardRenderer
+from kiosk.input import REASONS
 from tests.broker.web import sample
 
 
@@ -143,3 +145,10 @@ def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
     pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
     before = pages.room(view, words)
     assert pages.room(sample.newer(view, title="Later"), words) != before
+
+
+def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_and_what_people_write_as_it_is() -> None:
+    assert RECORDED.keys() == {AT_THE_TABLE, *REASONS}
+    french = translators()["fr"]
+    assert recorded_text(french, "the hand was not valid") == "main non valable"
+    assert recorded_text(french, "pushed & pulled") == "pushed &amp; pulled"

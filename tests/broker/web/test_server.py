@@ -12,7 +12,7 @@ import pytest
 
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.view import DashboardView
-from broker.web import AddressRefused, DeskError, DeskPortTaken
+from broker.web import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed, server
 from broker.web.server import DeskServer
 from tests import event_loop
 from tests.broker.web import sample
@@ -104,6 +104,36 @@ def test_starting_and_stopping_twice_is_the_same_as_once(feed: ViewFeed) -> None
     desk.stop()
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}health")
+
+
+def test_a_busy_machine_may_take_its_time_to_start_it(feed: ViewFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, is_alive = threading.Event(), threading.Thread.is_alive
+
+    def look(thread: threading.Thread) -> bool:
+        looked.set()
+        return is_alive(thread)
+
+    monkeypatch.setattr(threading.Thread, "is_alive", look)
+    monkeypatch.setattr(server, "compile_pages", lambda: looked.wait(DEADLINE_S))
+    with DeskServer(feed, port=0) as desk:
+        assert looked.is_set()
+        assert httpx.get(f"{desk.url}health").status_code == 200
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_one_that_ends_while_it_is_started_is_said_by_its_code_and_its_port_is_free(
+    feed: ViewFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    desk = DeskServer(feed, port=0)
+    with monkeypatch.context() as without:
+        without.setattr(server, "compile_pages", fail)
+        with pytest.raises(DeskStartFailed):
+            desk.start()
+    with desk:
+        assert httpx.get(f"{desk.url}health").status_code == 200
 
 
 def test_a_server_that_has_not_been_started_can_be_stopped(feed: ViewFeed) -> None:

@@ -9,7 +9,7 @@ import random
 import sys
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from broker.rules import load_mcr
 from broker.sim.demo_event import StagedPlay, as_script, listed_device, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.sim.rehearsal import draw_play
+from tests.e2e.standstill import explained
 
 EVENT: Final = "lille-2026"
 PROFILE: Final = "oedmc-2020"
@@ -58,6 +59,11 @@ class Venue:
         """The desk's address."""
         self._port = 0
         self._served: DemoProcess | None = None
+        self._tables: list[DemoProcess] = []
+
+    def explained(self) -> AbstractContextManager[None]:
+        """Wait for something: where it does not come, scorer and tables say what they wait for themselves."""
+        return explained(lambda: self.log, [self._served] if self._served else [], self._tables)
 
     def _said(self, who: str, line: str) -> None:
         self.log.append(f"{who}: {line}")
@@ -104,6 +110,7 @@ class Venue:
             configs = [str(self._devices / f"table-{table}.toml") for table in range(first, first + TABLES_EACH)]
             program = [sys.executable, "-m", "tests.chaos.tables"]
             tables = DemoProcess(f"tables from {first}", [str(origin), str(SPEED), *configs], self._said, program)
+            self._tables.append(tables)
             self._leaving.callback(tables.stop)
 
     def let_play(self, plays: dict[Place, StagedPlay], rounds: Iterable[int]) -> None:

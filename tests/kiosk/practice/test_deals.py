@@ -16,6 +16,7 @@ from broker.protocol import (
     McrValue,
     McrWinDetails,
     NotCounted,
+    PlayFound,
     Restored,
     Seat,
     decode_on_topic,
@@ -67,7 +68,9 @@ class Asked:
         )
         self._scorer.publish(topics.COUNT.at(EVENT, table=TABLE), encode(request), retain=False)
         assert self.told[-1].asked == "asked-0001"
-        return self.told[-1].answer
+        answer = self.told[-1].answer
+        assert not isinstance(answer, PlayFound)
+        return answer
 
 
 def plain(tiles: list[list[LaidTile]]) -> Groups:

@@ -32,6 +32,7 @@ from kiosk.screens import (
 )
 from kiosk.table import Assigned, Doubt, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
+from tests.kiosk.screens.keeping_scenes import keeping_scenes
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
@@ -463,6 +464,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
     **COUNTING,
+    **keeping_scenes(lambda: small_result(*SEATS)),
     "recorded": lambda: small_result(*SEATS),
     "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT, "", ANCHOR),
     "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR),

@@ -13,6 +13,7 @@ from vision.marks.read import (
     drop_duplicate_tiles,
     is_sure,
     stand_mark_up,
+    withhold_few,
     withhold_repeated_serials,
     withhold_unsure,
     without_strays,
@@ -112,3 +113,34 @@ def test_where_less_than_a_fifth_is_a_number_labels_are_looked_for(
     quads = [rectangle(np.array([50.0, 50.0]), 10.0, 10.0)] * 9
     read._read(np.zeros((9, 9, 3), dtype=np.uint8), quads)
     assert questions == ([9] if asked else [])
+
+
+def printed(serial: int | None) -> TileMark:
+    return TileMark(serial, None, turned=False, confidence=0.99, spot=np.zeros(2), pitch=0.2)
+
+
+@pytest.mark.parametrize(
+    ("read_ones", "backs", "kept"),
+    [(1, 10, 1), (1, 11, 0), (3, 30, 3), (3, 31, 0), (3, 34, 0), (4, 34, 4), (34, 34, 34), (1, 9, 1), (0, 34, 0)],
+)
+def test_where_hardly_any_number_is_read_none_is(read_ones: int, backs: int, kept: int) -> None:
+    marks = (
+        *(printed(serial) for serial in range(1, read_ones + 1)),
+        *[printed(None)] * (backs - read_ones),
+        None,
+        None,
+    )
+    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
+
+
+def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_others() -> None:
+    either = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
+    assert withhold_few((either, *[printed(None)] * 9))[0] == either
+    withheld = withhold_few((either, *[printed(None)] * 10))[0]
+    assert withheld is not None
+    assert withheld.either is None
+
+
+def test_a_label_counts_however_few_are_read() -> None:
+    marks = (mark(5, named="08"), *[printed(None)] * 33)
+    assert withhold_few(marks)[0] is marks[0]

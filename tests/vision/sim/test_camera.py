@@ -1,6 +1,7 @@
 """The simulated camera behaves like a camera, and the one reader reads its pictures."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -40,23 +41,24 @@ def test_whatever_is_laid_is_what_is_read(seed: int) -> None:
         assert read_picture(camera.frame()).rows == tuple(map(tuple, deal))
 
 
-@pytest.mark.parametrize("place", [(0, 0), (0, 12), (1, 5), (1, 10), (2, 0), (2, 9)])
-def test_each_kind_of_fault_is_named_at_its_place(place: tuple[int, int]) -> None:
+@pytest.mark.parametrize("turn", range(6))
+def test_each_kind_of_fault_is_named_at_its_place(turn: int) -> None:
+    """One of each kind is in every picture; from picture to picture they move on, until each was at each place."""
     deal = deal_of(11)
-    row, col = place
-    own = SimulatedTile(3, deal[row][col])
     stranger = next(serial for serial in range(1, 137) if all(serial not in line for line in deal))
-    wrong: dict[TrayFaultType, SimulatedTile | None] = {
-        TrayFaultType.MISSING: None,
-        TrayFaultType.FACE_UP: replace(own, face_up=True),
-        TrayFaultType.UPSIDE_DOWN: replace(own, upside_down=True),
-        TrayFaultType.FOREIGN: replace(own, set=4),
-        TrayFaultType.WRONG_HAND: replace(own, serial=stranger),
+    wrong: dict[TrayFaultType, Callable[[SimulatedTile], SimulatedTile | None]] = {
+        TrayFaultType.MISSING: lambda _: None,
+        TrayFaultType.FACE_UP: lambda own: replace(own, face_up=True),
+        TrayFaultType.UPSIDE_DOWN: lambda own: replace(own, upside_down=True),
+        TrayFaultType.FOREIGN: lambda own: replace(own, set=4),
+        TrayFaultType.WRONG_HAND: lambda own: replace(own, serial=stranger),
     }
-    for fault, tile in wrong.items():
-        tray = laid(deal)
-        tray[row][col] = tile
-        assert faults_in(tray, deal) == {(fault, row, col)}
+    places = [(0, 0), (0, 12), (1, 5), (1, 10), (2, 0), (2, 9)]
+    tray, named = laid(deal), set[tuple[TrayFaultType, int, int]]()
+    for (row, col), (fault, spoilt) in zip([*places[turn:], *places[:turn]], wrong.items(), strict=False):
+        tray[row][col] = spoilt(SimulatedTile(3, deal[row][col]))
+        named.add((fault, row, col))
+    assert faults_in(tray, deal) == named
 
 
 def test_exchanged_tiles_are_named_once() -> None:

@@ -65,18 +65,23 @@ def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
     return play
 
 
-def at_random(seed: int) -> Iterator[tuple[PlayState, Action]]:
+def robbing(hu: Hu) -> int:
+    """Judge that a robbed kong wins, and else what seldom does."""
+    return 8 if hu.kong and not hu.self_drawn else seldom(hu)
+
+
+def at_random(seed: int, judge: Judge = seldom) -> Iterator[tuple[PlayState, Action]]:
     """Play one deal to its end; give every state with the action that follows on it."""
     chance = Random(seed)
     play = open_play(new_deal(seed, "east", SEATS[seed % 4], chance), OEDMC)
     while seats := awaited_seats(play.turns):
-        choices = [own for seat in seats if (own := legal_actions(play, seat, seldom))]
+        choices = [own for seat in seats if (own := legal_actions(play, seat, judge))]
         if play.turns.phase in ("draw", "hold"):
             action = picked(choices[0], chance)
         else:
             action = settle_claims(play.turns, [picked(own, chance) for own in choices if chance.randrange(3)])
         yield play, action
-        play = apply_action(play, action, seldom)
+        play = apply_action(play, action, judge)
 
 
 def picked(own: Sequence[Action], chance: Random) -> Action:

@@ -6,24 +6,27 @@ from random import Random
 from typing import Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules import Outcome, RuleError, new_deal, new_set, serial_order
 from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import (
     Action,
     Ending,
     FoundPlay,
-    LaidSeat,
+    Judge,
     PlayState,
     apply_action,
     play_from_rivers,
     replay_actions,
 )
 from broker.rules.mcr.play_search import Serial
-from tests.broker.rules.mcr.playing import at_random, everybody, seldom
-from tests.broker.rules.mcr.rivers import LaidPlay, laid_play, turned, unread
+from broker.sim.laid import LaidPlay, laid_play
+from tests.broker.rules.mcr.playing import at_random, everybody, robbing, seldom
+from tests.broker.rules.mcr.rivers import turned, unread
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import dealt, played
 
@@ -38,10 +41,10 @@ def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidPlay:
     return laid_play(dealt(seed), play.actions, play.outcome, seed, hands=hands, gaps=gaps)
 
 
-def random_play(seed: int, *, gaps: bool = False) -> LaidPlay:
+def random_play(seed: int, judge: Judge = seldom, *, gaps: bool = False) -> LaidPlay:
     """Lay a play at random, with every kong that can be."""
-    states = [*at_random(seed)]
-    end = apply_action(*states[-1], seldom)
+    states = [*at_random(seed, judge)]
+    end = apply_action(*states[-1], judge)
     return laid_play(end.deal, [action for _, action in states], outcome_of(end, states[-1][1]), seed, gaps=gaps)
 
 
@@ -60,7 +63,8 @@ def own_steps(play: LaidPlay) -> Own:
     """List what each seat did; a melded kong counts as two, as a pung and a kong made of it later do."""
     own: Own = {seat: [] for seat in SEATS}
     for action, serial in play.done:
-        own[action.actors[0]] += [(action.do, None if action.do.endswith("kong") else serial)] * times(action)
+        for seat in action.actors:
+            own[seat] += [(action.do, None if action.do.endswith("kong") else serial)] * times(action)
     return own
 
 
@@ -72,11 +76,11 @@ def wrong_steps(it: FoundPlay, play: LaidPlay) -> list[object]:
     """Return the steps said to be proved that are not what their players did."""
     true, done, wrong = own_steps(play), dict.fromkeys(SEATS, 0), list[object]()
     for step in it.steps:
-        seat = step.action.actors[0]
         told = (step.action.do, None if step.action.do.endswith("kong") else step.serial)
-        if step.share == 1 and true[seat][done[seat] : done[seat] + 1] != [told]:
-            wrong.append(step)
-        done[seat] += times(step.action)
+        for seat in step.action.actors:
+            if step.share == 1 and true[seat][done[seat] : done[seat] + 1] != [told]:
+                wrong.append(step)
+            done[seat] += times(step.action)
     return wrong
 
 
@@ -105,6 +109,36 @@ def test_plays_with_kongs(seed: int, *, gaps: bool) -> None:
     it = found(play)
     assert not wrong_steps(it, play)
     replay_actions(play.deal, it.actions, OEDMC, everybody)
+
+
+@pytest.mark.parametrize(
+    ("seed", "judge", "ends"),
+    [
+        *((seed, seldom, ("concealed_kong",)) for seed in (40, 53, 56)),
+        *((seed, seldom, ("added_kong",)) for seed in (19, 21, 48)),
+        *((seed, robbing, ("added_kong", "hu_on_discard")) for seed in (1, 4, 26)),
+    ],
+)
+def test_each_kind_of_kong_is_found(seed: int, judge: Judge, ends: tuple[str, ...]) -> None:
+    play = random_play(seed, judge, gaps=True)
+    done = [action.do for action, _ in play.done]
+    assert ends in [tuple(done[at : at + len(ends)]) for at in range(len(done))]
+    it = found(play)
+    assert set(ends) <= {step.action.do for step in it.steps}
+    assert not wrong_steps(it, play)
+    assert not it.irregular
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 100_000), judge=st.sampled_from([seldom, robbing]), overlooked=st.booleans())
+def test_whatever_kongs_there_are_nothing_wrong_is_proved(seed: int, judge: Judge, *, overlooked: bool) -> None:
+    play = random_play(seed, judge, gaps=True)
+    if overlooked:
+        play = unread(play, Random(seed))
+    it = found(play)
+    assert not wrong_steps(it, play)
+    if not overlooked:
+        replay_actions(play.deal, it.actions, OEDMC, judge)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -6,7 +6,6 @@ after the folder keep to some sizes, languages or schemes. What breaks a law of 
 
 import argparse
 import io
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from PIL import Image, ImageDraw
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Browser, Error
 
 from broker.i18n import languages
 from broker.web.server import DeskServer
@@ -22,7 +21,7 @@ from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.laws import broken, inaccessible
 from tests.broker.web.pages.places import PLACES
 from tests.broker.web.pages.visits import SIZES, Look, Visits
-from tests.conftest import ARGS
+from tests.chromium import chromium
 
 WIDTHS: Final = {"phone": 300, "laptop": 640, "projector": 640}
 """Of one picture on a sheet, pixels."""
@@ -89,12 +88,10 @@ def main(folder: Path, wanted: Sequence[str]) -> int:
     """Write the sheets; return how much is wrong."""
     folder.mkdir(parents=True, exist_ok=True)
     found: list[str] = []
-    with tempfile.TemporaryDirectory() as events, served(Path(events)) as desks, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(ARGS))
+    with tempfile.TemporaryDirectory() as events, served(Path(events)) as desks, chromium() as browser:
         for look in looks(wanted):
             made = sheet([*taken(browser, desks, look, found)], ACROSS[look.size])
             made.save(folder / f"pages-{'-'.join(look)}.png")
-        browser.close()
     for line in found:
         sys.stdout.write(f"{line}\n")
     return len(found)

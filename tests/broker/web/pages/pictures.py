@@ -5,7 +5,6 @@ They are of the pages as they are today, of events that are made for it, on a cl
 
 import contextlib
 import io
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -13,13 +12,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Page, ViewportSize, sync_playwright
+from playwright.sync_api import Page, ViewportSize
 
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.places import CODE, HEAD, Place, keyed, named, submit
 from tests.broker.web.pages.visits import Look, Visits
 from tests.broker.web.sample import NAMES
-from tests.conftest import ARGS
+from tests.chromium import chromium
 
 COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
@@ -78,14 +77,12 @@ def main(folder: Path) -> None:
         tempfile.TemporaryDirectory() as events,
         contextlib.chdir(events),
         served(Path()) as desks,
-        sync_playwright() as playwright,
+        chromium() as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(ARGS))
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
         for name, (place, size) in PICTURES.items():
             taken = visits.to(place, size=size).screenshot(animations="disabled")
             Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS).save(out / f"{name}.png", optimize=True)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/devices/upgrade": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
+    "/deal/{deal:int}/replay": {*ROLES},
     "/metrics": {"head_arbiter"},
     "/orders": ARBITERS,
     "/paper": ARBITERS,

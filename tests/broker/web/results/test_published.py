@@ -128,12 +128,18 @@ def test_files_change_with_the_last_play_of_a_deal_and_with_no_other(order: list
             before, public = now, complete
 
 
-def test_pages_that_were_kept_are_those_that_are_made_anew(hall: Hall) -> None:
-    pages = PublishedPages()
-    for message in whole_event():
-        hall.hear(message)
-        kept = pages.files(hall.scorer.snapshot)
-    assert kept == PublishedPages().files(hall.scorer.snapshot)
+@COSTLY
+@given(st.permutations(PLAYS), st.lists(a_play, min_size=len(PLAYS), max_size=len(PLAYS)), st.integers(1, len(PLAYS)))
+def test_files_that_follow_an_event_are_those_that_are_made_at_once(
+    order: list[Place], plays: list[Play], every: int
+) -> None:
+    with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
+        hall, pages = make_hall(Path(folder), journal), PublishedPages()
+        for at, (place, went) in enumerate(zip(order, plays, strict=True), 1):
+            play(hall, place, went)
+            if at % every == 0 or at == len(order):
+                followed = pages.files(hall.scorer.snapshot)
+        assert followed == PublishedPages().files(hall.scorer.snapshot)
 
 
 def lost_links(files: Files) -> set[tuple[str, str]]:

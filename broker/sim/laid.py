@@ -1,0 +1,99 @@
+"""Simulated plays as they lie on the table at their end, tile by tile: what was done in them is known."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from broker.protocol import SEATS, LaidSeat, Seat
+from broker.rules import Deal, Outcome, SerialTray, new_set, serial_order
+from broker.rules.mcr import CALLED, CHOWS, Action, Ending
+
+
+class LaidPlay(NamedTuple):
+    """What lies there, and what was done."""
+
+    deal: Deal
+    order: Mapping[Seat, SerialTray]
+    laid: dict[Seat, LaidSeat]
+    ending: Ending
+    done: tuple[tuple[Action, int | None], ...]
+    """Without what nobody claimed; with the tile drawn, discarded or claimed."""
+
+
+class _Table:
+    """A play by serials. Of equal tiles in a hand any may be used."""
+
+    def __init__(self, deal: Deal, order: Mapping[Seat, SerialTray] | None, chance: Random) -> None:
+        self._chance = chance
+        self.order = order or serial_order(deal, new_set(chance))
+        trays = {seat: [one for row in self.order[seat] for one in row] for seat in SEATS}
+        self.face = {one: face for seat in SEATS for one, face in zip(trays[seat], deal.faces[seat], strict=True)}
+        self.hands = {seat: trays[seat][:13] for seat in SEATS}
+        self.walls = {seat: trays[seat][13:] for seat in SEATS}
+        self.rivers: dict[Seat, list[int]] = {seat: [] for seat in SEATS}
+        self.melds: dict[Seat, list[list[int]]] = {seat: [] for seat in SEATS}
+        self.open: tuple[Seat, int] = ("east", 0)
+        self.drawn = 0
+        self.done: list[tuple[Action, int | None]] = []
+
+    def _take(self, seat: Seat, face: str) -> int:
+        serial = self._chance.choice([one for one in self.hands[seat] if self.face[one] == face])
+        self.hands[seat].remove(serial)
+        return serial
+
+    def do(self, action: Action) -> None:
+        """Do what was done, tile by tile."""
+        if action.do == "no_claim":
+            return
+        seat, tile = action.actors[0], action.tile or ""
+        serial: int | None = None
+        if action.do == "draw":
+            serial = self.drawn = self.walls[seat].pop(0)
+            self.hands[seat].append(serial)
+        elif action.do == "discard":
+            serial = self._take(seat, tile)
+            self.rivers[seat].append(serial)
+            self.open = (seat, serial)
+        elif action.do in ("chow", "pung", "melded_kong"):
+            discarder, serial = self.open
+            self.rivers[discarder][-1] = CALLED
+            face = self.face[serial]
+            others = CHOWS[face][tile] if action.do == "chow" else (face,) * (2 + (action.do == "melded_kong"))
+            self.melds[seat].append([serial, *(self._take(seat, other) for other in others)])
+        elif action.do == "concealed_kong":
+            self.melds[seat].append([self._take(seat, tile) for _ in range(4)])
+        elif action.do == "added_kong":
+            pung = next(one for one in self.melds[seat] if [self.face[two] for two in one] == [tile] * 3)
+            added = self._take(seat, tile)
+            pung.append(added)
+            self.open = (seat, added)
+        elif action.do == "self_hu":
+            self.open = (seat, self.drawn)
+        self.done.append((action, serial))
+
+
+def laid_play(
+    deal: Deal,
+    actions: Sequence[Action],
+    outcome: Outcome,
+    seed: int,
+    *,
+    order: Mapping[Seat, SerialTray] | None = None,
+    hands: bool = True,
+    gaps: bool = False,
+) -> LaidPlay:
+    """Lay a play; `hands`: the concealed tiles are turned over too; `gaps`: claimed tiles leave their places empty."""
+    chance = Random(f"{seed} tiles")  # noqa: S311 - simulated tables, no secret
+    table = _Table(deal, order, chance)
+    for action in actions:
+        table.do(action)
+    laid = {}
+    for seat in SEATS:
+        melds = [chance.sample(meld, len(meld)) for meld in table.melds[seat]]
+        hand = tuple(chance.sample(table.hands[seat], len(table.hands[seat])))
+        river = [serial for serial in table.rivers[seat] if gaps or serial != CALLED]
+        while river and river[-1] == CALLED:
+            river.pop()
+        laid[seat] = LaidSeat(tuple(river), tuple(map(tuple, melds)), hand if hands else None, gaps)
+    winning = table.open[1] if outcome.win != "draw" else None
+    return LaidPlay(deal, table.order, laid, Ending(outcome, winning), tuple(table.done))

@@ -1,0 +1,142 @@
+"""Keeping a play at one table: rivers, hands and melds are read one after the other, and told to the scorer.
+
+Offered once a result is recorded and safe to leave; never needed for it. Nothing of it is kept here before all is read:
+after a power cut the tiles lie there still. The next play ends it, whatever it has come to.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from msgspec import structs
+
+from broker.protocol import SEATS, Counted, LaidSeat, PlannedPlay, PlayFound, Seat
+from kiosk.camera.observations import LaidObservation, LaidPart, LaidTiles
+from kiosk.table import Event, Phase, PlayKept, Table
+
+STEPS: Final[tuple[tuple[Seat, LaidPart], ...]] = tuple((seat, part) for seat in SEATS for part in ("river", "hand"))
+"""What is read, in this order."""
+
+OPENS, TAKES, PASSES, GAPS, LEAVES = "k", "enter", "n", "g", "back"
+"""Keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What was read so far; `at` is the step that is under way, after the last one all is told."""
+
+    play: PlannedPlay
+    at: int = 0
+    seats: dict[Seat, LaidSeat] = field(default_factory=dict)
+    winning: int | None = None
+    gaps: bool = True
+    """Whether claimed tiles have left gaps in the rivers."""
+    observation: LaidObservation = LaidObservation()  # noqa: RUF009 - frozen
+    answer: PlayFound | None = None
+    """What the scorer has found."""
+
+    @property
+    def asked(self) -> LaidTiles | None:
+        """What is looked at now."""
+        return LaidTiles(self.play, *STEPS[self.at]) if self.at < len(STEPS) else None
+
+    @property
+    def seen(self) -> LaidObservation:
+        """What is seen of that; of what was looked at before, nothing."""
+        seen = self.observation
+        if seen.of != self.asked:
+            return LaidObservation(self.asked)
+        taken = set[int]().union(*map(_serials, self.seats.values()))
+        if seen.laid is not None and _serials(seen.laid) & taken:
+            return replace(seen, laid=None, problem="laid_taken")
+        return seen
+
+    @property
+    def ready(self) -> bool:
+        """Whether what lies there can be taken."""
+        return self.seen.still and self.seen.laid is not None
+
+    def taken(self) -> "Keeping":
+        """Go on with what lies there now."""
+        seen = self.seen
+        if seen.of is None or seen.laid is None:
+            return self
+        had, new = self.seats.get(seen.of.seat, LaidSeat()), seen.laid
+        both = (
+            structs.replace(had, river=new.river, gaps=new.gaps)
+            if seen.of.part == "river"
+            else structs.replace(had, hand=new.hand, melds=new.melds)
+        )
+        winning = self.winning if seen.winning is None else seen.winning
+        return replace(self, at=self.at + 1, seats={**self.seats, seen.of.seat: both}, winning=winning)
+
+    def laid(self, at: int) -> PlayKept:
+        """Return what lay there, as the table takes it."""
+        seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
+        return PlayKept(at=at, seats=seats, winning=self.winning)
+
+
+def _serials(laid: LaidSeat) -> set[int]:
+    return {serial for row in (laid.river, laid.hand or (), *laid.melds) for serial in row if serial}
+
+
+class KeepDesk:
+    """The keeping of plays at one table. `apply` gives a refusal's code, or None; `camera`, whether there is one."""
+
+    def __init__(self, apply: Callable[[Event], str | None], camera: Callable[[], bool]) -> None:
+        self._apply, self._camera = apply, camera
+        self.now: Keeping | None = None
+
+    def offered(self, state: Table) -> bool:
+        """Return whether it may be begun."""
+        return state.may_keep and self._camera() and self.now is None
+
+    def follow(self, state: Table) -> None:
+        """Stop where another play, or none, is recorded by now."""
+        going_on = state.phase is Phase.RECORDED and state.outcome is not None
+        if self.now is not None and not (going_on and state.play == self.now.play):
+            self.now = None
+
+    def key(self, key: str, state: Table, now: int) -> bool:
+        """Take a key; return whether it was one of ours."""
+        keeping = self.now
+        if keeping is None:
+            if key != OPENS or not self.offered(state) or state.play is None:
+                return False
+            self.now = Keeping(state.play)
+            return True
+        if key == LEAVES or keeping.asked is None:
+            self.now = None
+            return key == LEAVES  # any other key is for what comes after
+        if key == GAPS:
+            self.now = replace(keeping, gaps=not keeping.gaps)
+        elif key == PASSES:
+            self._go_on(replace(keeping, at=keeping.at + 1), now)
+        elif key == TAKES:
+            if keeping.ready:
+                self._go_on(keeping.taken(), now)
+        else:
+            return False
+        return True
+
+    def _go_on(self, keeping: Keeping, now: int) -> None:
+        """Look at the next; after the last, tell the scorer. Of nothing there is nothing to tell."""
+        self.now = keeping
+        if keeping.asked is None and (not keeping.seats or self._apply(keeping.laid(now)) is not None):
+            self.now = None
+
+    def saw(self, observation: LaidObservation) -> None:
+        """Take in what the camera sees."""
+        if self.now is not None:
+            self.now = replace(self.now, observation=observation)
+
+    def take(self, message: Counted) -> None:
+        """Take in what the scorer has found; of another play it is an old answer."""
+        answer, keeping = message.answer, self.now
+        if isinstance(answer, PlayFound) and keeping is not None and answer.round == keeping.play.round:
+            self.now = replace(keeping, answer=answer)
+
+    @property
+    def camera_target(self) -> LaidTiles | None:
+        """What the camera is to look at."""
+        return self.now.asked if self.now is not None else None

@@ -1,0 +1,99 @@
+"""A play that is kept after its result: which tiles to show, what was read of them, and what the scorer has found."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from broker.i18n import N_, Message, Translator
+from broker.protocol import PlayFound
+from broker.terms import SEAT_NAMES
+from kiosk.camera.observations import LaidObservation, LaidTiles
+from kiosk.keeping import GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
+from kiosk.screens import drawing
+from kiosk.screens.drawing import KeyButton, ScreenBody, TextLine, paint_picture
+from kiosk.screens.texts import refusal
+from kiosk.screens.views import RecordedView, ScreenView
+
+NOT_FOUND: Final[Mapping[str, Message]] = {
+    "no_play_fits": N_("No order of play gives these tiles: one was misread, or lies elsewhere."),
+    "tile_of_another": N_("A tile lies before a player who cannot have drawn it."),
+    "winning_tile_unknown": N_("Which tile won was not seen: lay it last, apart."),
+    "too_much_unread": N_("Too many tiles were not read."),
+    "play_irregular": N_("Somebody drew out of turn: such a play cannot be replayed."),
+}
+"""Why the scorer has found no play, by code."""
+
+
+def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
+    """Return the button that begins it, where it is offered."""
+    offered = isinstance(view.phase, RecordedView) and view.phase.may_keep
+    return (KeyButton(OPENS, _("Keep the play")),) if offered else ()
+
+
+def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """Whatever the keeping of a play has come to."""
+    keeping = view.phase.keeping if isinstance(view.phase, RecordedView) else None
+    if keeping is None:
+        return None
+    if keeping.asked is None:
+        return _told(_, keeping)
+    return _looking(_, keeping, keeping.asked)
+
+
+def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
+    seat, seen, river = _(SEAT_NAMES[asked.seat]), keeping.seen, asked.part == "river"
+    title = _("River of {seat}", seat=seat) if river else _("Hand and melds of {seat}", seat=seat)
+    lines = (
+        TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), *_small()),
+        TextLine(title, drawing.LARGE, drawing.TEXT),
+        *_seen(_, seen, river=river),
+    )
+    take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
+    empty = KeyButton(PASSES, _("No river") if river else _("Not shown"))
+    gaps = N_("Gaps for claimed tiles: yes") if keeping.gaps else N_("Gaps for claimed tiles: no")
+    leave = KeyButton(LEAVES, _.pgettext("button", "Skip"))
+    paint = paint_picture(seen.view) if seen.view is not None else None
+    return ScreenBody(lines, panel=(*take, (empty,), (KeyButton(GAPS, _(gaps)),), (leave,)), paint=paint, seats=False)
+
+
+def _small() -> tuple[float, drawing.Colour]:
+    return drawing.SMALL, drawing.QUIET
+
+
+def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[TextLine]:
+    if seen.laid is None:
+        if seen.problem is not None:
+            yield TextLine(refusal(_, seen.problem), drawing.SMALL, drawing.ATTENTION)
+        help_ = (
+            N_("Turn each tile over where it lies, row by row. Show this river alone.")
+            if river
+            else N_("Face down: concealed tiles, each meld apart, last a winning tile. Two fingers between them.")
+        )
+        yield TextLine(_(help_), drawing.BODY, drawing.QUIET)
+        return
+    rows = (seen.laid.river, seen.laid.hand or (), *seen.laid.melds)
+    count = sum(serial != 0 for row in rows for serial in row)
+    colour = drawing.GOOD if seen.still and not seen.unread else drawing.TEXT
+    yield TextLine(_("Tiles: {count}   Not read: {unread}", count=count, unread=seen.unread), drawing.SMALL, colour)
+    if not seen.still:
+        yield TextLine(_("Reading: hands off the tiles."), drawing.SMALL, drawing.TEXT)
+
+
+def _told(_: Translator, keeping: Keeping) -> ScreenBody:
+    failed = keeping.answer is not None and keeping.answer.code is not None
+    title = (N_("The play was not found."), drawing.TEXT) if failed else (N_("The play is kept."), drawing.GOOD)
+    lines = (
+        TextLine(_(title[0]), drawing.TITLE, title[1]),
+        _found(_, keeping.answer),
+        TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT),
+    )
+    return ScreenBody(lines, (KeyButton(LEAVES, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
+
+
+def _found(_: Translator, answer: PlayFound | None) -> TextLine:
+    if answer is None:
+        return TextLine(_("The scorer looks for how it went. Nobody need wait."), drawing.BODY, drawing.QUIET)
+    if answer.code is not None:
+        why = _(NOT_FOUND[answer.code]) if answer.code in NOT_FOUND else refusal(_, answer.code)
+        return TextLine(why, drawing.BODY, drawing.ATTENTION)
+    proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
+    return TextLine(proved, drawing.BODY, drawing.TEXT)

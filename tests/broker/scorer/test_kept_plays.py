@@ -1,0 +1,139 @@
+"""What tables have read after a play is found by the scorer, kept with the event, and changes nothing that counts."""
+
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, Final, cast
+
+import pytest
+from msgspec.structs import replace
+
+from broker.event import read_hands, write_hands
+from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
+from broker.scorer.kept_plays import MOST_UNREAD
+from broker.scorer.quotas import MOST_LAID
+from broker.scorer.snapshot import standings_csv
+from broker.sim.laid import LaidPlay, laid_play
+from broker.sim.player import SimulatedPlayer
+from broker.sim.table import DealTable
+from broker.store.sqlite import SqliteJournal
+from tests.broker.rules.variants import OEDMC
+from tests.broker.scorer.hall import Hall, make_hall
+from tests.broker.scorer.small import event, fact, steps
+from tests.broker.sim.playing import JUDGE
+
+TABLE: Final = 1
+DEAL: Final = event().bookings[TABLE, 1].deal
+
+
+def simulated() -> LaidPlay:
+    """Play the first deal of the table, and lay all tiles as they lie at its end."""
+    players = {seat: SimulatedPlayer(1.0, Random(f"kept {seat}")) for seat in SEATS}
+    deal = event().open_deal(DEAL)
+    played = DealTable(deal, OEDMC, JUDGE).play(players)
+    return laid_play(deal, played.actions, played.outcome, 1, order=event().order(DEAL), gaps=True)
+
+
+PLAYED: Final = simulated()
+
+
+def laid(**changes: LaidSeat) -> TilesLaid:
+    return TilesLaid(
+        round=1,
+        deal=DEAL,
+        seats={**PLAYED.laid, **cast("dict[Seat, LaidSeat]", changes)},
+        winning=PLAYED.ending.winning,
+    )
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
+    """A scorer that has the result of the play."""
+    hall = make_hall(tmp_path, journal)
+    for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome), 1):
+        hall.hear(fact(TABLE, seq, one))
+    return hall
+
+
+def next_seq(hall: Hall) -> int:
+    return max(hall.scorer._intake.books[TABLE].taken) + 1
+
+
+def keep(hall: Hall, said: TilesLaid) -> dict[str, Any]:
+    """Tell what lay there; return what the table is told of it."""
+    hall.hear(fact(TABLE, next_seq(hall), said))
+    return answered(hall)
+
+
+def answered(hall: Hall) -> dict[str, Any]:
+    hall.scorer._plays._thread.submit(int).result()  # what was begun before it is over by then
+    hall.scorer.step(timeout=0)
+    answer: dict[str, Any] = hall.ear.told(f"counted/{TABLE}")["answer"]
+    return answer
+
+
+def test_a_play_is_found_kept_and_its_table_told_how_much_is_proved(recorded: Hall) -> None:
+    found = keep(recorded, laid())
+    (kept,) = read_hands(recorded.folder)
+    assert (kept.round, kept.table, kept.deal) == (1, TABLE, DEAL)
+    assert (found["kind"], found["round"], found["steps"]) == ("found", 1, len(PLAYED.done))
+    assert 0 < found["proved"] == found["steps"] - len(kept.unproved)
+    assert [topic for topic, _, retain in recorded.ear.said if "counted" in topic and retain] == []
+
+
+def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
+    before = recorded.scorer.snapshot
+    keep(recorded, laid())
+    after = recorded.scorer.snapshot
+    assert standings_csv(after.standings, event().origin_of) == standings_csv(before.standings, event().origin_of)
+    assert recorded.scorer.feed.current.plays_in == 1
+    assert not [code for code, _ in recorded.alerts() if code != "play_recorded"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"east": LaidSeat(river=PLAYED.laid["south"].river), "south": LaidSeat()}, "tile_of_another"),
+        ({"east": replace(PLAYED.laid["east"], river=PLAYED.laid["east"].river[3:])}, "no_play_fits"),
+        ({"east": LaidSeat(river=(None,) * (MOST_UNREAD + 1))}, "too_much_unread"),
+    ],
+)
+def test_what_does_not_fit_is_said_by_one_code_and_nothing_is_kept(
+    recorded: Hall, change: dict[str, LaidSeat], code: str
+) -> None:
+    assert keep(recorded, laid(**change))["code"] == code
+    assert read_hands(recorded.folder) == ()
+
+
+def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
+    own = [serial for row in event().order(DEAL)["east"] for serial in row]
+    other = event().order(DEAL)["north"][0][0]
+    alone = ({"east": LaidSeat(melds=((*two, other),))} for two in pairwise(own[:6]))
+    said = {keep(recorded, replace(laid(), seats=one))["code"] for one in alone}
+    assert said == {"no_play_fits"}
+
+
+def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
+    hall = make_hall(tmp_path, journal)
+    for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome)[:-1], 1):
+        hall.hear(fact(TABLE, seq, one))
+    assert keep(hall, laid())["code"] == "play_unknown"
+
+
+def test_a_table_tells_it_so_often_and_no_more(recorded: Hall) -> None:
+    first = next_seq(recorded)
+    recorded.hear(*(fact(TABLE, first + at, laid()) for at in range(MOST_LAID + 1)))
+    assert recorded.ear.told(f"receipt/{TABLE}")["refused"][-1]["code"] == "too_many_facts"
+
+
+def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(recorded: Hall) -> None:
+    keep(recorded, laid())
+    kept = read_hands(recorded.folder)
+    write_hands(recorded.folder, ())
+    again = make_hall(recorded.folder, recorded.journal)
+    assert answered(again)["steps"] == len(PLAYED.done)
+    assert read_hands(recorded.folder) == kept
+    last = make_hall(recorded.folder, recorded.journal)
+    last.scorer._plays._thread.submit(int).result()
+    last.scorer.step(timeout=0)
+    assert not [topic for topic, _, _ in last.ear.said if "counted" in topic]

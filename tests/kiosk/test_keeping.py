@@ -1,0 +1,202 @@
+"""Keeping a play after its result: offered, skippable, read by the camera, told once, and never in the way."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec import structs
+
+from broker.protocol import SEATS, Counted, LaidSeat, PlayFound, TilesLaid, WinKind
+from kiosk.camera.loop import laid_tiles, read_hand
+from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
+from kiosk.keeping import STEPS
+from kiosk.program import TableProgram
+from kiosk.screens import RecordedView
+from kiosk.sim import People, Script, ScriptedPlay
+from kiosk.table import Phase, PlayKept
+from kiosk.uplink import CAMERA
+from tests.kiosk.standing import Standing, phase_view, standing
+from tests.kiosk.tables import EVENT, TABLE, plan, play, right
+from vision.sim.camera import SimulatedCamera
+from vision.sim.table import SimulatedTable
+
+WISHED = structs.replace(plan(play(1), play(2)), keep_plays=True)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Iterator[Standing]:
+    """A table whose play has its result, in an event that keeps plays."""
+    with standing(tmp_path) as at:
+        yield at.come_to(Phase.RECORDED, WISHED)
+
+
+def seen(at: Standing, laid: LaidSeat | None, *, still: bool = True, winning: int | None = None) -> None:
+    """Let the camera see what is asked for."""
+    of = at.program.camera_target
+    at.program.observe(LaidObservation(of, laid, winning, still=still))  # type: ignore[arg-type]  # what is asked after a play
+    at.program.step(timeout=0)
+
+
+def told(at: Standing) -> list[TilesLaid]:
+    return [one.fact for one in at.journal.unsent() if isinstance(one.fact, TilesLaid)]
+
+
+def offered(at: Standing) -> bool:
+    return phase_view(at.program.view(), RecordedView).may_keep
+
+
+def test_it_is_offered_where_the_event_wishes_it_and_there_is_a_camera(tmp_path: Path, recorded: Standing) -> None:
+    assert offered(recorded)
+    recorded.program._health.say(CAMERA, "camera_missing")
+    assert not offered(recorded)
+    (tmp_path / "other").mkdir()
+    with standing(tmp_path / "other") as plain:
+        plain.come_to(Phase.RECORDED)
+        assert not offered(plain)
+        plain.type("k")
+        assert plain.program.keeping is None
+
+
+def test_all_is_read_seat_by_seat_and_told_once(recorded: Standing) -> None:
+    recorded.type("k")
+    for number, (seat, part) in enumerate(STEPS):
+        target = recorded.program.camera_target
+        assert (target.seat, target.part) == (seat, part)  # type: ignore[union-attr]  # what is asked after a play
+        recorded.type("enter")
+        assert recorded.program.keeping.at == number  # type: ignore[union-attr]  # nothing is seen yet
+        river, hand = LaidSeat(river=(number + 1, 0, 77 + number), gaps=True), LaidSeat(hand=(50 + number,))
+        seen(recorded, river if part == "river" else hand, winning=99 if (seat, part) == ("south", "hand") else None)
+        recorded.type("enter")
+    (laid,) = told(recorded)
+    assert (laid.round, laid.deal, laid.winning, list(laid.seats)) == (1, 1, 99, list(SEATS))
+    assert laid.seats["south"] == LaidSeat(river=(3, 0, 79), hand=(53,), gaps=True)
+    assert recorded.program.camera_target is None
+    recorded.type("enter")
+    assert recorded.phase is Phase.RESTORING
+    assert recorded.program.keeping is None
+
+
+def test_without_gaps_a_river_claims_less_and_what_is_not_there_is_passed_over(recorded: Standing) -> None:
+    recorded.type("k", "g")
+    seen(recorded, LaidSeat(river=(5,), gaps=True))
+    recorded.type("enter", *"n" * (len(STEPS) - 1))
+    assert [one.seats for one in told(recorded)] == [{"east": LaidSeat(river=(5,))}]
+
+
+def test_nothing_moving_or_of_before_is_taken_and_nothing_at_all_is_not_told(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)), still=False)
+    recorded.type("enter")
+    assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
+    seen(recorded, LaidSeat(river=(5,)))
+    recorded.type("n", "enter")  # what was seen is the river before
+    assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
+    seen(recorded, LaidSeat(hand=(5, 6)))
+    recorded.type("enter")
+    seen(recorded, LaidSeat(river=(7, 5)))
+    recorded.type("enter")
+    assert recorded.program.keeping.seen.problem == "laid_taken"  # type: ignore[union-attr]  # it is open
+    recorded.type("back", "k")
+    assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
+    recorded.type(*"n" * len(STEPS))
+    assert (recorded.program.keeping, told(recorded)) == (None, [])
+
+
+def test_it_may_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing) -> None:
+    recorded.type("k", "back")
+    assert (recorded.program.keeping, recorded.phase) == (None, Phase.RECORDED)
+    recorded.type("k")
+    recorded.program._apply(structs.replace(recorded.happened()[0], at=recorded.time.wait()))  # the plan comes again
+    recorded.program.step(timeout=0)
+    assert recorded.program.keeping is not None
+    recorded.type("back", "enter")
+    assert recorded.phase is Phase.RESTORING
+    recorded.type("k")
+    assert recorded.program.keeping is None
+
+
+def test_it_is_kept_so_often_and_no_more_and_never_without_a_result(recorded: Standing) -> None:
+    kept = PlayKept(at=recorded.time.wait(), seats={"east": LaidSeat(river=(5,))})
+    assert [recorded.program._apply(kept) for _ in range(6)] == [None] * 5 + ["not_kept_here"]
+    assert not offered(recorded)
+    recorded.type("enter")
+    assert recorded.program._apply(kept) == "not_now"
+
+
+def test_what_the_scorer_has_found_is_shown_of_this_play_alone(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)))
+    recorded.type("enter", *"n" * (len(STEPS) - 1))
+
+    def answer(round_: int) -> Counted:
+        found = PlayFound(round=round_, steps=80, proved=71)
+        return Counted(id="answer-1", event=EVENT, seq=1, table=TABLE, asked="a-fact-01", answer=found)
+
+    recorded.program._keeping.take(answer(2))
+    assert recorded.program.keeping.answer is None  # type: ignore[union-attr]  # it is open
+    recorded.program._keeping.take(answer(1))
+    assert recorded.program.keeping.answer.proved == 71  # type: ignore[union-attr,attr-defined]  # it is open
+
+
+def test_after_a_power_cut_the_journal_tells_the_same(tmp_path: Path) -> None:
+    with standing(tmp_path) as at:
+        at.come_to(Phase.RECORDED, WISHED)
+        at.program._apply(PlayKept(at=at.time.wait(), seats={"east": LaidSeat(river=(5, None, 0, 7))}))
+        before = told(at)
+    with standing(tmp_path) as again:
+        assert (again.phase, again.program.state.kept) == (Phase.RECORDED, 1)
+        assert told(again) == before != []
+
+
+def looked_at(trays: SimulatedTable, of: CameraTarget) -> LaidObservation:
+    """Read what lies on a simulated table."""
+    assert isinstance(of, LaidTiles)
+    with SimulatedCamera("sim://tray?width=1280&height=720&blur=0.5&tilt=3", world=trays) as camera:
+        picture = camera.frame()
+    return laid_tiles(of, picture, read_hand(picture).reads)
+
+
+class NoFingers:
+    """Nobody presses a button here."""
+
+    def press(self, seat: str) -> None:
+        raise AssertionError(seat)
+
+
+@pytest.mark.parametrize("win", ["self_drawn"])
+def test_simulated_people_show_every_river_and_hand_to_the_camera(recorded: Standing, win: WinKind) -> None:
+    chance, present = Random(4), recorded.program.state.play
+    assert present is not None
+    laid = {}
+    for seat in SEATS:
+        tray = [serial for row in present.order[seat] for serial in row]
+        river = tuple(0 if at == 2 else serial for at, serial in enumerate(tray[13:20]))
+        laid[seat] = LaidSeat(river, ((tray[0], tray[1], tray[2]),), tuple(chance.sample(tray[3:13], 10)), gaps=True)
+    script = Script((ScriptedPlay(1, win, {"west": 18}, laid=laid),), reaction_ms=0)
+    trays, keys = SimulatedTable(), list[str]()
+    people = People(script, NoFingers(), trays, keys.append, "table 1")
+    for _ in range(4 * len(STEPS)):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+        if recorded.phase is not Phase.RECORDED:
+            break
+        if (target := recorded.program.camera_target) is not None and trays.view.loose:
+            recorded.program.observe(replace(looked_at(trays, target), still=True))
+            recorded.program.step(timeout=0)
+    assert recorded.phase is Phase.RESTORING
+    (one_told,) = told(recorded)
+    assert {seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in one_told.seats.items()} == {
+        seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in laid.items()
+    }
+
+
+def test_no_program_keeps_anything_by_itself(recorded: Standing) -> None:
+    program: TableProgram = recorded.program
+    for seat in SEATS:
+        program.observe(right(play(2), seat, recorded.time.wait()))
+    program.step(timeout=0)
+    assert (program.keeping, told(recorded)) == (None, [])
