@@ -121,8 +121,8 @@ chaos: setup ## play a whole event while everything fails, and judge it (SEED=N 
 	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER)) $(if $(filter yes,$(PLAIN)),--plain)
 
 .PHONY: grow
-grow: setup ## play an event in three halls with a centre while everything between them fails, and judge it (SEED=N TABLES=N ROUNDS=N)
-	$(BIN)/python -m tests.grow $(if $(SEED),--seed $(SEED)) $(if $(TABLES),--tables $(TABLES)) $(if $(ROUNDS),--rounds $(ROUNDS))
+grow: setup ## play an event in three halls with a centre while everything between them fails, and judge it (SEED=N TABLES=N ROUNDS=N STORE=postgresql)
+	$(BIN)/python -m tests.grow $(if $(SEED),--seed $(SEED)) $(if $(TABLES),--tables $(TABLES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STORE),--store $(STORE))
 
 .PHONY: attack
 attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)

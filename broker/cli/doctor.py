@@ -23,13 +23,17 @@ from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
 from broker.event.event import open_event
+from broker.event.halls import read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
+from broker.mqtt.access import PROBER
 from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import ANEW_BEFORE, FOLDER, Certificates, utc_now
+from broker.mqtt.process import probe_broker
 from broker.mqtt.programs import broker_program
 from broker.output import EVENT
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
+from broker.protocol.tls import event_context
 from broker.scorer.space import LARGEST, disk_room
 from broker.scorer.stored_event import Verified, verify_store
 from broker.store import STORE, database_of
@@ -58,6 +62,7 @@ def scorer_doctor(
         "store": lambda: _store(folder),
         "broker": lambda: _broker(broker),
         "certificates": lambda: _certificates(folder),
+        "nodes": lambda: _nodes(folder),
         "people": lambda: _people(folder),
         "secrets": lambda: _secrets(folder),
         "disk": lambda: _disk(folder),
@@ -166,6 +171,22 @@ def _certificates(folder: Path) -> Iterator[Finding]:
             "then neither tables nor browsers believe it",
             "start the scorer again, which renews it, or homologue certs renew",
         )
+
+
+def _nodes(folder: Path) -> Iterator[Finding]:
+    """Look at the nodes of a centre whose broker runs on several machines."""
+    if nodes := read_nodes(folder):
+        known = Certificates.of_event(folder)
+        context = event_context(known.authority, known.office(PROBER))
+        for number, place in enumerate(nodes.nodes, 1):
+            host, _, port = place.rpartition(":")
+            if why := probe_broker(host.strip("[]"), int(port), context=context):
+                yield Finding(
+                    "node_away",
+                    f"node {number} of the centre's broker, {place}: {why}",
+                    "halls use the others; without more than half of them nothing reaches the centre",
+                    f"on that machine: homologue centre FOLDER --node {number}",
+                )
 
 
 def _people(folder: Path) -> Iterator[Finding]:

@@ -10,30 +10,34 @@ import click
 from msgspec.structs import replace
 
 from broker.cli import options
+from broker.cli.nodes import COUNTS, hand_over_nodes, nodes_of, run_node_alone
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
 from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
 from broker.event.deals.commitment import COMMITMENT
-from broker.event.halls import HALLS, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
+from broker.event.halls import HALLS, NODES, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
 from broker.files import write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
 from broker.mqtt.access import Credentials, hall_user
 from broker.mqtt.certificates import Certificates
+from broker.output import EVENT
 from broker.rules import RuleError
 from broker.scorer.event_key import open_event_key
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
 """What a hall's folder has as the centre's has it."""
 
-NODES: Final = 3
 
-
-def _centre(*, nodes: int, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
-    """Run the scorer of an event that has halls."""
+def _centre(*, nodes: int, node: int | None, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
+    """Run the scorer of an event that has halls, or one node of its broker where nothing else of it is."""
     _halls_of(event)
-    if scorer.callback is not None:
-        scorer.callback(event=event, nodes=nodes, **asked)
+    if node is None and (event / NODES).exists():
+        raise click.UsageError(f"--node says which of those in {NODES} this machine runs")
+    if node and not (event / EVENT).exists():
+        run_node_alone(event, node, asked["host"])
+    elif scorer.callback is not None:
+        scorer.callback(event=event, nodes=nodes, node=node, **asked)
 
 
 centre = click.Command(
@@ -44,10 +48,15 @@ centre = click.Command(
         click.Option(
             ["--nodes"],
             type=click.Choice(["1", "3"]),
-            default=str(NODES),
+            default="3",
             show_default=True,
             callback=lambda _ctx, _param, value: int(value),
             help="Nodes of the broker; of three any one may die. They take the ports from --mqtt-port on.",
+        ),
+        click.Option(
+            ["--node"],
+            type=click.IntRange(1, max(COUNTS)),
+            help="Run the node with this number here; the others are on other machines (`homologue hall nodes`).",
         ),
     ],
     short_help="Run the centre of an event in many places.",
@@ -58,8 +67,12 @@ centre = click.Command(
     the centre shows all halls, the standings of all, and what each hall has yet to send. A deal becomes public, in
     every hall, when all halls have played it.
 
+    With --node, on each of three machines, any one of them may die: --standby-of, or --standby and --store, on the
+    second. The third runs a node alone.
+
     \\b
     homologue centre world-cup --host 0.0.0.0
+    homologue centre world-cup --host 0.0.0.0 --desk-host 0.0.0.0 --node 2 --standby-of https://a.example.org:8136
     """,
 )
 
@@ -77,8 +90,7 @@ def hall() -> None:
     "--address",
     "addresses",
     multiple=True,
-    required=True,
-    help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node.",
+    help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node [default: nodes.toml's].",
 )
 @click.option("--only", "names", multiple=True, help="This hall alone, such as one that joins late; may be repeated.")
 @click.option("--plain", is_flag=True, help="The centre runs without TLS, with --plain.")
@@ -99,7 +111,7 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     homologue hall split world-cup --to halls --address centre.example.org
     """
     halls = [one for one in _halls_of(folder) if not names or one.name in names]
-    brokers = tuple(one if ":" in one else f"{one}:{MQTT_PORT}" for one in addresses)
+    brokers = _with_ports(addresses) or nodes_of(folder).nodes
     known = open_event(folder)
     certificates = None if plain else Certificates.ensure(folder, [one.rpartition(":")[0] for one in brokers])
     passwords = Credentials.ensure(folder / CREDENTIALS, max(known.tables), [one.name for one in halls])
@@ -116,6 +128,31 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
             write_private(place / PASSWORD_FILE, passwords.password(hall_user(one.name)).encode())
         open_event(place)
         say(f"{one.title}: {place}", hall=one.name, folder=place)
+
+
+def _with_ports(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one if ":" in one else f"{one}:{MQTT_PORT}" for one in addresses)
+
+
+@hall.command("nodes", short_help="Put the nodes of the centre's broker on several machines.")
+@options.folder_argument
+@click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each machine gets a folder.")
+@click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; 3 or 5 times.")
+@said_as_json
+def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
+    """Say on which machines the nodes of the centre's broker run, the first one's first.
+
+    FOLDER is the centre's. Writes `nodes.toml` into it, and for each other machine a folder with what a node needs and
+    none of the deals. Halls come to PORT; the nodes reach each other at the port after it.
+
+    \b
+    homologue hall nodes world-cup --to nodes --address a.example.org --address b.example.org --address c.example.org
+    homologue centre world-cup --node 1 --host 0.0.0.0 --desk-host 0.0.0.0
+    homologue centre nodes/c.example.org --node 3 --host 0.0.0.0
+    """
+    _halls_of(folder)
+    for place in hand_over_nodes(folder, open_event(folder).name, _with_ports(addresses), target):
+        say(f"for {place.name}: {place}", node=place.name, folder=place)
 
 
 def _copy(folder: Path, place: Path) -> None:

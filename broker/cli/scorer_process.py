@@ -22,6 +22,7 @@ import click
 
 from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
+from broker.cli.nodes import OneNode
 from broker.cli.scorer import CREDENTIALS, StoreOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
 from broker.discovery import Announcement
@@ -98,8 +99,12 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
     public: bool,
     wishes: StoreOptions,
     nodes: int = 1,
+    node: int | None = None,
 ) -> None:
-    """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already."""
+    """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already.
+
+    `nodes` of its broker are on this machine; or the one with the number `node` is, and others are elsewhere.
+    """
     stop = threading.Event()
     _set_up_process(stop)
     names, passwords = host_names(host, desk_host, *desk_name, broker_name), credentials or event / CREDENTIALS
@@ -111,17 +116,23 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
         return Logins(passwords, certificates_of(event, names, plain=plain), ca)
 
     with ExitStack() as running:
-        if followed := desk_to_follow(event, wishes.standby_of, read_logins):
+        shared = OneNode(event, node, host, read_logins(), running) if node else None
+        if shared and not shared.wait(stop):
+            return
+        ours = shared.broker if shared else None
+        if followed := desk_to_follow(event, wishes.standby_of, read_logins, ours):
             ahead.close()  # the journal will be the other machine's
-        stood = _stand_by_for(
-            event,
-            followed,
-            read_logins,
-            StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port),
-            lambda on, port: _broker(on, broker, open_event(event), event, (host, port), read_logins()),
-            stop,
-            running,
-        )
+        here = StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port)
+        if shared:
+            here = here._replace(host=shared.host, broker=shared.port)
+
+        def standing(place: StandbyPlace) -> StandingBy:
+            def start(on: ExitStack) -> Started:
+                return _broker(on, broker, open_event(event), event, (host, place.broker), read_logins())
+
+            return StandingBy(event, followed or "", place, read_logins, start, ours)
+
+        stood = _stand_by(here, standing if followed else None, stop, running)
         if stop.is_set():
             return
         _, mqtt_port, desk_port = stood.place
@@ -134,16 +145,16 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
             return
         running.callback(journal.close)
         with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-            begun = stood.broker or beside.submit(
-                _broker, running, broker, checked, event, (host, mqtt_port), logins, nodes
-            )
+            already = shared.broker.started if shared else stood.broker
+            begun = already or beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins, nodes)
             work = _load_scorer(checked, journal, event, space, wishes, passwords)
         address, watch, broker_told = begun if isinstance(begun, tuple) else begun.result()
         if followed:
             told = f"this machine has taken over from {followed}"
             work.report(Concern("standby_took_over", told, values={"desk": followed}))
         own = broker is None or broker in get_args(Kind)
-        join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
+        alone = own and (shared is None or followed is not None)  # then nobody answers, or has handed over
+        join = running.enter_context(JoinWire(work, journal, address, place=_place(event), alone=alone))
         if not join.wait(stop, standby=wishes.standby):
             return
         tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
@@ -152,7 +163,8 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
         running.callback(line.stop)
         backup = _backup(running, event, work, checked.name, wishes, auth)
         other = running.enter_context(closing(OtherMachine(work, event, logins)))
-        watches = [watch, join.look, other.look, *([backup.look] if backup else [])]
+        others = partial(shared.look, work.report) if shared else other.look
+        watches = [watch, join.look, others, *([backup.look] if backup else [])]
         for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
         vouched = tls.anchor if tls else ""
         services = Services(
@@ -220,21 +232,17 @@ class _Stood(NamedTuple):
     place: StandbyPlace
 
 
-def _stand_by_for(
-    event: Path,
-    followed: str | None,
-    logins: Callable[[], Logins],
+def _stand_by(
     place: StandbyPlace,
-    start_broker: Callable[[ExitStack, int], Started],
+    standing: Callable[[StandbyPlace], StandingBy] | None,
     stop: threading.Event,
     running: ExitStack,
 ) -> _Stood:
     """Stand by for another machine's scorer, where there is one to be followed. Raises StandbyRefused."""
-    if followed is None:
+    if standing is None:
         return _Stood(None, place)
     place = StandbyPlace(place.host, place.broker or free_port(), place.desk or free_port())
-    standing = StandingBy(event, followed, place, logins, lambda on: start_broker(on, place.broker))
-    return _Stood(standing.run(stop, running), place)
+    return _Stood(standing(place).run(stop, running), place)
 
 
 def _set_up_process(stop: threading.Event) -> None:
@@ -299,10 +307,10 @@ def _place(folder: Path) -> str:
 class JoinWire:
     """Connects a scorer with the broker as soon as it is known that no other one is active there."""
 
-    def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, own: bool) -> None:
-        """`own`: the broker was started by us and ends with us, so that nobody was active there before."""
+    def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, alone: bool) -> None:
+        """`alone`: nobody was active there before, such as where the broker was started by us and ends with us."""
         self._work, self._address = work, address
-        request = LeaseRequest(kept_lease(journal), place, alone=own)
+        request = LeaseRequest(kept_lease(journal), place, alone=alone)
         self._line = LeaseLink(work.state.planned.name, address, request)
         self._joined = False
 

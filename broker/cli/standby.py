@@ -54,6 +54,14 @@ Started = tuple[Address, Callable[[], None], Message]
 """A broker that was started, what looks after it, and what is told of it."""
 
 
+class SharedBroker(NamedTuple):
+    """The node of the centre's broker on this machine: one broker, which the active scorer and its standbys reach."""
+
+    started: Started
+    lets_in: Callable[[], bool]
+    """Whether this node is with more than half of all."""
+
+
 class StandbyPlace(NamedTuple):
     """Where the standby's own desk and broker will be."""
 
@@ -122,10 +130,11 @@ class StandingBy:
         place: StandbyPlace,
         logins: Callable[[], Logins],
         start_broker: Callable[[ExitStack], Started],
+        shared: SharedBroker | None = None,
     ) -> None:
         """`url`: of the active scorer's desk; `start_broker` starts ours, for as long as a stack is open."""
         self._folder, self._name, self._url, self._place = folder, event_name(folder), url, place
-        self._logins, self._start_broker = logins, start_broker
+        self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
         self._takeover = Takeover(time.monotonic())
         self._told: FollowTold | None = None
@@ -198,7 +207,7 @@ class StandingBy:
             return  # it was never reached: there is nothing to take over
         if self._around is None:
             click.echo(f"Standby: nothing is heard of {self._url}")
-            self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker)
+            self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker, self._shared)
         for table in self._around.tables():
             self._takeover.came(table)
         if self._around.unanswered(now):
@@ -219,24 +228,38 @@ class StandingBy:
 
 
 class _Surroundings:
-    """What a standby sees while nothing is heard of the first scorer: its own broker, and the first one's."""
+    """What a standby sees while nothing is heard of the first scorer: its own broker, and the first one's.
 
-    def __init__(self, event: str, logins: Logins, peer: Peer, start_broker: Callable[[ExitStack], Started]) -> None:
-        self._event, self._leaving, self._broker = event, ExitStack(), ExitStack()
+    Where both have the same broker it is only asked there: the nodes are the witnesses.
+    """
+
+    def __init__(
+        self,
+        event: str,
+        logins: Logins,
+        peer: Peer,
+        start_broker: Callable[[ExitStack], Started],
+        shared: SharedBroker | None,
+    ) -> None:
+        self._event, self._leaving, self._broker, self._shared = event, ExitStack(), ExitStack(), shared
         self._news: list[Incoming] = []
         try:
-            self.started = start_broker(self._broker)
-            mine = passing_id(f"homologue-{event}-standby")
-            self._link = Link(self.started[0], mine, [topics.BEAT.at(event)], self._hear, kept=False)
-            self._leaving.callback(self._link.stop)
-            self._link.start()
-            request = LeaseRequest(Lease(""), "")
-            self._line = LeaseLink(event, _address(logins, peer.broker), request)
+            self.started = shared.started if shared else start_broker(self._broker)
+            if not shared:
+                self._listen()
+            where = self.started[0] if shared else _address(logins, peer.broker)
+            self._line = LeaseLink(event, where, LeaseRequest(Lease(""), ""))
             self._leaving.callback(self._line.stop)
             self._line.start()
         except BaseException:
             self.close()
             raise
+
+    def _listen(self) -> None:
+        mine = passing_id(f"homologue-{self._event}-standby")
+        self._link = Link(self.started[0], mine, [topics.BEAT.at(self._event)], self._hear, kept=False)
+        self._leaving.callback(self._link.stop)
+        self._link.start()
 
     def _hear(self, item: Incoming | LinkChanged) -> None:
         if isinstance(item, Incoming):
@@ -266,11 +289,12 @@ class _Surroundings:
 
     def unanswered(self, now: float) -> bool:
         """Return whether the first one's broker is there, and its scorer does not answer."""
-        try:
-            return self._line.look(now) is not None
-        except ScorerActive:
-            self._line.request.again(now)
-            return False
+        with suppress(ScorerActive):
+            found = self._line.look(now)
+            if found is None or self._shared is None or self._shared.lets_in():
+                return found is not None
+        self._line.request.again(now)
+        return False
 
     def give_up_broker(self, running: ExitStack) -> Started:
         """Return our broker, which runs on until `running` is closed."""
@@ -321,9 +345,9 @@ def _address(logins: Logins, place: str) -> Address:
     return logins.scorer(host.strip("[]"), int(port))
 
 
-def was_replaced(folder: Path, peer: Peer, logins: Logins) -> bool:
+def was_replaced(folder: Path, broker: Address) -> bool:
     """Return whether the other machine's scorer has become active while this one, which was, was away."""
-    line = LeaseLink(event_name(folder), _address(logins, peer.broker), LeaseRequest(Lease(""), ""))
+    line = LeaseLink(event_name(folder), broker, LeaseRequest(Lease(""), ""))
     line.start()
     try:
         until = time.monotonic() + ASKING_S
@@ -338,7 +362,9 @@ def was_replaced(folder: Path, peer: Peer, logins: Logins) -> bool:
     return False
 
 
-def desk_to_follow(folder: Path, named: str | None, logins: Callable[[], Logins]) -> str | None:
+def desk_to_follow(
+    folder: Path, named: str | None, logins: Callable[[], Logins], shared: SharedBroker | None
+) -> str | None:
     """Return the desk that a scorer which starts is to follow; None where it is the active one.
 
     What the folder says counts more than the command line, which is the same at each start.
@@ -352,7 +378,7 @@ def desk_to_follow(folder: Path, named: str | None, logins: Callable[[], Logins]
         return named
     if peer.role == "standby":
         return peer.desk
-    if was_replaced(folder, peer, logins()):
+    if was_replaced(folder, shared.started[0] if shared else _address(logins(), peer.broker)):
         click.echo(f"Standby: the other machine, {peer.desk}, has taken over")
         return peer.desk
     return None

@@ -1,7 +1,7 @@
 """The halls of an event that is played in many places: which tables each has, and where the centre is.
 
-The centre's folder has `halls.toml`. Each hall has a folder of its own, with the plan of its tables alone, and in it
-`hall.toml`, by which it reaches the centre.
+The centre's folder has `halls.toml`; `nodes.toml` too, where its broker runs on several machines. Each hall has a
+folder of its own, with the plan of its tables alone, and in it `hall.toml`, by which it reaches the centre.
 """
 
 import re
@@ -21,10 +21,12 @@ from broker.event.files import HALL, read_file
 from broker.event.plan import Plan
 from broker.files import write_private
 from broker.i18n import N_
-from broker.protocol import HallName, Name, PublicKey
+from broker.protocol import EventName, HallName, Name, PublicKey
 from broker.rules import RuleError
 
 HALLS: Final = "halls.toml"
+
+NODES: Final = "nodes.toml"
 
 RANGE: Final = re.compile(r"([1-9][0-9]{0,3})(?:-([1-9][0-9]{0,3}))?")
 
@@ -133,6 +135,37 @@ def _wrong(error: RuleError) -> BadEvent:
 def write_halls(folder: Path, halls: Iterable[Hall]) -> None:
     """Write `halls.toml` in one step."""
     write_private(folder / HALLS, tomli_w.dumps(msgspec.to_builtins(_File(tuple(halls)))).encode())
+
+
+class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
+    """On which machines the centre's broker runs, as `nodes.toml` says."""
+
+    event: EventName
+    nodes: tuple[str, ...]
+    """HOST:PORT of each, by which halls reach it."""
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """HOST:PORT by which the nodes reach each other: the port after that for halls."""
+        return tuple(f"{host}:{int(port) + 1}" for host, _, port in (one.rpartition(":") for one in self.nodes))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Their names or addresses."""
+        return tuple(one.rpartition(":")[0].strip("[]") for one in self.nodes)
+
+
+def read_nodes(folder: Path) -> Nodes | None:
+    """Return where the nodes are; None where all are on one machine. Raises BadEvent."""
+    path = folder / NODES
+    if not path.exists():
+        return None
+    return read_file(path, lambda content: msgspec.convert(tomllib.loads(content.decode()), Nodes))
+
+
+def write_nodes(folder: Path, nodes: Nodes) -> None:
+    """Write `nodes.toml` in one step."""
+    write_private(folder / NODES, tomli_w.dumps(msgspec.to_builtins(nodes)).encode())
 
 
 def read_centre(folder: Path) -> CentreAddress | None:

@@ -52,7 +52,8 @@ def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None) -> 
 
 
 def _link(deal: int, _: Translator) -> str:
-    return f'<p><a href="/deal/{deal}?lang={_.language}">‹ {escape(_("Deal {deal}", deal=deal))}</a></p>'
+    title = escape(_("Deal {deal}", deal=deal))
+    return f'<p><a href="/deal/{deal}?lang={_.language}">‹ {title}</a></p>'
 
 
 def page_of_records(

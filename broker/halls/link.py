@@ -105,12 +105,7 @@ class HallLink:
         self._passed_over = passed_over
         self.centre, self._event, self._journal = centre, event, journal
         self._clock, self._seconds = clock, seconds
-        self._links: list[Link] = []
-        self._at = 0
-        """Which of the centre's nodes we speak with."""
-        self._addresses: tuple[Address, ...] = ()
-        self._client_id = ""
-        self._received: Callable[[FromCentre], None] = lambda _: None
+        self._link: Link | None = None
         self._receipt: HallReceipt | None = None
         self._attempt = 0
         self._sent = 0
@@ -128,29 +123,23 @@ class HallLink:
         """Height of the centre's journal when it said so."""
 
     def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
-        """Begin to connect with the centre, and go on trying. `received` is called from the link's thread."""
-        self._addresses, self._received = addresses, received
-        self._client_id = session_id(f"homologue-{self._event}-hall-{self.centre.hall}", folder)
-        self._open()
+        """Begin to connect with the centre, and go on trying, one node after the other.
 
-    def _open(self) -> None:
-        link = Link(
-            self._addresses[self._at % len(self._addresses)],
-            client_id=self._client_id,
+        `received` is called from the link's thread.
+        """
+        self._link = Link(
+            addresses[0],
+            client_id=session_id(f"homologue-{self._event}-hall-{self.centre.hall}", folder),
             topics=(
                 topics.HALL_RECEIPT.at(self._event, hall=self.centre.hall),
                 topics.CENTRE.at(self._event),
             ),
-            tell=lambda item: self._received(FromCentre(item)),
+            tell=lambda item: received(FromCentre(item)),
             will=Will(self._state_topic, encode(self._state("gone"))),
             kept=False,
         )
-        self._links.append(link)
-        link.start()
-
-    @property
-    def _link(self) -> Link | None:
-        return self._links[-1] if self._links else None
+        self._link.reach(*((one.host, one.port) for one in addresses[1:]))
+        self._link.start()
 
     @property
     def _state_topic(self) -> str:
@@ -161,7 +150,7 @@ class HallLink:
         if link := self._link:
             link.publish(self._state_topic, encode(self._state("gone")), retain=True)
             link.stop()
-        self._links.clear()
+        self._link = None
 
     # ---- what comes -------------------------------------------------------------------------
 
@@ -188,23 +177,10 @@ class HallLink:
             self._take_receipt(message)
 
     def _changed(self, change: LinkChanged) -> None:
-        if change.up == self._up:
-            if not change.up:
-                self._next_node()
-            return
-        self._up = change.up
-        self.news.append("centre_found" if change.up else "centre_lost")
-        self._receipt, self._beat_at = None, 0.0
-        if not change.up:
-            self._next_node()
-
-    def _next_node(self) -> None:
-        """Try the next node of the centre, where there are several."""
-        if len(self._addresses) > 1 and (link := self._link):
-            self._at += 1
-            self._links.clear()
-            link.stop()
-            self._open()
+        if change.up != self._up:
+            self._up = change.up
+            self.news.append("centre_found" if change.up else "centre_lost")
+            self._receipt, self._beat_at = None, 0.0
 
     def _take_receipt(self, receipt: HallReceipt) -> None:
         before, self._receipt = self._receipt, receipt

@@ -18,6 +18,13 @@ OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role
 """The roles held once an event; their user names are the roles' names."""
 
 
+PROBER: Final[Role] = "display"
+"""As who it is seen whether a broker lets clients in: whoever may least."""
+
+NODE: Final = "node"
+"""Who the nodes of one broker are to each other; no client is let in by this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """MQTT topic filters that one user may publish to and subscribe to. What is not named is forbidden."""

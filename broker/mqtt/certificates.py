@@ -31,7 +31,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
 from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUnknown
 from broker.files import PRIVATE_FOLDER, locked, make_folder, write_private
-from broker.mqtt.access import OFFICES, Permissions, hall_user, permissions_of_role
+from broker.mqtt.access import NODE, OFFICES, PROBER, Permissions, hall_user, permissions_of_role
 from broker.protocol import Role
 from broker.protocol.signing import device_of
 from broker.protocol.tls import Identity, fingerprint_of
@@ -40,6 +40,11 @@ FOLDER: Final = "tls"
 """Of the event's folder."""
 
 CA, CA_KEY, SERVER, SERVER_KEY, REVOKED = "ca.crt", "ca.key", "server.crt", "server.key", "revoked.crl"
+
+NODE_FILE: Final = "node.pem"
+"""Of the nodes of a broker on several machines, for each other."""
+
+CLIENT, SERVES = (ExtendedKeyUsageOID.CLIENT_AUTH,), (ExtendedKeyUsageOID.SERVER_AUTH,)
 
 NO_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 NO_END: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -120,7 +125,7 @@ class Certificates:
         for role in OFFICES:
             if not self._office(role).exists():
                 key = Ed25519PrivateKey.generate()
-                signed = self._sign(role, key.public_key(), ExtendedKeyUsageOID.CLIENT_AUTH, [x509.DNSName(role)])
+                signed = self._sign(role, key.public_key(), CLIENT, [x509.DNSName(role)])
                 write_private(self._office(role), _pem(signed) + _key_pem(key))
         wanted = [*dict.fromkeys((*hosts, *names_of_this_machine()))]
         if not self._server_fits(wanted):
@@ -149,7 +154,7 @@ class Certificates:
         signed = self._sign(
             "Homologue",
             key.public_key(),
-            ExtendedKeyUsageOID.SERVER_AUTH,
+            SERVES,
             [_name(one) for one in names],
             (now - BEFORE, now + SERVER_LASTS),
         )
@@ -196,7 +201,7 @@ class Certificates:
             if path.exists() and _certificate(path).serial_number not in self._list():
                 return path.read_text("ascii")
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
-            signed = self._sign(user, key, ExtendedKeyUsageOID.CLIENT_AUTH, [x509.DNSName(user)])
+            signed = self._sign(user, key, CLIENT, [x509.DNSName(user)])
             write_private(path, _pem(signed))
         return _pem(signed).decode()
 
@@ -206,8 +211,40 @@ class Certificates:
         Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
         """
         key, user = Ed25519PrivateKey.generate(), hall_user(hall)
-        signed = self._sign(user, key.public_key(), ExtendedKeyUsageOID.CLIENT_AUTH, [x509.DNSName(user)])
+        signed = self._sign(user, key.public_key(), CLIENT, [x509.DNSName(user)])
         return _pem(signed) + _key_pem(key)
+
+    def ensure_node(self, hosts: Iterable[str]) -> Path:
+        """Return where key and certificate (PEM) are by which the broker's nodes know each other; made for new hosts.
+
+        Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
+        """
+        path = self.folder / NODE_FILE
+        names = [x509.DNSName(NODE), *map(_name, hosts)]
+        with locked(self.folder):
+            if not path.exists() or set(_names(_certificate(path))) != set(names):
+                key = ec.generate_private_key(ec.SECP256R1())
+                signed = self._sign(NODE, key.public_key(), (*CLIENT, *SERVES), names)
+                write_private(path, _pem(signed) + _key_pem(key))
+        return path
+
+    def hand_to_node(self, folder: Path, hosts: Iterable[str]) -> None:
+        """Write into an event's folder what a machine needs that runs a node alone: it signs nothing, and reads little.
+
+        Raises as `ensure_node`.
+        """
+        make_folder(folder / FOLDER, PRIVATE_FOLDER)
+        node, prober = self.ensure_node(hosts), self._office(PROBER)
+        given = {
+            CA: self.ca,
+            REVOKED: self.revoked,
+            NODE_FILE: node,
+            prober.name: prober,
+            SERVER: node,
+            SERVER_KEY: node,
+        }
+        for name, path in given.items():
+            write_private(folder / FOLDER / name, path.read_bytes())
 
     def tables(self) -> list[TableCertificate]:
         """Return what was given to tables, by table. Raises CertificatesBroken."""
@@ -288,7 +325,7 @@ class Certificates:
         self,
         name: str,
         key: ec.EllipticCurvePublicKey | Ed25519PublicKey,
-        use: ObjectIdentifier,
+        use: Iterable[ObjectIdentifier],
         names: Iterable[x509.GeneralName],
         times: tuple[datetime, datetime] = (NO_BEGINNING, NO_END),
     ) -> x509.Certificate:
@@ -299,7 +336,7 @@ class Certificates:
         return (
             x509.CertificateBuilder(self._authority.subject, _subject(name), key, x509.random_serial_number(), *times)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+            .add_extension(x509.ExtendedKeyUsage(use), critical=False)
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer), critical=False)
             .sign(self._key(), hashes.SHA256())

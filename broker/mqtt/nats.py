@@ -5,8 +5,12 @@ take a second to make. Each is kept under a digest of its user and password, so 
 taken; SHA-256 is enough for 192 random bits.
 """
 
+import queue
 import secrets
+import socket
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -16,10 +20,10 @@ from typing import Annotated, Any, Final, Self
 
 import msgspec
 
-from broker.errors import BrokerDied, BrokerPortTaken, ProgramMissing
+from broker.errors import BrokerDied, BrokerError, BrokerPortTaken, ProgramMissing
 from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
-from broker.mqtt.access import Permissions
+from broker.mqtt.access import NODE, Permissions
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, READY_S, TRIES, Broker, Cluster, MqttBrokerSettings
 
@@ -177,6 +181,63 @@ class NatsCluster:
         self.stop()
 
 
+class NatsNode(NatsBroker):
+    """One node of a broker whose others are on other machines. It looks after itself, on a thread of its own."""
+
+    def __init__(self, settings: MqttBrokerSettings) -> None:
+        super().__init__(settings)
+        self.news: queue.SimpleQueue[tuple[int, bool]] = queue.SimpleQueue()
+        """Numbers of the other nodes that are not there any more, or again."""
+        self._missing: set[int] = set()
+        self._ending = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="watch of a node", daemon=True)
+
+    def start(self) -> None:
+        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
+        self.spawn(self._settings.port)
+        if not self._watcher.ident:
+            self._watcher.start()
+
+    def lets_in(self) -> bool:
+        """Return whether clients are let in, and what they say is kept by more than half of the nodes."""
+        return self._probe(self.port) is None
+
+    def stop(self) -> None:
+        """End it; may be called twice."""
+        self._ending.set()
+        if self._watcher.ident:
+            self._watcher.join()
+        super().stop()
+
+    def _watch(self) -> None:
+        while not self._ending.wait(WATCH_S):
+            try:
+                self.check()
+            except BrokerDied:
+                log.warning("broker_node_died", program=self.name, port=self.port)
+                with suppress(BrokerError):  # it is tried again at the next look
+                    self.start()
+            self._look_for_others()
+
+    def _look_for_others(self) -> None:
+        cluster = self._settings.cluster
+        for number, route in enumerate(cluster.routes if cluster else (), 1):
+            if cluster and number != cluster.number and (there := _answers(route)) == (number in self._missing):
+                (self._missing.discard if there else self._missing.add)(number)
+                self.news.put((number, there))
+
+
+def _answers(place: str) -> bool:
+    host, _, port = place.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), WATCH_S).close()
+    except OSError:
+        return False
+    return True
+
+
+WATCH_S: Final = 2.0
+
 CLUSTER_READY_S: Final = 60.0
 """Until the nodes have found each other and chosen who leads."""
 
@@ -238,20 +299,28 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
             "timeout": AUTHENTICATION_S,
             "users": [_user(name, hashed.get(name), may) for name, may in users.items()],
         },
-        **({"cluster": _routes(settings.event, settings.cluster)} if settings.cluster else {}),
+        **({"cluster": _routes(settings, settings.cluster)} if settings.cluster else {}),
     }
 
 
-def _routes(event: str, cluster: Cluster) -> Json:
-    """Each node keeps what is sent, and speaks with the others by a secret that they share."""
-    host, _, port = cluster.routes[cluster.number - 1].rpartition(":")
+def _routes(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
+    """Each node keeps what is sent, and lets in who shows the nodes' secret or, from elsewhere, their certificate."""
+    own = cluster.routes[cluster.number - 1]
+    host, _, port = own.rpartition(":")
     others = [route for number, route in enumerate(cluster.routes, 1) if number != cluster.number]
-    return {
-        "name": f"homologue-{event}",
-        "host": host,
-        "port": int(port),
-        "authorization": {"user": "node", "password": cluster.secret, "timeout": AUTHENTICATION_S},
-        "routes": [f"nats-route://node:{cluster.secret}@{route}" for route in others],
+    known: Json = {"user": NODE, "timeout": AUTHENTICATION_S}
+    found: Json = {"name": f"homologue-{settings.event}", "port": int(port)}
+    if cluster.certificate is None or settings.certificates is None:
+        routes = [f"nats-route://{NODE}:{cluster.secret}@{route}" for route in others]
+        return found | {"host": host, "authorization": known | {"password": cluster.secret}, "routes": routes}
+    shown = str(cluster.certificate)
+    tls = {"cert_file": shown, "key_file": shown, "ca_file": str(settings.certificates.ca), "verify_and_map": True}
+    return found | {
+        "host": settings.host,
+        "advertise": own,
+        "authorization": known,
+        "tls": tls | {"timeout": AUTHENTICATION_S},
+        "routes": [f"nats-route://{route}" for route in others],
     }
 
 

@@ -35,9 +35,9 @@ from broker.errors import (
     SettingRefused,
     StoreLocked,
 )
-from broker.mqtt.access import Credentials, Permissions, permissions_of_event
+from broker.mqtt.access import PROBER, Credentials, Permissions, permissions_of_event
 from broker.mqtt.certificates import Certificates
-from broker.protocol import TOPICS, Role
+from broker.protocol import TOPICS
 from broker.protocol.tls import event_context
 
 PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
@@ -60,7 +60,10 @@ class Cluster:
     """Its own, from 1."""
     routes: tuple[str, ...]
     """HOST:PORT by which the nodes reach each other, in the order of their numbers."""
-    secret: str = field(repr=False)
+    secret: str = field(repr=False, default="")
+    """What nodes on one machine show each other."""
+    certificate: Path | None = None
+    """What nodes on several machines show each other: certificate and key (PEM)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,6 @@ class MqttBrokerSettings:
 
 TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
 CLIENT_ID: Final = "homologue-probe"
-PROBER: Final[Role] = "arbiter"
 
 
 def probe_broker(

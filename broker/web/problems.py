@@ -408,6 +408,8 @@ ALERT: Final[Mapping[str, Message]] = {
     "hall_revoked": N_("The centre takes nothing more from this hall. Ask its arbiters why."),
     "hall_silent": N_("Hall {hall} has not been heard of: it plays on, and sends later what it has."),
     "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it is to."),
+    "node_back": N_("Node {number} of the centre’s broker, {node}, is back."),
+    "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Look at that machine: is it on?"),
     "table_lost": N_("Table {table} went offline without signing off."),
     "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),

@@ -51,8 +51,10 @@ class _Flow:
 class Proxy:
     """Stands between a client and a server: a port on loopback, or a Unix socket."""
 
-    def __init__(self, target: int | Path, *, mqtt: bool = False) -> None:
-        """`mqtt`: what it carries is MQTT without TLS, which `repeat_and_reorder` needs."""
+    def __init__(self, target: int | Path | tuple[str, int], *, mqtt: bool = False) -> None:
+        """`target`: a port on loopback, a Unix socket, or host and port.
+
+        `mqtt`: what it carries is MQTT without TLS, which `repeat_and_reorder` needs."""
         self._target, self._mqtt = target, mqtt
         self._last_words = b""
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -247,9 +249,10 @@ def _packet_end(stream: bytes, at: int) -> int | None:
     return None
 
 
-def _connected(target: int | Path) -> socket.socket:
-    if isinstance(target, int):
-        return socket.create_connection(("127.0.0.1", target), timeout=LONGEST_S)
+def _connected(target: int | Path | tuple[str, int]) -> socket.socket:
+    if not isinstance(target, Path):
+        place = ("127.0.0.1", target) if isinstance(target, int) else target
+        return socket.create_connection(place, timeout=LONGEST_S)
     server = socket.socket(socket.AF_UNIX)
     server.settimeout(LONGEST_S)
     server.connect(str(target))

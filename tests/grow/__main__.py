@@ -21,13 +21,17 @@ from tests.grow.run import Options, run_event
 @click.option("--rounds", default=24, show_default=True)
 @click.option("--pace", "pace_s", default=6.0, show_default=True, help="Seconds between two plays of a table.")
 @click.option("--pause", "pause_s", default=4.0, show_default=True, help="Seconds between two faults.")
+@click.option("--store", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
 @click.option("--keep", type=click.Path(path_type=Path), help="A new file: all that the processes say.")
-def grow(*, seed: int | None, tables: int, rounds: int, pace_s: float, pause_s: float, keep: Path | None) -> None:
+def grow(
+    *, seed: int | None, tables: int, rounds: int, pace_s: float, pause_s: float, store: str, keep: Path | None
+) -> None:
     """Play an event in three halls while everything between them fails, and judge it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     os.umask(0o077)
-    options = Options(secrets.randbelow(10**6) if seed is None else seed, tables, rounds, pace_s, pause_s)
-    again = f"make grow SEED={options.seed} TABLES={tables} ROUNDS={rounds}"
+    drawn = secrets.randbelow(10**6) if seed is None else seed
+    options = Options(drawn, tables, rounds, pace_s, pause_s, store == "postgresql")
+    again = f"make grow SEED={drawn} TABLES={tables} ROUNDS={rounds} STORE={store}"
     print(again, flush=True)
     began = time.monotonic()
     with ExitStack() as leaving:

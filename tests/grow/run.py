@@ -1,25 +1,21 @@
 """Plays an event in three halls while everything between them fails, and judges it."""
 
 import json
-import os
 import random
 import shutil
-import signal
 import socket
 import sqlite3
-import ssl
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
-from broker.cli.halls import hall as hall_command
 from broker.event import STANDINGS
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
@@ -31,12 +27,14 @@ from broker.store import STORE
 from tests.chaos.event import expected
 from tests.chaos.oracle import Recount, ranks_of_file, ranks_of_view, read_store
 from tests.e2e.proxy import Proxy
-from tests.encryption import trusting
+from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, Said
+from tests.grow.database import Database
 from tests.grow.event import HALLS, World, make_world, plays_of_deal
 from tests.grow.tables import SimulatedTable
 
-NODES: Final = 3
-PATIENCE_S: Final = 180.0
+OF_CENTRE: Final = 3
+"""Ports that each machine of the centre uses."""
+
 LATE: Final = HALLS[2]
 """The hall that joins late."""
 
@@ -58,6 +56,8 @@ class Options:
     """Between two plays of a table."""
     pause_s: float
     """Between two faults."""
+    postgresql: bool = False
+    """Whether the centre's journal is in PostgreSQL."""
 
 
 @dataclass(slots=True)
@@ -110,97 +110,110 @@ class Ledger:
         heard.acknowledge()
 
 
+@dataclass(slots=True)
+class HallPlace:
+    """Where a hall runs: on its first machine, or on the one that has taken over."""
+
+    folder: Path
+    port: int
+    desk: int
+
+    def arguments(self) -> list[str]:
+        """How its scorer is started, with a broker of its own."""
+        where = ["--mqtt-port", str(self.port), "--desk-port", str(self.desk), "--broker", "embedded", "--plain"]
+        return ["scorer", str(self.folder), *where]
+
+
 class Grown:
     """The centre and its halls, each a process of its own, with everything between them."""
 
     def __init__(self, options: Options, base: Path, log: Callable[[str], None]) -> None:
         chance = random.Random(options.seed)
-        self.options, self.base, self._log = options, base, log
-        self.port = _free_ports(2 * NODES + len(HALLS))
-        self.proxies = {name: [Proxy(self.port + node) for node in range(NODES)] for name in HALLS}
+        self.options, self.base = options, base
+        self._said: Said = lambda who, line: log(f"{who}: {line}")
+        port = _free_ports(OF_CENTRE + 4 * len(HALLS))
+        self.proxies = {name: [Proxy((host, port)) for host in MACHINES] for name in HALLS}
         ports = {name: [proxy.port for proxy in self.proxies[name]] for name in HALLS}
         self.world = make_world(base, options.tables, options.rounds, ports, chance)
         self.ledger = Ledger()
         self.ledger.world = self.world
+        self.database = Database(base) if options.postgresql else None
+        self.centre = CentreMachines(self.world.centre, port, self._said, self.database)
         self.running: dict[str, DemoProcess] = {}
-        self.urls: dict[str, str] = {}
-        self.hall_ports = {name: self.port + 2 * NODES + at for at, name in enumerate(HALLS)}
+        self.places: dict[str, HallPlace] = {}
+        self._second: dict[str, HallPlace] = {}
+        for at, name in enumerate(HALLS):
+            first, folder = port + OF_CENTRE + 4 * at, self.world.halls[name]
+            self.places[name] = HallPlace(folder, first, first + 1)
+            self._second[name] = HallPlace(folder.with_name(f"{name}-2"), first + 2, first + 3)
         self.tables: dict[str, list[SimulatedTable]] = {}
-        self.displays: list[Link] = []
+        self.displays: dict[str, Link] = {}
         self.copies: dict[str, Path] = {}
-        self._trust: ssl.SSLContext | None = None
 
     # ---- processes --------------------------------------------------------------------------
 
     def start_centre(self) -> None:
-        """Start the centre, with its three nodes."""
-        arguments = ["centre", str(self.world.centre), "--mqtt-port", str(self.port), "--desk-port", "0"]
-        self._start("centre", arguments)
-        self._trust = trusting(self.world.centre)
+        """Start the machines of the centre."""
+        self.centre.prepare()
+        self.centre.start_all()
+        certificates = Certificates.of_event(self.world.centre)
+        identity, places = certificates.office("display"), [(host, self.centre.port) for host in MACHINES]
+        self._watch("centre", Address(*places[0], "display", "", certificates.ca, identity=identity), *places[1:])
 
     def start_hall(self, name: str) -> None:
         """Start a hall's scorer, with a broker of its own."""
-        where = ["--mqtt-port", str(self.hall_ports[name]), "--desk-port", "0", "--broker", "embedded", "--plain"]
-        self._start(name, ["scorer", str(self.world.halls[name]), *where])
-
-    def _start(self, name: str, arguments: list[str]) -> None:
-        said = self.running[name] = DemoProcess(name, arguments, lambda who, line: self._log(f"{who}: {line}"))
-        self.urls[name] = said.wait_for(r"^Desk: (\S+)", PATIENCE_S)
+        made = self.running[name] = DemoProcess(name, self.places[name].arguments(), self._said)
+        made.wait_for(r"^Desk: ", PATIENCE_S)
 
     def kill(self, name: str) -> None:
-        """End a scorer, with its brokers, as a power cut would."""
+        """End a hall's scorer, with its broker, as a power cut would."""
         self.running[name].kill()
         self.running[name].stop()
 
+    def replace_hall(self, name: str) -> bool:
+        """Let a second machine follow a hall's, and kill the first one; return whether that was not done before."""
+        second = self._second.pop(name, None)
+        if second is None:
+            return False
+        first, self.places[name] = self.places[name], second
+        shutil.copytree(first.folder, second.folder, ignore=OF_ITS_OWN)
+        follow = [*second.arguments(), "--standby-of", f"http://127.0.0.1:{first.desk}"]
+        standby = DemoProcess(f"{name} 2", follow, self._said)
+        standby.wait_for(r"^Standby: up to date", PATIENCE_S)
+        self.kill(name)
+        self.running[name] = standby
+        self.displays[name].reach(("127.0.0.1", second.port))
+        standby.wait_for(r"^Desk: ", PATIENCE_S)
+        return True
+
     def seat(self, name: str) -> None:
         """Let the tables of a hall play."""
-        if name not in self.tables:
-            event = self.world.open()
-            script, keys = self.world.chaos.scripts, self.world.keys
-            for table in self.world.tables[name]:
-                one = SimulatedTable(
-                    event, table, keys[table], script[table], self.ledger.note, self.options.pace_s, CLOCKS_MS[name]
-                )
-                one.connect(self.world.halls[name], self.hall_ports[name])
-                self.tables.setdefault(name, []).append(one)
-                one.start()
-                one.go.set()
-            known = Credentials.load(self.world.halls[name] / "credentials.json")
-            address = Address("127.0.0.1", self.hall_ports[name], "display", known.password("display"))
-            self._watch(name, address)
+        event, place = self.world.open(), self.places[name]
+        script, keys = self.world.chaos.scripts, self.world.keys
+        for table in self.world.tables[name]:
+            one = SimulatedTable(
+                event, table, keys[table], script[table], self.ledger.note, self.options.pace_s, CLOCKS_MS[name]
+            )
+            one.connect(place.folder, place.port)
+            self.tables.setdefault(name, []).append(one)
+            one.start()
+            one.go.set()
+        known = Credentials.load(place.folder / "credentials.json")
+        self._watch(name, Address("127.0.0.1", place.port, "display", known.password("display")))
 
-    def watch_centre(self) -> None:
-        """Look at what is public at the centre."""
-        certificates = Certificates.of_event(self.world.centre)
-        identity = certificates.office("display")
-        self._watch("centre", Address("127.0.0.1", self.port, "display", "", certificates.ca, identity=identity))
-
-    def _watch(self, where: str, address: Address) -> None:
+    def _watch(self, where: str, address: Address, *others: tuple[str, int]) -> None:
+        """Look at what is public somewhere."""
         public = (topics.PUBLIC_TRAVELLER.at(NAME), topics.PUBLIC_STANDINGS.at(NAME))
         link = Link(
             address, passing_id("grow-display"), public, lambda heard: self.ledger.hear(where, heard), kept=False
         )
+        link.reach(*others)
         link.start()
-        self.displays.append(link)
-
-    def node_pids(self) -> list[int]:
-        """Return the process ids of the centre's nodes."""
-        found = []
-        for process in Path("/proc").iterdir():
-            with suppress(OSError):
-                line = (process / "cmdline").read_bytes().decode(errors="replace")
-                if (
-                    process.name.isdecimal()
-                    and str(self.world.centre / "broker" / "node-") in line
-                    and "nats-server" in line
-                ):
-                    found.append(int(process.name))
-        return sorted(found)
+        self.displays[where] = link
 
     def view(self, name: str) -> dict[str, Any]:
-        """Return what a desk shows."""
-        trust: ssl.SSLContext | bool = self._trust if name == "centre" and self._trust else False
-        answer = httpx.get(f"{self.urls[name]}view.json", verify=trust, timeout=30)
+        """Return what the desk of a hall shows."""
+        answer = httpx.get(f"http://127.0.0.1:{self.places[name].desk}/view.json", timeout=30)
         found: dict[str, Any] = answer.json()
         return found
 
@@ -209,22 +222,17 @@ class Grown:
         self.copies[name] = copy = self.base / f"{name}.copy"
         copy.unlink(missing_ok=True)
         with (
-            closing(sqlite3.connect(self.world.halls[name] / STORE)) as store,
+            closing(sqlite3.connect(self.places[name].folder / STORE)) as store,
             closing(sqlite3.connect(copy)) as target,
         ):
             store.backup(target)
 
     def restore_store(self, name: str) -> None:
         """Put the older copy in the place of the store of a hall that does not run, its witness with it."""
-        folder = self.world.halls[name]
+        folder = self.places[name].folder
         for one in folder.glob("scorer.*"):
             one.unlink()
         shutil.copyfile(self.copies[name], folder / STORE)
-
-    def revoke(self, name: str, *, revoked: bool) -> None:
-        """Revoke a hall at the centre, or admit it again."""
-        command = ["revoke" if revoked else "admit", str(self.world.centre), name]
-        hall_command.main(command, standalone_mode=False)
 
     def stop(self) -> None:
         """End everything."""
@@ -233,10 +241,13 @@ class Grown:
             one.ended.set()
         for one in tables:
             one.join(5)
-        for link in self.displays:
+        for link in self.displays.values():
             link.stop()
         for process in self.running.values():
             process.stop()
+        self.centre.stop()
+        if self.database:
+            self.database.close()
         for proxy in (proxy for proxies in self.proxies.values() for proxy in proxies):
             proxy.close()
 
@@ -247,7 +258,7 @@ def _free_ports(count: int) -> int:
         first = random.randrange(20_000, 32_000)
         try:
             for port in range(first, first + count):
-                with socket.create_server(("127.0.0.1", port)):
+                with socket.create_server(("", port)):
                     pass
         except OSError:
             continue
@@ -270,12 +281,17 @@ class Faults:
             self._link_dead,
             self._hall_restored,
             self._hall_dies,
+            self._hall_replaced,
             self._centre_dies,
+            self._scorer_dies,
+            self._scorer_dies,
             self._hall_revoked,
             self._node_dies,
             self._node_dies,
             self._slow_link,
         ]
+        if database := self._grown.database:
+            kinds.append(lambda: self._database_dies(database))
         self._chance.shuffle(kinds)
         kinds.insert(2, self._late_hall)
         return iter(kinds)
@@ -293,10 +309,13 @@ class Faults:
         self._grown.seat(LATE)
 
     def _node_dies(self) -> None:
-        if pids := self._grown.node_pids():
-            self._note("a node of the centre is killed")
-            with suppress(ProcessLookupError):
-                os.kill(self._chance.choice(pids), signal.SIGKILL)
+        number = self._chance.randrange(len(MACHINES))
+        self._note("a node of the centre is killed")
+        self._grown.centre.kill_node(number)
+
+    def _scorer_dies(self) -> None:
+        self._note("the machine with the active scorer of the centre is killed")
+        self._grown.centre.replace_active()
 
     def _link_cut(self) -> None:
         self._with_link("the link of a hall is cut", lambda proxy: proxy.cut())
@@ -322,6 +341,11 @@ class Faults:
         self._grown.kill(name)
         self._grown.start_hall(name)
 
+    def _hall_replaced(self) -> None:
+        name = self._any_hall()
+        self._note("the machine of a hall is killed, and its standby takes over")
+        self._grown.replace_hall(name)
+
     def _hall_restored(self) -> None:
         name = self._any_hall()
         self._note("a hall is restored from an older copy")
@@ -332,21 +356,23 @@ class Faults:
         self._grown.start_hall(name)
 
     def _centre_dies(self) -> None:
-        self._note("the centre is killed with its nodes")
-        self._grown.kill("centre")
-        self._pause(self._grown.options.pause_s)
-        self._grown.start_centre()
+        self._note("all machines of the centre are killed")
+        self._grown.centre.lose_all()
+
+    def _database_dies(self, database: Database) -> None:
+        self._note("the primary of the database is killed, and its replica promoted")
+        self._grown.centre.lose_database(database)
 
     def _hall_revoked(self) -> None:
         name = self._any_hall()
         self._note("a hall is revoked, and admitted again")
-        self._grown.revoke(name, revoked=True)
+        self._grown.centre.set_revoked(name, revoked=True)
         self._pause(2.0)
         before = _plays_of(self._grown, name)
         self._pause(3 * self._grown.options.pause_s)
         if (after := _plays_of(self._grown, name)) != before:
             self._problems.append(f"{name} was revoked, and the centre took {after - before} plays of it")
-        self._grown.revoke(name, revoked=False)
+        self._grown.centre.set_revoked(name, revoked=False)
 
     @property
     def problems(self) -> list[str]:
@@ -359,7 +385,7 @@ class Faults:
 
 def _plays_of(grown: Grown, name: str) -> int:
     tables = grown.world.tables[name]
-    return sum(one["plays_in"] for one in grown.view("centre")["tables"] if one["table"] in tables)
+    return sum(one["plays_in"] for one in grown.centre.view()["tables"] if one["table"] in tables)
 
 
 @dataclass(slots=True)
@@ -386,7 +412,6 @@ def run_event(options: Options, base: Path, said: Callable[[str], None], log: Ca
     try:
         said("the centre starts")
         grown.start_centre()
-        grown.watch_centre()
         for name in HALLS:
             if name != LATE:
                 grown.start_hall(name)
@@ -409,7 +434,7 @@ def _settle(grown: Grown) -> dict[str, Any]:
     """Wait until the centre has every play, and nobody has anything more to send."""
     deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
     while True:
-        view = grown.view("centre")
+        view = grown.centre.view()
         over = view["plays_in"] == view["plays_expected"] and not any(one["behind"] for one in view["halls"])
         halls = [grown.view(name) for name in HALLS] if over else []
         if over and all(one["centre"]["rows"] == one["centre"]["upto"] for one in halls):
@@ -420,13 +445,13 @@ def _settle(grown: Grown) -> dict[str, Any]:
 
 
 def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
-    grown.running["centre"].stop()
-    stored = read_store(grown.world.centre / STORE)
+    grown.centre.stop()
+    stored = read_store(grown.centre.store())
     _judge_plays(grown.world, stored.results, verdict)
     if verdict.problems:
         return
     right = Recount(grown.world.chaos, stored).ranks()
-    said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.world.centre / STANDINGS)}
+    said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.centre.folder / STANDINGS)}
     verdict.others += [f"{at}: the standings are not those recomputed" for at, ranks in said.items() if ranks != right]
     everything = set(grown.world.chaos.deals.values())
     for name in HALLS:

@@ -12,6 +12,7 @@ from typing import Final
 from broker.event import Event
 from broker.mqtt.access import Credentials
 from broker.protocol import (
+    Beat,
     Confirmed,
     Declared,
     Fact,
@@ -21,6 +22,7 @@ from broker.protocol import (
     Refused,
     Restored,
     Result,
+    ScorerState,
     Seated,
     TableState,
     decode_on_topic,
@@ -69,7 +71,7 @@ class SimulatedTable(threading.Thread):
         self._link = Link(
             Address("127.0.0.1", port, user, password),
             session_id(f"grow-{self.table}", place),
-            [topics.RECEIPT.at(name, table=self.table)],
+            [topics.RECEIPT.at(name, table=self.table), topics.SCORER.at(name)],
             self._news.put,
         )
         self._link.start()
@@ -92,6 +94,7 @@ class SimulatedTable(threading.Thread):
             if now - sent_at > RESEND_S:
                 sent_at = now
                 self._send_again()
+                self._beat()
         if self._link:
             self._link.stop()
 
@@ -103,11 +106,18 @@ class SimulatedTable(threading.Thread):
             return
         news.acknowledge()
         try:
-            _, receipt = decode_on_topic(news.topic, news.payload)
+            _, message = decode_on_topic(news.topic, news.payload)
         except Refused:
             return
-        if isinstance(receipt, Receipt):
-            self._safe = {*range(1, receipt.upto + 1)} - {*receipt.gaps}
+        if isinstance(message, Receipt):
+            self._safe = {*range(1, message.upto + 1)} - {*message.gaps}
+        elif isinstance(message, ScorerState) and message.standby and self._link:
+            host, _, port = message.standby.rpartition(":")
+            self._link.reach((host, int(port)))
+
+    def _beat(self) -> None:
+        beat = Beat(id=uuid.uuid4().hex, event=self._event.name, table=self.table, device=self._key.device, start=1)
+        self._publish(topics.BEAT.at(self._event.name, table=self.table), encode(beat))
 
     def _say_state(self) -> None:
         state = TableState(

@@ -18,6 +18,7 @@ from broker.cli.doctor import hall_findings
 from broker.cli.main import homologue
 from broker.event import open_event
 from broker.event.deals.commitment import commit_folder
+from broker.event.halls import Nodes, write_nodes
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
@@ -93,9 +94,14 @@ def broken_audit(event: Path) -> None:
         sql.exec_driver_sql("UPDATE audit SET who = 'somebody else'")
 
 
+def nodes_away(event: Path) -> None:
+    write_nodes(event, Nodes("cup", ("127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1")))
+
+
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
+        (nodes_away, {"node_away"}),
         (other_deals, {"deal_differs"}),
         (open_secret, {"secret_readable"}),
         (broken_certificate, {"certificates_broken"}),

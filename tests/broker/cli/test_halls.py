@@ -8,9 +8,11 @@ from click.testing import CliRunner
 
 from broker.cli.halls import hall
 from broker.cli.main import homologue
+from broker.cli.nodes import make_node
 from broker.event import open_event, save_event
-from broker.event.halls import read_centre, read_halls, write_halls
+from broker.event.halls import read_centre, read_halls, read_nodes, write_halls
 from broker.halls.link import addresses_of
+from broker.mqtt.certificates import Certificates
 from broker.scorer.event_key import open_event_key
 from tests.broker.halls.places import HALLS
 from tests.broker.scorer.small import deals, plan, registry
@@ -55,6 +57,65 @@ def test_without_tls_a_hall_has_a_password_of_its_own(event: Path, tmp_path: Pat
     known = json.loads((event / "credentials.json").read_text("utf-8"))["users"]
     assert (address.password, address.identity) == (known["hall-paris"], None)
     assert not (tmp_path / "osaka").exists()
+
+
+THREE = [f"{name}.example.org" for name in "abc"]
+
+
+def name_nodes(event: Path, to: Path) -> None:
+    run("nodes", event, "--to", to, *(part for host in THREE for part in ("--address", host)))
+
+
+def test_a_machine_with_a_node_alone_gets_no_deal_and_no_key_that_signs(event: Path, tmp_path: Path) -> None:
+    name_nodes(event, tmp_path / "nodes")
+    nodes = read_nodes(event)
+    assert nodes is not None
+    assert (nodes.nodes[1], nodes.routes[1]) == ("b.example.org:1883", "b.example.org:1884")
+    assert {path.name for path in (tmp_path / "nodes").iterdir()} == set(THREE[1:])
+    for folder in (tmp_path / "nodes").iterdir():
+        files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        tls = {"ca.crt", "display.pem", "node.pem", "revoked.crl", "server.crt", "server.key"}
+        assert files == {"halls.toml", "nodes.toml", *(f"tls/{name}" for name in tls)}
+        assert {path.name for path in folder.rglob("*") if path.stat().st_mode & 0o077} == set()
+        assert read_nodes(folder) == nodes
+        assert make_node(folder, 2, "127.0.0.1", Certificates.of_event(folder)).port == 1883
+
+
+def test_halls_find_the_nodes_that_were_named_and_these_keep_their_certificate(event: Path, tmp_path: Path) -> None:
+    name_nodes(event, tmp_path / "nodes")
+    before = (event / "tls" / "node.pem").read_bytes()
+    name_nodes(event, tmp_path / "nodes")
+    assert (event / "tls" / "node.pem").read_bytes() == before
+    run("split", event, "--to", tmp_path / "halls")
+    centre = read_centre(tmp_path / "halls" / "paris")
+    assert centre is not None
+    assert centre.brokers == tuple(f"{host}:1883" for host in THREE)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a", "--address", "b"),
+        ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a", "--address", "b", "--address", "a"),
+        ("hall", "split", "{}", "--to", "{}-halls"),
+        ("centre", "{}", "--node", "1"),
+        ("centre", "{}", "--node", "1", "--plain"),
+        ("centre", "{}", "--node", "4"),
+    ],
+)
+def test_nodes_that_are_too_few_or_not_named_or_without_certificates_are_refused(
+    event: Path, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    if command[-1] in {"--plain", "4"}:
+        name_nodes(event, tmp_path / "nodes")
+    ran = CliRunner().invoke(homologue, [one.format(event) for one in command])
+    assert (ran.exit_code, "[nodes_wrong]" in ran.output) == (1, True), ran.output
+
+
+def test_who_does_not_say_which_node_a_machine_is_learns_that(event: Path, tmp_path: Path) -> None:
+    name_nodes(event, tmp_path / "nodes")
+    ran = CliRunner().invoke(homologue, ["centre", str(event)])
+    assert (ran.exit_code, "--node says which" in ran.output) == (2, True), ran.output
 
 
 def test_a_hall_is_revoked_listed_so_and_admitted_again(event: Path) -> None:

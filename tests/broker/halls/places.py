@@ -123,7 +123,7 @@ def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW)
     place = Place(scorer, Wire())
     scorer.publisher.link = place.ear
     if scorer.hall:
-        scorer.hall._links = [place.line]
+        scorer.hall._link = place.line
     return place
 
 

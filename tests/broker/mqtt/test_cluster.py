@@ -1,5 +1,6 @@
 """Three nodes are one broker: what one has acknowledged another gives, whichever of them dies."""
 
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.nats import NatsBroker, NatsCluster
-from broker.mqtt.process import MqttBrokerSettings
+from broker.mqtt.certificates import Certificates
+from broker.mqtt.nats import NatsBroker, NatsCluster, NatsNode
+from broker.mqtt.process import Cluster, MqttBrokerSettings
+from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import PATIENCE_S, Client
 from tests.broker.mqtt.hall import EVENT
 
@@ -54,3 +57,92 @@ def hall_at(node: NatsBroker, known: Credentials) -> Client:
                 return client
         client.close()
     raise AssertionError("the node lets nobody in")
+
+
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
+    """Return a node on each of three machines, not yet started: the last one has nothing else of the event."""
+    known, port = Certificates.ensure(tmp_path / "event"), free_port_pair()
+    known.hand_to_node(tmp_path / "alone", HOSTS)
+    routes = tuple(f"{host}:{port + 1}" for host in HOSTS)
+    made = []
+    for number, host in enumerate(HOSTS, 1):
+        own = known if number < 3 else Certificates.of_event(tmp_path / "alone")
+        settings = MqttBrokerSettings(
+            folder=tmp_path / str(number),
+            event=EVENT,
+            credentials=Credentials({}),
+            tables=1,
+            host=host,
+            port=port,
+            certificates=own,
+            halls=lambda: ("paris",),
+            cluster=Cluster(number, routes, certificate=own.folder / "node.pem"),
+        )
+        made.append(NatsNode(settings))
+    yield made, known
+    for node in made:
+        node.stop()
+
+
+def free_port_pair() -> int:
+    """Return a port that is free on all addresses of this machine, as is the next one."""
+    for port in range(21_000, 32_000, 2):
+        with suppress(OSError), socket.create_server(("", port)), socket.create_server(("", port + 1)):
+            return port
+    raise AssertionError("no port is free")
+
+
+def wait_until(node: NatsNode, *, lets_in: bool) -> None:
+    """Wait until a node lets clients in, or does not."""
+    deadline = time.monotonic() + PATIENCE_S
+    while node.lets_in() != lets_in:
+        assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
+
+
+@pytest.mark.slow
+def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_not(
+    machines: tuple[list[NatsNode], Certificates],
+) -> None:
+    nodes, _ = machines
+    nodes[0].start()
+    assert not nodes[0].lets_in()
+    for node in nodes[1:]:
+        node.start()
+    for node in nodes:
+        wait_until(node, lets_in=True)
+    nodes[0].stop()
+    wait_until(nodes[2], lets_in=True)
+    assert (nodes[2].news.get(timeout=PATIENCE_S), nodes[1].news.get(timeout=PATIENCE_S)) == ((1, False), (1, False))
+    nodes[1].stop()
+    wait_until(nodes[2], lets_in=False)
+
+
+@pytest.mark.slow
+def test_only_a_node_of_this_event_can_become_one_of_its_nodes(
+    machines: tuple[list[NatsNode], Certificates], tmp_path: Path
+) -> None:
+    (node, *_), known = machines
+    node.start()
+    (hall := tmp_path / "hall.pem").write_bytes(known.issue_hall("paris"))
+    other = Certificates.ensure(tmp_path / "other").ensure_node(HOSTS)
+    assert b"-ERR 'Authorization Violation'" in speak_as_node(node, known.authority, hall)
+    assert b"-ERR" not in speak_as_node(node, known.authority, known.ensure_node(HOSTS))
+    with pytest.raises(OSError, match=r"unknown ca|certificate|reset|EOF|pipe"):
+        speak_as_node(node, known.authority, other)
+
+
+def speak_as_node(node: NatsNode, authority: str, certificate: Path) -> bytes:
+    """Return what a node answers whoever connects as another one, with a certificate."""
+    said = b""
+    with (
+        socket.create_connection((node.host, node.port + 1), PATIENCE_S) as plain,
+        event_context(authority, Identity(certificate)).wrap_socket(plain) as line,
+    ):
+        line.sendall(b'CONNECT {"name":"another","cluster":"homologue-%b"}\r\nPING\r\n' % EVENT.encode())
+        while b"-ERR" not in said and b"PONG" not in said and (more := line.recv(4096)):
+            said += more
+    return said

@@ -43,7 +43,8 @@ def _entered_by_all(folder: Path) -> bool:
 class Server:
     """A server that can be killed and started again on the same files."""
 
-    def __init__(self) -> None:
+    def __init__(self, primary: "Server | None" = None) -> None:
+        """With a `primary` it is that one's replica, until it is promoted."""
         self.folder = Path(tempfile.mkdtemp(prefix="hm-pg-", dir=_place_for_all()))
         (self.folder / "password").write_text(PASSWORD, encoding="utf-8")
         self._user: list[str] = []
@@ -52,10 +53,15 @@ class Server:
             for path in (self.folder, self.folder / "password"):
                 shutil.chown(path, UNPRIVILEGED, "nogroup")
         self._made = 0
+        where = ["--pgdata", str(self.folder / "data"), "--no-sync"]
         settings = ["--username", OWNER, "--pwfile", str(self.folder / "password"), "--auth", "scram-sha-256"]
-        where = ["--pgdata", str(self.folder / "data"), "--no-sync", "--encoding", "UTF8", "--locale", "C"]
-        initdb = [*self._user, program("initdb"), *settings, *where]
-        made = subprocess.run(initdb, check=False, capture_output=True, text=True, cwd=self.folder)
+        make = [program("initdb"), *settings, "--encoding", "UTF8", "--locale", "C"]
+        if primary:
+            make = [program("pg_basebackup"), "--host", str(primary.folder), "--username", OWNER, "-R", "-c", "fast"]
+        known = os.environ | {"PGPASSWORD": PASSWORD}
+        made = subprocess.run(
+            [*self._user, *make, *where], check=False, capture_output=True, text=True, cwd=self.folder, env=known
+        )
         assert made.returncode == 0, made.stdout + made.stderr
         self.start()
 
@@ -112,6 +118,10 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(number)
         self._process.wait(SOON_S)
+
+    def crash(self) -> None:
+        """End it with all its processes, as a power cut would."""
+        self.stop(signal.SIGQUIT)
 
     def close(self) -> None:
         """End it and take its files away."""
