@@ -256,6 +256,7 @@ _FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
 _COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _TILE_LIKELY = 0.5
 _ALIKE_AREAS = 4.5  # times the usual area, or as much less: perspective and another set's tiles
+_ONE_SIZE = 2.0  # times as large, or as small: tiles of one set at both ends of a tilted tray
 _SIZE_DOUBT = 0.1  # likelihood that an outline of e times the usual area, or as much less, must lead by
 _LEAST_LIKELY = 0.75
 _MOST_TILES = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
@@ -328,12 +329,13 @@ def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
     """Drop what is of quite another size than most, and duplicates: tiles are alike, their print and shadows are not.
 
     Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
-    power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136.
+    power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136. Only those of
+    one size count together: what a coarse look sees in the grain of a table is of many.
     """
     areas = np.array([_area(tile.quad) for tile in tiles])
-    order = np.argsort(areas)
-    weights = np.cumsum((areas**0.75 * [tile.likelihood for tile in tiles])[order])
-    usual = areas[order[np.searchsorted(weights, weights[-1] / 2)]] if tiles else 0.0
+    together = np.abs(np.log(areas[:, None] / areas)) < np.log(_ONE_SIZE)
+    weights = together @ (areas**0.6 * [tile.likelihood for tile in tiles])
+    usual = areas[weights.argmax()] if tiles else 0.0
     alike = [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
     return _without_duplicates(alike, float(usual))
 

@@ -141,3 +141,12 @@ def test_of_two_outlines_about_one_middle_that_of_the_usual_size_stays_unless_th
 def test_what_is_far_from_the_usual_size_is_no_tile(large: float, *, kept: bool) -> None:
     odd = thing(900.0, 0.9, large)
     assert (odd in _of_one_size([*ROW, odd])) == kept
+
+
+def test_what_is_seen_in_the_grain_of_a_table_in_many_sizes_does_not_outweigh_a_tray() -> None:
+    """A tray before a camera whose lens is wide: 34 tiles, and of these areas were what a coarse look saw in wood."""
+    tray = [thing(100.0 * at, 1.0) for at in range(34)]
+    grain = [
+        thing(5000.0 + 500 * at, 0.95, large) for at, large in enumerate((2.3, 3.2, 4.1, 6.8, 8.0, 17, 27, 34, 43))
+    ]
+    assert [tile for tile in _of_one_size([*tray, *grain]) if tile in tray] == tray

@@ -103,3 +103,32 @@ def test_what_reads_otherwise_in_the_outline_of_a_tile_stays_what_it_was() -> No
     _, tiles, marks = seen()
     other = replace(marks[0], serial=(marks[0].serial or 0) % 136 + 1, confidence=0.99)
     assert look_beside_at(tiles[0].quad, other) is None
+
+
+@pytest.mark.parametrize("large", [0.75, 1.3, 1.8])
+def test_an_outline_of_another_size_beside_a_tray_becomes_as_large_as_the_trays_tiles(large: float) -> None:
+    _, tiles, marks = seen()
+    right = tiles[0].quad
+    middle = right.mean(axis=0)
+    again = look_beside_at(middle + large * (right - middle), UNREAD)
+    assert again is not None
+    tile, mark = again
+    assert mark is not None
+    assert mark.serial == marks[0].serial
+    away = min(np.abs(tile.quad - np.roll(right, turn, axis=0)).max() for turn in (0, 2))
+    assert away < 0.06 * np.linalg.norm(right[1] - right[0])
+
+
+def test_a_tile_on_its_side_beside_a_tray_is_read_though_it_was_not_before() -> None:
+    _, tiles, marks = seen()
+    again = look_beside_at(np.roll(tiles[0].quad, 1, axis=0), UNREAD)
+    assert again is not None
+    assert again[1] is not None
+    assert again[1].serial == marks[0].serial
+
+
+def test_without_a_tray_nothing_lies_beside_one() -> None:
+    picture, tiles, marks = seen()
+    layout = TableLayout(tuple(TilePosition(tile.quad, 0.0) for tile in tiles), ())
+    found = Detections(tiles, np.zeros((1, 1), np.uint8), 8.0)
+    assert look_beside_trays(picture, found, (UNREAD, *marks[1:]), layout) is None

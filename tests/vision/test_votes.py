@@ -124,10 +124,10 @@ def test_what_is_of_quite_another_size_is_no_tile(times: float, kept: int) -> No
     assert _of_one_size([]) == []
 
 
-def test_one_tile_that_fills_the_picture_outweighs_its_print_and_not_a_carrier() -> None:
+def test_one_tile_that_fills_the_picture_outweighs_its_print_and_not_a_tray() -> None:
     large = tile(100.0, side=400.0)
-    assert _of_one_size([large, *[tile(10.0 * at) for at in range(25)]]) == [large]
-    assert large not in _of_one_size([large, *[tile(10.0 * at) for at in range(40)]])
+    assert _of_one_size([large, *[tile(10.0 * at) for at in range(15)]]) == [large]
+    assert large not in _of_one_size([large, *[tile(10.0 * at) for at in range(17)]])
 
 
 def test_tiles_of_a_shrunk_picture_are_brought_back_to_its_size() -> None:

@@ -121,7 +121,18 @@ def printed(serial: int | None) -> TileMark:
 
 @pytest.mark.parametrize(
     ("read_ones", "backs", "kept"),
-    [(1, 10, 1), (1, 11, 0), (3, 30, 3), (3, 31, 0), (3, 34, 0), (4, 34, 4), (34, 34, 34), (1, 9, 1), (0, 34, 0)],
+    [
+        (1, 10, 1),
+        (0, 10, 0),
+        (1, 11, 0),
+        (3, 30, 3),
+        (3, 31, 0),
+        (3, 34, 0),
+        (4, 34, 4),
+        (34, 34, 34),
+        (1, 9, 1),
+        (0, 34, 0),
+    ],
 )
 def test_where_hardly_any_number_is_read_none_is(read_ones: int, backs: int, kept: int) -> None:
     marks = (

@@ -13,7 +13,17 @@ from vision.detections import DetectedTile, TileMark
 from vision.geometry import Picture, Points, rectangle
 from vision.marks.digits import DigitLook
 from vision.marks.label import NO_MARK
-from vision.marks.read import _is_face, _is_nothing, bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
+from vision.marks.read import (
+    _SIZE,
+    _inkiest,
+    _is_face,
+    _is_nothing,
+    bar_odds,
+    decide_ambiguous,
+    neighbour_odds,
+    spot_odds,
+    upright_odds,
+)
 
 ENOUGH = np.log(100)
 PLACES = np.array([[24.0, 52.0], [40.0, 52.0], [56.0, 52.0]])
@@ -283,6 +293,16 @@ def inked(under: float, over: float = 0.0) -> Picture:
     for row, ink in ((68, under), (34, over)):
         crop[row : row + 3, 12:68] = round(200 * (1 - ink))
     return crop
+
+
+def test_what_is_inkier_than_the_digits_is_less_of_a_bar() -> None:
+    """The shadow under a tile's edge is darker than pale print."""
+    inks = np.zeros((_SIZE[1], _SIZE[0]))
+    inks[60:70] = 0.9  # well under the digits
+    everywhere = np.ones(_SIZE[1], dtype=bool)
+    assert _inkiest(inks, everywhere) == pytest.approx((0.9, 0.0))
+    inks[60:70] = 1.3
+    assert 0.69 < _inkiest(inks, everywhere)[0] < 0.8
 
 
 @pytest.mark.parametrize(
