@@ -128,7 +128,7 @@ class Room:
                 else:
                     self._trays.look()
                     self._people.step(state)
-                due = now + AGAIN
+                due = self.clock() + AGAIN  # what they did has taken its time, on a busy machine a long one
         self.program.stop()
 
     def _note(self, state: Table) -> None:
