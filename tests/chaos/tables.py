@@ -79,6 +79,8 @@ class Room:
         self._trays = _Trays(self)
         self._read_script()
         self._log, self._pace = StateLog(), Pace()
+        self._acts_at = 0
+        """When people do what they do next: all that they do at one look, however long a busy machine takes for it."""
 
     def status(self) -> str:
         """Return how the table stands and what it waits for, for who has waited for it in vain."""
@@ -101,7 +103,8 @@ class Room:
 
     def press(self, seat: Seat) -> None:
         """Press a button and let it go."""
-        state, now = self.program.state, self.clock()
+        state, now = self.program.state, self._acts_at
+        self._acts_at += MS
         if state.phase is Phase.ACCEPTING and state.play is not None:
             self._ledger.note(self.table, state.play.round, "accepting")
         self.program.report(Pressed(seat, now))
@@ -127,6 +130,7 @@ class Room:
                     self.program.key("enter")  # as the screen asks whoever wants to play here
                 else:
                     self._trays.look()
+                    self._acts_at = now
                     self._people.step(state)
                 due = self.clock() + AGAIN  # what they did has taken its time, on a busy machine a long one
         self.program.stop()
