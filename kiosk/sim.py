@@ -99,6 +99,8 @@ class People:
     ) -> None:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None
+        self._pin_given = False
+        """Whether the arbiter has just given the PIN: who typed it again would take it back before it is judged."""
         self._state: Table | None = None
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
@@ -232,13 +234,18 @@ class People:
         to_fine = [
             one.seat for one in state.declarations if one.seat in course.false_hu and one.seat not in state.fines
         ]
+        if to_fine and state.arbiter is None and self._pin_given:
+            self._pin_given = False
+            return
         if to_fine and state.arbiter is not None:
+            self._pin_given = False
             self._keys("x", str(course.false_hu[to_fine[0]]), NOT_VALID)
             return
         for _ in range(STEPS_BACK):
             self._type("back")
         if to_fine:
             self._keys("x", *self._script.pin, "enter")  # the fine follows once the PIN was found right
+            self._pin_given = True
             return
         tile = course.discarder[0] if course.discarder else "d"
         several = len(state.declarations) > 1

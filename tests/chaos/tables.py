@@ -26,7 +26,7 @@ from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import StateLog
 from kiosk.program import TableProgram
 from kiosk.sim import People, read_script
-from kiosk.table import Phase, Table
+from kiosk.table import DOUBTFUL_NS, Phase, Table
 from tests.chaos.ledger import Ledger
 from tests.kiosk.tables import MS, S, right, swapped
 from vision.sim.table import SimulatedTable, SimulatedTile
@@ -41,6 +41,26 @@ AGAIN: Final = 2500 * MS
 """If nothing has come of what they did, they do it again."""
 
 STEP_S: Final = 0.05
+
+
+class Pace:
+    """When people do the next thing, by their table's clock.
+
+    Once a round they press as soon as the play begins, and are asked whether they mean it. Who was asked has some
+    seconds of that clock to answer, which on a busy machine pass before a thread is called: so not again and again.
+    """
+
+    def __init__(self) -> None:
+        self._hurried: int | None = None
+
+    def next(self, state: Table, now: int) -> int:
+        """Return when to look again at a table that is in a new state."""
+        if state.phase is not Phase.PLAYING or state.play is None:
+            return now + REACTION
+        if self._hurried != state.play.round:
+            self._hurried = state.play.round
+            return now + REACTION
+        return max(now + REACTION, state.since + DOUBTFUL_NS)
 
 
 class Room:
@@ -58,7 +78,9 @@ class Room:
         self._script = settings.beside(settings.config.devices.people)
         self._trays = _Trays(self)
         self._read_script()
-        self._log = StateLog()
+        self._log, self._pace = StateLog(), Pace()
+        self._acts_at = 0
+        """When people do what they do next: all that they do at one look, however long a busy machine takes for it."""
 
     def status(self) -> str:
         """Return how the table stands and what it waits for, for who has waited for it in vain."""
@@ -81,7 +103,8 @@ class Room:
 
     def press(self, seat: Seat) -> None:
         """Press a button and let it go."""
-        state, now = self.program.state, self.clock()
+        state, now = self.program.state, self._acts_at
+        self._acts_at += MS
         if state.phase is Phase.ACCEPTING and state.play is not None:
             self._ledger.note(self.table, state.play.round, "accepting")
         self.program.report(Pressed(seat, now))
@@ -96,7 +119,7 @@ class Room:
             self.program.step(timeout=STEP_S)
             state, now = self.program.state, self.clock()
             if state != seen:
-                seen, due = state, now + REACTION
+                seen, due = state, self._pace.next(state, now)
                 self._people.see(state)
                 self._note(state)
             elif now >= due:
@@ -107,8 +130,9 @@ class Room:
                     self.program.key("enter")  # as the screen asks whoever wants to play here
                 else:
                     self._trays.look()
+                    self._acts_at = now
                     self._people.step(state)
-                due = now + AGAIN
+                due = self.clock() + AGAIN  # what they did has taken its time, on a busy machine a long one
         self.program.stop()
 
     def _note(self, state: Table) -> None:

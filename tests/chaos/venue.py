@@ -47,6 +47,9 @@ RESTART_S: Final = 0.5
 
 KIOSK_REACTION_MS: Final = 300
 
+RECORDED: Final = re.compile(r"\bdeal=(\d+) play=\S+ state=recorded\b")
+"""In what a kiosk logs of its state once a result is recorded."""
+
 
 class Part:
     """One process, through all its starts."""
@@ -188,7 +191,7 @@ class Venue:
     def _said(self, who: str, line: str) -> None:
         if self.ledger.take(line):
             return
-        if who == "kiosk" and (recorded := re.fullmatch(r"recorded, deal (\d+)", line)):
+        if who == "kiosk" and (recorded := RECORDED.search(line)):
             play = next(play for play in self.event.tables_of(int(recorded[1])) if play[0] == KIOSK)
             self.ledger.recorded.setdefault(play, time.monotonic_ns())
         if who == "scorer" and line.startswith("Desk: "):

@@ -10,11 +10,13 @@ import pytest
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiWin, Seat
 from broker.sim.demo import draw_hands
 from broker.sim.demo_audit import evening_problems
-from kiosk.sim import RiichiPeople, Script
-from kiosk.table import Phase, Table
+from kiosk.arbiter_pin import SealedTry
+from kiosk.input.keyboard import CHECK_NS, NoPin
+from kiosk.sim import People, RiichiPeople, Script, ScriptedPlay
+from kiosk.table import AT_THE_TABLE, Phase, Table
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
-from tests.kiosk.tables import S
+from tests.kiosk.tables import S, Sitting, play
 from vision.sim.table import SimulatedTable
 
 FU30 = RiichiWin(han=3, fu=30)
@@ -32,7 +34,7 @@ HANDS = (
 class Fingers:
     """Fingers that press at the sitting itself."""
 
-    def __init__(self, at: Keyed[RiichiSitting]) -> None:
+    def __init__(self, at: Keyed[RiichiSitting] | Keyed[Sitting]) -> None:
         self._at = at
 
     def press(self, seat: Seat) -> None:
@@ -84,3 +86,36 @@ def test_an_evening_s_hands_can_be_played_and_what_they_pay_is_found_again_by_ot
     first = next(evening_problems(journal, {1: profile}))
     assert first.startswith(f"entry {paid['entry']} of table 1 pays")
     assert next(evening_problems(journal[:-1], {1: profile})) == "table 1 has not ended its session"
+
+
+class SlowScorer(NoPin):
+    """A scorer that is asked whether a PIN is right, and has not answered yet."""
+
+    known = True
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def give(self, pin: str) -> SealedTry:
+        """Take one that was typed."""
+        self.given.append(pin)
+        return SealedTry(f"{len(self.given):032x}", "sealed", asked=True)
+
+
+def test_a_pin_that_is_judged_late_is_not_taken_back_by_typing_it_again() -> None:
+    scorer, sitting = SlowScorer(), Sitting(play(1))
+    at = Keyed(sitting, scorer)
+    course = ScriptedPlay(round=1, win="draw", false_hu={"east": 8})
+    people = People(
+        Script(plays=(course,), reaction_ms=0, pin="2468"), Fingers(at), cast("SimulatedTable", None), at.type, "1"
+    )
+    sitting.declare("east")
+    at.keys.follow(sitting.table)
+    for _ in range(2):  # nothing has come of it, on a busy machine at once
+        people.see(sitting.table)
+        people.step(sitting.table)
+    at.keys.idle(sitting.table, sitting.wait(CHECK_NS))  # then the table goes on without an answer
+    at.keys.follow(sitting.table)
+    assert (scorer.given, sitting.table.arbiter) == (["2468"], AT_THE_TABLE)
+    people.step(sitting.table)
+    assert {seat: fine.imp for seat, fine in sitting.table.fines.items()} == {"east": 8}
