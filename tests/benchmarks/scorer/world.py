@@ -44,6 +44,9 @@ FIRST: Final = "hall-1"
 HALL_RATE: Final = 5.0
 """Results a second of the whole hall: enough of them to tell how long they take."""
 
+LONGEST_PLAY_S: Final = 3.0
+"""A table of a small hall plays no faster than that: one play after the other."""
+
 OF_HALL: Final = ("hall", "its broker", "its tables")
 
 
@@ -149,9 +152,10 @@ def measure(world: World, base: Path) -> None:
         )
         own = open_event(hand_over(world, base, port))
         broker, child = running.enter_context(whole_hall(base / FIRST, own))
-        lasts = len(own.plan.plays) / HALL_RATE
+        rate = min(HALL_RATE, len(own.tables) / LONGEST_PLAY_S)
+        lasts = len(own.plan.plays) / rate
         halls = running.enter_context(_process("halls", base, world.rate, world.seconds, world.times))
-        crowd = running.enter_context(_process("crowd", base / FIRST, broker.port, HALL_RATE, lasts, lasts))
+        crowd = running.enter_context(_process("crowd", base / FIRST, broker.port, rate, lasts, lasts))
         lines = iter(crowd.stdout or ())
         print(f"| other halls {next(iter(halls.stdout or ())).strip()}, tables of one {next(lines).strip()} s |")
         processes: Processes = {

@@ -9,9 +9,10 @@ from msgspec.structs import fields, replace
 from broker.people.login import FIRST_LINK_USER
 from broker.protocol import PublicState
 from broker.protocol.arbiter_session import AT_THE_TABLE
-from broker.scorer.view import DashboardView, TableView
+from broker.scorer.view import DashboardView, HallContact, TableView
 from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
 from broker.web.labels import RECORDED, STATE, account_text, recorded_text
+from broker.web.render import CardState
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
 from tests.broker.web import sample
@@ -64,6 +65,19 @@ def test_each_state_is_shown_by_its_word_its_shape_and_its_tone(state: PublicSta
     ] == []
 
 
+@pytest.mark.parametrize(("hall", "state"), [("there", "hall_there"), ("away", "hall_away"), (None, "unheard")])
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_a_table_that_only_its_hall_speaks_for_says_whether_that_is_in_contact(
+    hall: HallContact | None, state: CardState, language: str
+) -> None:
+    table = replace(sample.table(1), lifecycle=None, state=None, hall=hall)
+    html = DashboardRenderer().whole(
+        replace(sample.view(), tables=(table,)), words := translators()[language], now=sample.NOON
+    )
+    shown = (str(words(STATE[state])), f'data-shape="{SIGNS[state].shape}"')
+    assert (card_state(table), [part for part in shown if part not in html]) == (state, [])
+
+
 def test_no_two_states_share_a_sign() -> None:
     assert len({sign.shape for sign in SIGNS.values()}) == len(SIGNS)
 
@@ -95,7 +109,7 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
         "table", "lifecycle", "state", "round", "deal", "unsent", "calling", "health", "gaps",
         "plays_in", "plays_expected", "ordered", "obeyed", "paused", "players", "extra_min", "arbiter", "pin",
         "calling_since", "attended", "playing_since", "pausing_since", "minutes", "stood_ms", "played_ms", "walls",
-            "silent", "other_version",
+            "silent", "other_version", "hall",
     }  # fmt: skip
 
 
