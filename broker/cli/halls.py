@@ -70,7 +70,7 @@ centre = click.Command(
     With --node, on each of three machines, any one of them may die: --standby-of, or --standby and --store, on the
     second. The third runs a node alone.
 
-    \\b
+    \b
     homologue centre world-cup --host 0.0.0.0
     homologue centre world-cup --host 0.0.0.0 --desk-host 0.0.0.0 --node 2 --standby-of https://a.example.org:8136
     """,
@@ -101,13 +101,13 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     A hall's folder is secret, as the event's is: it has the deals. Give it to the people of that hall alone; they run
     `homologue scorer` on it. Writing it anew makes another certificate, and the hall's key stays with the hall.
 
-    \\b
+    \b
     [[halls]]
     name = "paris"
     title = "Paris"
     tables = "1-20"
 
-    \\b
+    \b
     homologue hall split world-cup --to halls --address centre.example.org
     """
     halls = [one for one in _halls_of(folder) if not names or one.name in names]
@@ -169,7 +169,7 @@ def _copy(folder: Path, place: Path) -> None:
 def list_halls(folder: Path, *, as_json: bool) -> None:
     """List the halls, their tables, and which were revoked.
 
-    \\b
+    \b
     homologue hall list world-cup
     """
     halls = _halls_of(folder)
@@ -189,7 +189,7 @@ def revoke(folder: Path, name: str) -> None:
 
     A centre that runs cuts it off at once. `homologue hall admit` takes it back.
 
-    \\b
+    \b
     homologue hall revoke world-cup paris
     """
     _set(folder, name, revoked=True)
@@ -203,7 +203,7 @@ def revoke(folder: Path, name: str) -> None:
 def admit(folder: Path, name: str) -> None:
     """Take from a hall again that was revoked: it sends what it has had since.
 
-    \\b
+    \b
     homologue hall admit world-cup paris
     """
     _set(folder, name, revoked=False)
