@@ -291,7 +291,9 @@ def look_beside_trays(
     owners, expected = _outlines_beside(found, marks, layout)
     judged = finder.refine_again(picture, np.array(expected).reshape(-1, 4, 2))
     likely = [at for at, tile in enumerate(judged.tile) if tile > _TILE]
-    again = read_again(picture, first_looks(picture, [judged.quads[at] for at in likely]), marks, check)
+    first = first_looks(picture, [judged.quads[at] for at in likely])
+    good = [at for at, share in enumerate(first.shares_of_marks) if share > _MARK_SEEN]
+    likely, again = [likely[at] for at in good], read_again(picture, first.chosen(good), marks, check)
     tiles, settled = list(found.tiles), list(marks)
     for at, mark in sorted(zip(likely, again, strict=True), key=lambda one: one[1].confidence if one[1] else 0.0):
         number = owners[at]
