@@ -183,7 +183,7 @@ class Scorer:
         self.rulings.known = self.homes.numbers.given(DESK)
         self.standby = StandbyWatch(lambda: journal.height, seconds)
         journal.follow(self._committed)
-        self._begin(event, folder)
+        self._begin(event, folder, stored)
 
     def _join_halls(self, event: Event, stored: JournalContent) -> None:
         """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
@@ -208,10 +208,10 @@ class Scorer:
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)
 
-    def _begin(self, event: Event, folder: Path) -> None:
+    def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
         self._alerts.note(self.publisher.write_standings())
-        self._plays.load(chain.from_iterable(book.taken.values() for book in self._intake.books.values()))
+        self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
