@@ -114,7 +114,10 @@ def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: P
         raise RuleError(
             "nodes_wrong", N_("{count} different addresses: there are 3 or 5 nodes", count=len(set(places)))
         )
-    nodes = Nodes(event, places)
+    try:
+        nodes = Nodes(event, places)
+    except ValueError as error:
+        raise RuleError("nodes_wrong", str(error)) from None
     certificates = Certificates.ensure(folder, nodes.hosts)
     written = []
     for host in nodes.hosts[1:]:

@@ -22,6 +22,7 @@ from broker.event.plan import Plan
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import EventName, HallName, Name, PublicKey
+from broker.protocol.pairing import LAST_PORT
 from broker.rules import RuleError
 
 HALLS: Final = "halls.toml"
@@ -142,7 +143,16 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
 
     event: EventName
     nodes: tuple[str, ...]
-    """HOST:PORT of each, by which halls reach it."""
+    """HOST:PORT of each, by which halls reach it; each on a host of its own."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where a place is none, or a host has two nodes."""
+        for place in self.nodes:
+            host, _, port = place.rpartition(":")
+            if not host or not port.isdecimal() or not 1 <= int(port) < LAST_PORT:
+                raise ValueError(f"{place} is no HOST:PORT with a port before {LAST_PORT}")
+        if len(set(self.hosts)) < len(self.nodes):
+            raise ValueError("two nodes are on the same host")
 
     @property
     def routes(self) -> tuple[str, ...]:

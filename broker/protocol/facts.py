@@ -132,16 +132,18 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     session: SessionId | None = None
 
 
-LaidSerial = Annotated[int, Meta(ge=0, le=136, description="0: in a river, the gap that a claimed tile has left")]
-LaidRow = Annotated[tuple[LaidSerial | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
+InRiver = Annotated[int, Meta(ge=0, le=136, description="0: the gap that a claimed tile has left")]
+LaidRiver = Annotated[tuple[InRiver | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
+LaidMeld = Annotated[tuple[Serial | None, ...], Meta(max_length=4, description="null: a tile that was not read")]
+LaidHand = Annotated[tuple[Serial | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
 
 
 class LaidSeat(Struct, frozen=True):
     """What lies before one seat at the end of a play, by its serials."""
 
-    river: Annotated[LaidRow, Meta(description="in the order of discarding, without what was claimed")] = ()
-    melds: Annotated[tuple[LaidRow, ...], Meta(max_length=4)] = ()
-    hand: Annotated[LaidRow | None, Meta(description="in any order; null where nobody has looked")] = None
+    river: Annotated[LaidRiver, Meta(description="in the order of discarding, without what was claimed")] = ()
+    melds: Annotated[tuple[LaidMeld, ...], Meta(max_length=4)] = ()
+    hand: Annotated[LaidHand | None, Meta(description="in any order; null where nobody has looked")] = None
     gaps: Annotated[bool, Meta(description="every claimed tile has left a gap in the river, but the last ones")] = False
 
 

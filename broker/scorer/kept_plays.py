@@ -8,7 +8,6 @@ Nothing that is scored knows of it, and no table learns a face: what depends on 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,9 @@ log = get_logger("homologue.scorer")
 
 MOST_UNREAD: Final = 6
 """Unread tiles with which the search is still quick: with more of them, nothing is found for a table."""
+
+MOST_UNREAD_IN_MELDS: Final = 2
+"""Of these: all that may lie there is tried, which takes half a minute for three."""
 
 OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
 """Codes from which a table could learn something of faces: it is told the last one for all."""
@@ -79,7 +81,10 @@ def keep_play(folder: Path, hand: HandRecord) -> None:
 
 
 class PlayFinder:
-    """Finds the plays of one event. `publish` gets what is for a table, by `post` on the scorer's thread."""
+    """Finds the plays of an event that wishes it.
+
+    `publish` gets what is for a table, by `post` on the scorer's thread.
+    """
 
     def __init__(
         self,
@@ -106,7 +111,9 @@ class PlayFinder:
                 play = self._state.play(key)
             except KeyError:
                 play = None
-            if play is None or play.deal != message.fact.deal:
+            if not self._state.planned.plan.keep_plays:
+                self._tell(message, PlayFound(round=message.fact.round, code="not_kept_here"))
+            elif play is None or play.deal != message.fact.deal:
                 self._tell(message, PlayFound(round=message.fact.round, code="play_unknown"))
             else:
                 self._thread.submit(self._find, message, partial(find_play, self._state.event, play))
@@ -133,9 +140,11 @@ class PlayFinder:
         self._tell(message, answer)
 
     def _found(self, fact: TilesLaid, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> PlayFound:
-        rows = chain.from_iterable((one.river, one.hand or (), *one.melds) for one in fact.seats.values())
-        if sum(row.count(None) for row in rows) > MOST_UNREAD:
-            raise RuleError("too_much_unread", f"more than {MOST_UNREAD} tiles are not read")
+        laid = fact.seats.values()
+        in_melds = sum(meld.count(None) for one in laid for meld in one.melds)
+        elsewhere = sum(row.count(None) for one in laid for row in (one.river, one.hand or ()))
+        if in_melds > MOST_UNREAD_IN_MELDS or in_melds + elsewhere > MOST_UNREAD:
+            raise RuleError("too_much_unread", f"{in_melds} tiles of melds are not read, and {elsewhere} others")
         found, hand = find(fact)
         if found.irregular:
             return PlayFound(round=fact.round, code="play_irregular")

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from broker.logs import get_logger
 from broker.protocol import SEATS, CarrierCode, LaidSeat, PlannedPlay, Seat, read_carrier_code
 from kiosk.camera.observations import (
@@ -323,13 +325,27 @@ def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> La
     if 2 * len(read & _serials(of.play, of.seat)) <= len(read) and read:
         return LaidObservation(of, problem="laid_of_another")
     try:
-        if of.part == "river":
-            river = read_river(picture, reads)
-            return LaidObservation(of, LaidSeat(river=river.serials, gaps=river.gaps))
-        held = read_laid_hand(picture, reads)
+        laid, winning = _laid_seat(of, picture, reads)
     except RiverUnclearError as unclear:
         return LaidObservation(of, problem=unclear.code if read else "hand_not_seen")
-    return LaidObservation(of, LaidSeat(melds=held.melds, hand=held.hand), held.winning)
+    return LaidObservation(of, laid, winning)
+
+
+def _laid_seat(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
+    """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also where it is too much.
+
+    What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
+    """
+    if of.part == "river":
+        river = read_river(picture, reads)
+        laid, winning = LaidSeat(river=river.serials, gaps=river.gaps), None
+    else:
+        held = read_laid_hand(picture, reads)
+        laid, winning = LaidSeat(melds=held.melds, hand=held.hand), held.winning
+    try:
+        return msgspec.convert(msgspec.to_builtins(laid), LaidSeat), winning
+    except msgspec.ValidationError as error:
+        raise RiverUnclearError(f"more lies there than before one player: {error}") from None
 
 
 SETUP: Final = MountingSetup()

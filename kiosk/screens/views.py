@@ -398,13 +398,13 @@ class RecordedView:
     receipt: str | None = None
     """The code of its receipt."""
     receipt_link: str = ""
+    """Where that can be seen from home; empty where the event has made no address known."""
     keeping: Keeping | None = None
     """What was read of how the play went, while it is kept."""
     may_keep: bool = False
     """Whether it is offered."""
     anchor: str = ""
     """By which somebody who has noted it can prove a later change."""
-    """Where that can be seen from home; empty where the event has made no address known."""
     state: Literal["recorded"] = "recorded"
 
 

@@ -20,7 +20,8 @@ from kiosk.uplink import CAMERA
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right
 from vision.sim.camera import SimulatedCamera
-from vision.sim.table import SimulatedTable
+from vision.sim.scene import lay_hand
+from vision.sim.table import SimulatedTable, SimulatedTile
 
 WISHED = structs.replace(plan(play(1), play(2)), keep_plays=True)
 
@@ -156,6 +157,18 @@ def looked_at(trays: SimulatedTable, of: CameraTarget) -> LaidObservation:
     with SimulatedCamera("sim://tray?width=1280&height=720&blur=0.5&tilt=3", world=trays) as camera:
         picture = camera.frame()
     return laid_tiles(of, picture, read_hand(picture).reads)
+
+
+def test_more_than_a_journal_can_hold_is_not_taken_for_a_hand(recorded: Standing) -> None:
+    present = recorded.program.state.play
+    assert present is not None
+    tray = [SimulatedTile(present.set, serial) for row in present.order["east"] for serial in row]
+    of = LaidTiles(present, "east", "hand")
+    melds, trays = [tray[at : at + 3] for at in range(0, 15, 3)], SimulatedTable()
+    trays.spread(lay_hand([tray[15:17], *melds[:4]]))
+    assert looked_at(trays, of).problem is None
+    trays.spread(lay_hand([tray[15:17], *melds]))
+    assert looked_at(trays, of).problem == "river_unclear"
 
 
 class NoFingers:

@@ -97,6 +97,9 @@ def test_halls_find_the_nodes_that_were_named_and_these_keep_their_certificate(e
     [
         ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a", "--address", "b"),
         ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a", "--address", "b", "--address", "a"),
+        ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a:1883", "--address", "a:1893", "--address", "b"),
+        ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a:x", "--address", "b", "--address", "c"),
+        ("hall", "nodes", "{}", "--to", "{}-nodes", "--address", "a:65535", "--address", "b", "--address", "c"),
         ("hall", "split", "{}", "--to", "{}-halls"),
         ("centre", "{}", "--node", "1"),
         ("centre", "{}", "--node", "1", "--plain"),

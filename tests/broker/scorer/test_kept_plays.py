@@ -1,16 +1,22 @@
 """What tables have read after a play is found by the scorer, kept with the event, and changes nothing that counts."""
 
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, Final, cast
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from broker.event import read_hands, write_hands
+from broker.event import Event, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
-from broker.scorer.kept_plays import MOST_UNREAD
+from broker.rules import RuleError
+from broker.rules.mcr import play_from_rivers
+from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS
 from broker.scorer.quotas import MOST_LAID
 from broker.scorer.snapshot import standings_csv
 from broker.sim.laid import LaidPlay, laid_play
@@ -19,9 +25,10 @@ from broker.sim.table import DealTable
 from broker.store.sqlite import SqliteJournal
 from tests.broker.rules.variants import OEDMC
 from tests.broker.scorer.hall import Hall, make_hall
-from tests.broker.scorer.small import event, fact, steps
+from tests.broker.scorer.small import deals, event, fact, plan, registry, steps
 from tests.broker.sim.playing import JUDGE
 
+KEEPS: Final = Event(replace(plan(), keep_plays=True), deals(), registry())
 TABLE: Final = 1
 DEAL: Final = event().bookings[TABLE, 1].deal
 
@@ -35,6 +42,7 @@ def simulated() -> LaidPlay:
 
 
 PLAYED: Final = simulated()
+DEALT: Final = event().open_deal(DEAL)
 
 
 def laid(**changes: LaidSeat) -> TilesLaid:
@@ -48,8 +56,8 @@ def laid(**changes: LaidSeat) -> TilesLaid:
 
 @pytest.fixture
 def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer that has the result of the play."""
-    hall = make_hall(tmp_path, journal)
+    """A scorer that has the result of the play, in an event that keeps plays."""
+    hall = make_hall(tmp_path, journal, KEEPS)
     for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
     return hall
@@ -96,6 +104,7 @@ def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
         ({"east": LaidSeat(river=PLAYED.laid["south"].river), "south": LaidSeat()}, "tile_of_another"),
         ({"east": replace(PLAYED.laid["east"], river=PLAYED.laid["east"].river[3:])}, "no_play_fits"),
         ({"east": LaidSeat(river=(None,) * (MOST_UNREAD + 1))}, "too_much_unread"),
+        ({"east": LaidSeat(melds=((None,) * (MOST_UNREAD_IN_MELDS + 1),))}, "too_much_unread"),
     ],
 )
 def test_what_does_not_fit_is_said_by_one_code_and_nothing_is_kept(
@@ -113,8 +122,35 @@ def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
     assert said == {"no_play_fits"}
 
 
-def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_an_event_that_keeps_no_plays_looks_at_none(tmp_path: Path, journal: SqliteJournal) -> None:
     hall = make_hall(tmp_path, journal)
+    for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome), 1):
+        hall.hear(fact(TABLE, seq, one))
+    assert (keep(hall, laid())["code"], read_hands(hall.folder)) == ("not_kept_here", ())
+
+
+SERIALS: Final = st.none() | st.integers(1, 136)
+
+
+@given(st.sampled_from(SEATS), st.lists(st.lists(SERIALS, max_size=4).map(tuple), max_size=2).map(tuple))
+def test_whatever_melds_are_told_the_search_ends_with_a_play_or_a_code(
+    seat: Seat, melds: tuple[tuple[int | None, ...], ...]
+) -> None:
+    assume(sum(meld.count(None) for meld in melds) <= MOST_UNREAD_IN_MELDS)
+    said = {**PLAYED.laid, seat: replace(PLAYED.laid[seat], melds=melds)}
+    with suppress(RuleError):
+        assert play_from_rivers(DEALT, event().order(DEAL), said, PLAYED.ending).steps
+
+
+@pytest.mark.parametrize("wrong", [{"melds": [[0, 5, 6]]}, {"hand": [0]}, {"melds": [[1, 2, 3, 4, 5]]}])
+def test_a_gap_is_in_a_river_alone_and_a_meld_has_four_tiles_at_most(wrong: dict[str, Any]) -> None:
+    assert convert({"river": [0, None, 136]}, LaidSeat).river == (0, None, 136)
+    with pytest.raises(ValidationError):
+        convert(wrong, LaidSeat)
+
+
+def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
+    hall = make_hall(tmp_path, journal, KEEPS)
     for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome)[:-1], 1):
         hall.hear(fact(TABLE, seq, one))
     assert keep(hall, laid())["code"] == "play_unknown"
@@ -130,10 +166,10 @@ def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(re
     keep(recorded, laid())
     kept = read_hands(recorded.folder)
     write_hands(recorded.folder, ())
-    again = make_hall(recorded.folder, recorded.journal)
+    again = make_hall(recorded.folder, recorded.journal, KEEPS)
     assert answered(again)["steps"] == len(PLAYED.done)
     assert read_hands(recorded.folder) == kept
-    last = make_hall(recorded.folder, recorded.journal)
+    last = make_hall(recorded.folder, recorded.journal, KEEPS)
     last.scorer._plays._thread.submit(int).result()
     last.scorer.step(timeout=0)
     assert not [topic for topic, _, _ in last.ear.said if "counted" in topic]
