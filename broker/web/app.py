@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from broker.errors import ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
@@ -105,6 +106,7 @@ def create_app(
             DeskError: error_response,
             PeopleError: error_response,
             RuleError: error_response,
+            ScorerError: error_response,
         },
         middleware=[
             Middleware(SecurityHeaders),
