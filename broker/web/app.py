@@ -178,7 +178,7 @@ def _result_routes(
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
-    yield from ResultsPage(sheets, services.folder).routes(access, live)
+    yield from ResultsPage(sheets, services.folder, feeds).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
     yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()

@@ -198,9 +198,14 @@ def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
 ) -> None:
     monkeypatch.setattr(inbox, "PATIENCE_S", 0.05)
     blocked, answer = threading.Event(), threading.Event()
+
+    def work() -> None:
+        blocked.set()
+        answer.wait()
+
     with logged_in(room.server, "table_arbiter") as client:
         assert client.get(path).status_code == 200
-        room.hall.scorer._inbox.put(inbox.PendingCall(lambda: (blocked.set(), answer.wait())))
+        room.hall.scorer._inbox.put(inbox.PendingCall(work))
         blocked.wait()
         try:
             busy = client.get(path, headers={"accept": "text/html"})
