@@ -47,6 +47,12 @@ class Failed(click.ClickException):
                 click.echo(f"{start} {text} [{code}]", file=file, err=True, color=color())
 
 
+class MissingOption(Failed):
+    """An option without a value, as click has it: exit code 2."""
+
+    exit_code = 2
+
+
 def problems_of(error: BaseException) -> list[tuple[str, str]]:
     """Return code and sentence of each refusal in an error; none where it is no refusal but a fault of ours."""
     if isinstance(error, BaseExceptionGroup):
@@ -103,6 +109,21 @@ def say(text: str, **values: object) -> None:
 def watched() -> bool:
     """Return whether somebody watches progress: standard error is a terminal, and people read the output."""
     return sys.stderr.isatty() and not wants_json()
+
+
+class AskedOption(click.Option):
+    """An option with a `prompt`. Where nobody answers, the error names the option."""
+
+    def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
+        """Ask for the value. Raises MissingOption."""
+        try:
+            return super().prompt_for_value(ctx)
+        except click.Abort as aborted:
+            if not isinstance(aborted.__context__, EOFError):  # somebody has pressed Ctrl-C
+                raise
+            click.echo(err=True)  # the question stands on this line
+            missing = CommandError("option_missing", f"{self.opts[0]} is missing, and nobody answers")
+            raise MissingOption(problems_of(missing), as_json=wants_json()) from None
 
 
 class Existing(click.Path):

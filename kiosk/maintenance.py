@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, AskedOption, said_as_json, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
@@ -75,7 +75,9 @@ def run(config: Path, picture: Path | None) -> None:
 @table.command("pair")
 @CONFIG
 @click.argument("desk")
-@click.option("--code", prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask].")
+@click.option(
+    "--code", cls=AskedOption, prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask]."
+)
 @said_as_json
 def pair(config: Path, desk: str, code: str) -> None:
     """Pair this device with an event, as on the kiosk's screen.

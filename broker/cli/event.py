@@ -27,7 +27,7 @@ from broker.cli.players import event_checkin, event_final, event_players, event_
 from broker.cli.rating import event_rating
 from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
 from broker.cli.scorer_process import host_names, show_first_link
-from broker.console import EXISTING_FILE, FILE, json_option, said_as_json, say
+from broker.console import EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -117,12 +117,14 @@ def event_group() -> None:
 @options.new_folder_argument
 @click.option(
     "--name",
+    cls=AskedOption,
     prompt="Name (lower-case letters, digits, hyphens)",
     help="Short name for internal use; cannot be changed later.",
 )
-@click.option("--title", prompt="Title", help="Title that people see.")
+@click.option("--title", cls=AskedOption, prompt="Title", help="Title that people see.")
 @click.option(
     "--profile",
+    cls=AskedOption,
     prompt="Rule profile",
     default=DEFAULT_MCR,
     show_default=True,
@@ -132,12 +134,14 @@ def event_group() -> None:
     "--players",
     "listed",
     type=EXISTING_FILE,
+    cls=AskedOption,
     prompt="CSV file of the players",
     help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, MOST_ROUNDS),
+    cls=AskedOption,
     prompt="Rounds",
     help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
 )

@@ -83,12 +83,15 @@ class OneNode:
         """Tell which nodes are away, and which are back."""
         while not self._node.news.empty():
             number, there = self._node.news.get()
-            node = self._names[number - 1]
-            values: dict[str, int | str] = {"number": number, "node": node}
-            if there:
-                tell(Concern("node_back", f"node {number} of the broker, {node}, is back", values=values))
-            else:
-                tell(Concern("node_lost", f"node {number} of the broker, {node}, does not answer", values=values))
+            tell(node_concern(number, self._names[number - 1], there=there))
+
+
+def node_concern(number: int, node: str, *, there: bool) -> Concern:
+    """Return what arbiters are told of another node."""
+    values: dict[str, int | str] = {"number": number, "node": node}
+    if there:
+        return Concern("node_back", f"node {number} of the broker, {node}, is back", values=values)
+    return Concern("node_lost", f"node {number} of the broker, {node}, does not answer", values=values)
 
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:

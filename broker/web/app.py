@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from broker.errors import ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
@@ -105,6 +106,7 @@ def create_app(
             DeskError: error_response,
             PeopleError: error_response,
             RuleError: error_response,
+            ScorerError: error_response,
         },
         middleware=[
             Middleware(SecurityHeaders),
@@ -176,7 +178,7 @@ def _result_routes(
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
-    yield from ResultsPage(sheets, services.folder).routes(access, live)
+    yield from ResultsPage(sheets, services.folder, feeds).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
     yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()

@@ -15,6 +15,7 @@ from broker.event.seating import SeatingPlace, TableOfRound, by_round, seating_o
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import folded
 from broker.protocol import SEATS, Player
+from broker.scorer.view import PLAYING, DashboardView, TableView
 from broker.terms import SEAT_LETTERS
 from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Sheets, Visitor, translator_for
 
@@ -89,3 +90,16 @@ def seated_players(event: Event) -> list[SeatedPlayer]:
     rounds, places = seating_rounds(event.plan), seating_of(event.plan)
     listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
     return [SeatedPlayer(one, tuple(map(by_round(places.get(one.id, ())).get, rounds))) for one in listed]
+
+
+def next_place(places: Sequence[SeatingPlace], view: DashboardView) -> SeatingPlace | None:
+    """Return where a player goes next: after the last of their plays that has begun, as its table says, or is over."""
+    tables, over = {one.table: one for one in view.tables}, view.anchor.round if view.anchor else 0
+    gone = [one.round <= over or (one.table in tables and _has_begun(tables[one.table], one.round)) for one in places]
+    return next((one for at, one in enumerate(places) if not any(gone[at:])), None)
+
+
+def _has_begun(table: TableView, round_: int) -> bool:
+    if table.round == round_:
+        return table.state in {*PLAYING, "recorded", "finished"}
+    return table.state == "finished" if table.round is None else table.round > round_

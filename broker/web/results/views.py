@@ -41,9 +41,10 @@ from broker.web import (
     render_page,
     visitor_of,
 )
-from broker.web.embargo import PublicFeed
+from broker.web.embargo import Feeds, PublicFeed
 from broker.web.render import signed_number
 from broker.web.results.played_deal import PlayedDeals
+from broker.web.results.seating import next_place
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
 MOST_DIGITS: Final = 2
@@ -54,9 +55,9 @@ LEADERS: Final = 6
 class ResultsPage:
     """Answers whoever may see what is public; arbiters see all."""
 
-    def __init__(self, sheets: Sheets, folder: Path | None = None) -> None:
-        """`folder`: the event's, for what was made of its deals."""
-        self._sheets = sheets
+    def __init__(self, sheets: Sheets, folder: Path | None = None, feeds: Feeds | None = None) -> None:
+        """`folder`: the event's, for what was made of its deals. `feeds`: how its tables stand, if pages are live."""
+        self._sheets, self._feeds = sheets, feeds
         self._played = PlayedDeals(folder)
         self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
         """Of each deal, with what they were made from."""
@@ -165,14 +166,16 @@ class ResultsPage:
         event = self._sheets.snapshot(visitor).event
         plan, version = event.plan, event.version
         places = places_of(plan, sheet.player)
+        to_go = next_place(places, self._feeds.of(visitor).current) if self._feeds else None
         values = {
             "sheet": sheet,
             "chart": chart,
             "slips": _slips(plan.public_address),
             "places": places,
+            "next": to_go,
             "version": version,
         }
-        return LivePage("player.html", sheet.name, values, (sheet, places, version))
+        return LivePage("player.html", sheet.name, values, (sheet, places, to_go, version))
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""

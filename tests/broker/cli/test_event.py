@@ -6,6 +6,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
@@ -74,6 +75,28 @@ def test_questions_are_asked_for_what_is_not_said(tmp_path: Path) -> None:
     result = ask("new", tmp_path / "cup", "--rounds", "5", said=f"cup\nA cup\n\n{players}\n")
     assert result.exit_code == 0, result.output
     assert open_event(tmp_path / "cup").plan.title == "A cup"
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [("", "--name"), ("cup\n", "--title"), ("cup\nA cup\n", "--profile"), ("cup\nA cup\n\n", "--players")],
+)
+def test_a_question_that_nobody_answers_is_refused_with_the_name_of_its_option(
+    tmp_path: Path, said: str, missing: str
+) -> None:
+    result = ask("new", tmp_path / "cup", said=said)
+    told = f"homologue: {missing} is missing, and nobody answers [option_missing]"
+    assert (result.exit_code, result.stderr.strip()) == (2, told)
+    assert not (tmp_path / "cup").exists()
+
+
+def test_a_question_is_left_with_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_text: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", interrupt)
+    with pytest.raises(click.Abort):
+        homologue.main(["event", "new", str(tmp_path / "cup")], standalone_mode=False)
 
 
 def test_clubs_and_numbers_stay_beside_the_plan_and_reach_no_table(made: Path) -> None:

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser
 
 from broker.event.seating import seating_of
+from broker.protocol import PublicState
 from broker.scorer.view import AnchorView
 from broker.web.results.display import rounds_to_come
+from broker.web.results.seating import next_place
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import plan
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import plan, state
 from tests.broker.web.results.test_people import hall_of, shown
 
 
@@ -34,6 +37,58 @@ def test_a_player_s_own_page_says_where_they_sit_in_each_round(hall: Hall) -> No
         r'data-key="place-(\d+)"><th scope="row">\d+</th><td><strong>(\d+)</strong></td><td>(\w+)</td>', page
     )
     assert rows == [(str(one.round), str(one.table), one.seat.capitalize()) for one in seating_of(plan())["p07"]]
+
+
+@pytest.fixture
+def unplayed(tmp_path: Path) -> Iterator[Hall]:
+    """An event of which nothing is played yet."""
+    (tmp_path / "cup").mkdir()
+    with open_journal(tmp_path) as journal:
+        yield make_hall(tmp_path / "cup", journal)
+
+
+def next_round(hall: Hall, player: str) -> int | None:
+    to_go = next_place(seating_of(plan())[player], hall.scorer.feed.current)
+    return to_go.round if to_go else None
+
+
+@pytest.mark.parametrize(
+    ("table_state", "to_go"),
+    [("waiting", 2), ("restoring", 2), ("confirming", 2), ("playing", 3), ("recorded", 3), ("finished", 3)],
+)
+def test_a_player_goes_next_to_the_first_play_that_has_not_begun(
+    unplayed: Hall, table_state: PublicState, to_go: int
+) -> None:
+    first, second, *_ = places = seating_of(plan())["p07"]
+    assert next_round(unplayed, "p07") == 1
+    assert next_place(places, replace(unplayed.scorer.feed.current, anchor=AnchorView(1, "ANCHOR"))) == second
+    unplayed.hear(replace(state(first.table), state="recorded"))
+    assert next_round(unplayed, "p07") == 2
+    unplayed.hear(replace(state(second.table, seq=1), round=second.round, state=table_state))
+    assert next_round(unplayed, "p07") == to_go
+
+
+def test_who_has_begun_the_last_play_goes_nowhere(unplayed: Hall) -> None:
+    *_, last = seating_of(plan())["p07"]
+    unplayed.hear(replace(state(last.table), round=last.round))
+    assert next_round(unplayed, "p07") is None
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "Next"), ("fr", "Ensuite"), ("zh", "接下来")])
+def test_the_next_play_is_marked_while_the_page_is_open(
+    unplayed: Hall, language: str, word: str, browser: Browser
+) -> None:
+    first, second, *_ = seating_of(plan())["p07"]
+    services = Services(lambda: unplayed.scorer.snapshot)
+    with DeskServer(unplayed.scorer.feed, port=0, services=services) as server:
+        page = browser.new_page()
+        page.goto(f"{server.url}player/p07?lang={language}")
+        marked = page.locator("tr.next th")
+        assert marked.inner_text() == f"{first.round} {word}"
+        unplayed.hear(replace(state(first.table), state="recorded"))
+        page.locator(f'tr.next[data-key="place-{second.round}"]').wait_for()
+        assert marked.inner_text() == f"{second.round} {word}"
+        page.close()
 
 
 def test_by_table_each_table_of_each_round_is_listed(hall: Hall) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Actor, Authentication
 from broker.protocol.signing import SigningKey
+from broker.scorer import inbox
 from broker.scorer.devices import Reading
 from broker.version import program_version
 from broker.web.server import DeskServer
@@ -189,6 +190,30 @@ def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
     assert (made.table, made.silent_s, made.disk_mib) == (9, None, None)
     reading = Reading(1.0, 61_000, 600, 40)
     assert (_machine(9, program_version(), reading, 2.0).odd, room.serves()) == (True, FIRST)
+
+
+@pytest.mark.parametrize("path", ["/devices", "/rulings"])
+def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
+    room: Room, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "PATIENCE_S", 0.05)
+    blocked, answer = threading.Event(), threading.Event()
+
+    def work() -> None:
+        blocked.set()
+        answer.wait()
+
+    with logged_in(room.server, "table_arbiter") as client:
+        assert client.get(path).status_code == 200
+        room.hall.scorer._inbox.put(inbox.PendingCall(work))
+        blocked.wait()
+        try:
+            busy = client.get(path, headers={"accept": "text/html"})
+            told = client.get(path, headers={"accept": "application/json"})
+        finally:
+            answer.set()
+    assert (busy.status_code, "scorer_busy" in busy.text) == (503, True)
+    assert (told.status_code, told.json()["error"]["code"]) == (503, "scorer_busy")
 
 
 def test_the_page_says_through_which_broker_devices_are_connected_and_why(room: Room) -> None:

@@ -1,0 +1,19 @@
+"""What arbiters are told of the nodes of a centre's broker on other machines."""
+
+from broker.cli.nodes import node_concern
+from broker.i18n import languages
+from broker.scorer.view import AlertView
+from broker.web import translators
+from tests.broker.web.tables.test_alerts import told
+
+
+def test_the_desk_names_a_node_that_is_away_and_one_that_is_back_in_each_language() -> None:
+    said = set()
+    for there in (False, True):
+        concern = node_concern(2, "10.0.0.6:1883", there=there)
+        alert = AlertView(at=0, code=concern.code, table=None, text=concern.text, values=dict(concern.values))
+        for language in languages():
+            text = told(translators()[language], alert)
+            assert "10.0.0.6:1883" in text
+            said.add((language, text))
+    assert len(said) == 2 * len(languages())
