@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from broker.errors import BrokerError
 from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.logs import get_logger
 from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
@@ -134,9 +133,9 @@ class PlayFinder:
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
-        except (BrokerError, OSError) as broken:
+        except Exception:  # whatever it is: the thread goes on, and the table waits for an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
-            answer = PlayFound(round=fact.round, code=getattr(broken, "code", "play_not_kept"))
+            answer = PlayFound(round=fact.round, code="play_not_kept")
         self._tell(message, answer)
 
     def _found(self, fact: TilesLaid, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> PlayFound:

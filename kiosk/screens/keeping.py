@@ -19,6 +19,9 @@ NOT_FOUND: Final[Mapping[str, Message]] = {
     "winning_tile_unknown": N_("Which tile won was not seen: lay it last, apart."),
     "too_much_unread": N_("Too many tiles were not read."),
     "play_irregular": N_("Somebody drew out of turn: such a play cannot be replayed."),
+    "play_unknown": N_("This play cannot be kept."),
+    "unknown_serial": N_("There is a tile of another set."),
+    "play_not_kept": N_("The scorer cannot keep the play now: tell the arbiter."),
 }
 """Why the scorer has found no play, by code."""
 

@@ -48,6 +48,9 @@ WITHOUT_EMBARGO: Final = frozenset({"ema.csv", "certificates.pdf", "booklet.pdf"
 
 WHO: Final = "see_public"
 
+MOST_REPLAYS: Final = 20
+"""Replays that are kept in memory: each has all plays of a deal, of a thousand tables some megabytes."""
+
 T = TypeVar("T")
 
 
@@ -146,7 +149,10 @@ class ExportsPage:
         kept = self._replays.get(asked)
         if kept is None or kept[0] != known:
             make = partial(self._replay, Translator(language), deal)
-            kept = self._replays[asked] = known, await self._in_turn(visitor_of(request), make)
+            kept = known, await self._in_turn(visitor_of(request), make)
+            while len(self._replays) >= MOST_REPLAYS:
+                del self._replays[next(iter(self._replays))]
+            self._replays[asked] = kept
         return HTMLResponse(kept[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
 
     def _replay(self, _: Translator, deal: int) -> str:

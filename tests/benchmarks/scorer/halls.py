@@ -125,7 +125,7 @@ class Halls:
             wait = 0.0
 
     def play(self, rate: float, first: int, last: int) -> float:
-        """Give results, so many a second of all halls in turn; return how long it took until the centre has them."""
+        """Send results, so many a second of all halls in turn; return how long it took until the centre has them."""
         begun = time.monotonic()
 
         def over() -> bool:

@@ -91,7 +91,7 @@ def centre(world: World, folder: Path) -> Iterator[tuple[DemoProcess, str, int]]
 
 
 def hand_over(world: World, base: Path, port: int) -> Path:
-    """Give each hall what it needs for its link, and the first one all; return its folder."""
+    """Write what each hall needs for its link, and all for the first one; return its folder."""
     first, *others = world.of_hall()
     address = f"127.0.0.1:{port}"
     split = ["split", str(base / "centre"), "--to", str(base), "--only", first.name, "--address", address]

@@ -16,6 +16,7 @@ from broker.event import Event, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
 from broker.rules.mcr import play_from_rivers
+from broker.scorer import kept_plays
 from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS
 from broker.scorer.quotas import MOST_LAID
 from broker.scorer.snapshot import standings_csv
@@ -147,6 +148,16 @@ def test_a_gap_is_in_a_river_alone_and_a_meld_has_four_tiles_at_most(wrong: dict
     assert convert({"river": [0, None, 136]}, LaidSeat).river == (0, None, 136)
     with pytest.raises(ValidationError):
         convert(wrong, LaidSeat)
+
+
+def test_a_search_that_fails_as_nobody_foresaw_is_answered_too(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("nobody foresaw it")
+
+    monkeypatch.setattr(kept_plays, "find_play", fail)
+    assert keep(recorded, laid())["code"] == "play_not_kept"
+    monkeypatch.undo()
+    assert keep(recorded, laid())["steps"] == len(PLAYED.done)
 
 
 def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:

@@ -37,5 +37,6 @@ def keeping_scenes(recorded: Callable[[], ScreenView]) -> dict[str, Callable[[],
         "keep, of another": lambda: looking(4, problem="laid_of_another"),
         "keep, told": lambda: told(None),
         "keep, found": lambda: told(PlayFound(round=1, steps=84, proved=79)),
+        "keep, scorer fails": lambda: told(PlayFound(round=1, code="play_not_kept")),
         "keep, nothing fits": lambda: told(PlayFound(round=1, code="no_play_fits")),
     }
