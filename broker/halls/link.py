@@ -42,6 +42,9 @@ AT_ONCE: Final = 100
 PATIENCE_S: Final = 5.0
 """After so long without a receipt what is on its way is sent again."""
 
+MOST_PATIENCE_S: Final = 60.0
+"""Each time in vain it waits twice as long, up to this: a busy centre would be kept busy by what it has already."""
+
 
 class CentreView(Struct, frozen=True):
     """What the desk of a hall shows of the centre."""
@@ -112,6 +115,8 @@ class HallLink:
         """Number of the last row that was sent."""
         self._sent_link = FIRST_LINK
         self._progress_at = 0.0
+        self._patience_s, self._sent_again = PATIENCE_S, 0
+        """How long a receipt is waited for, and the number of the last row that was sent again."""
         self._beat_at = 0.0
         self._up = False
         self._heard: tuple[int, float] | None = None
@@ -191,9 +196,14 @@ class HallLink:
         if receipt.attempt < self._attempt:
             return  # it was said before the centre heard that we begin again
         if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
+            self._patience_s, self._sent_again = PATIENCE_S, 0
             self._begin(receipt)
         elif before.upto != receipt.upto:
             self._progress_at = self._seconds()
+            if receipt.upto > self._sent_again:  # of rows that were sent twice nobody knows when they arrived
+                self._patience_s = PATIENCE_S
+            if receipt.upto > self._sent:  # it arrived before all was sent again
+                self._begin(receipt)
 
     def _begin(self, receipt: HallReceipt) -> None:
         """Go on after the last row that the centre has of this journal, or with the first where it has another's."""
@@ -226,7 +236,10 @@ class HallLink:
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
-        if self._sent > receipt.upto and now - self._progress_at > PATIENCE_S and receipt.attempt == self._attempt:
+        late = now - self._progress_at > self._patience_s
+        if self._sent > receipt.upto and late and receipt.attempt == self._attempt:
+            self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
+            self._sent_again = max(self._sent_again, self._sent)
             self._begin(receipt)
         upto = receipt.upto if receipt.attempt == self._attempt else 0
         room = min(AT_ONCE, upto + WINDOW - self._sent)

@@ -110,6 +110,13 @@ class TableBook:
         """The hash of the fact `upto`."""
         return self.hashes.get(self.upto)
 
+    def has(self, seq: int, digest: str) -> bool:
+        """Return whether a fact of this number and hash was taken, and is stored as it was."""
+        if seq > self.upto or seq not in self.taken or seq in self.wanted:
+            return False
+        after = self.taken.get(seq + 1)
+        return digest == (after.before if after and after.before else self.hashes.get(seq))
+
     def follows(self, message: LogMessage, digest: str) -> bool:
         """Return whether a fact stands after the one that has the number before, and before the one after it."""
         before, after = self.hashes.get(message.seq - 1), self.taken.get(message.seq + 1)
@@ -281,6 +288,10 @@ class Intake:
     def has(self, id_: str) -> bool:
         """Return whether a message of this id was taken."""
         return id_ in self._ids
+
+    def has_taken(self, table: int, seq: int, digest: str) -> bool:
+        """Return whether a fact was taken, by its table, number and hash."""
+        return table in self.books and self.books[table].has(seq, digest)
 
     def rule(self, ruling: Ruling) -> None:
         """Remember a ruling of the desk."""

@@ -456,7 +456,8 @@ class Scorer:
         if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
-        self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
+        payloads = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
+        self.devices.admissions.prove(payloads, self._intake.has_taken)
         with self._journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:

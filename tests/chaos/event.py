@@ -76,13 +76,18 @@ def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Rando
     plan = Plan(NAME, "Chaos", DEFAULT_MCR, players, booked)
     save_event(folder, plan, *new_deals(sorted({play.deal for play in booked})))
     Credentials.ensure(folder / "credentials.json", tables)
-    auth = Authentication(folder)
-    auth.accounts.add(ARBITER, "Anne Arbiter", "head_arbiter", PASSWORD, Actor("chaos"))
-    auth.close()
+    add_arbiter(folder)
     scripts: dict[int, list[StagedPlay]] = {table: [] for table in numbers}
     for play in booked:
         scripts[play.table].append(_draw(play.round, chance))
     return ChaosEvent(folder, tables, scripts, {(play.table, play.round): play.deal for play in booked})
+
+
+def add_arbiter(folder: Path) -> None:
+    """Make the arbiter's account in the folder of an event."""
+    auth = Authentication(folder)
+    auth.accounts.add(ARBITER, "Anne Arbiter", "head_arbiter", PASSWORD, Actor("chaos"))
+    auth.close()
 
 
 def _draw(round_: int, chance: random.Random) -> StagedPlay:

@@ -88,7 +88,7 @@ def judge(
     verdict = Verdict()
     ledger.take_kiosk(result for result in stored.results if result["table"] == KIOSK)
     _plays(event, ledger, stored, verdict)
-    _rulings(done, stored, verdict)
+    judge_rulings(done, stored, verdict)
     verdict.early.extend(Embargo(event, ledger).broken(shown))
     if not verdict.problems:
         right = Recount(event, stored).ranks()
@@ -130,7 +130,7 @@ def _altered(where: str, result: Fact, meant: dict[str, Any]) -> Iterator[str]:
         yield f"{where}: points are {result['points']}, should be {points_of(result)}"
 
 
-def _rulings(done: Iterable[DoneRuling], stored: StoredEvent, verdict: Verdict) -> None:
+def judge_rulings(done: Iterable[DoneRuling], stored: StoredEvent, verdict: Verdict) -> None:
     """Every ruling that the desk has called done is stored once."""
     there = Counter(ruling["id"] for ruling in stored.rulings)
     for one in done:

@@ -45,7 +45,7 @@ def grow(
         outcome = run_event(options, Path(base), said, lambda line: print(line, file=log))
     for kind, count in sorted(outcome.faults.items()):
         print(f"  {count:4d}  {kind}")
-    print(f"{outcome.rows} rows came to the centre, {outcome.shown} looks at what is public")
+    print(f"{outcome.rulings} rulings called done, {outcome.rows} rows, {outcome.shown} looks at what is public")
     for problem in outcome.verdict.problems[:MOST_NAMED]:
         print(f"WRONG: {problem}")
     if outcome.verdict.problems:

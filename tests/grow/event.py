@@ -14,9 +14,12 @@ from broker.protocol import SEATS, Player
 from broker.protocol.signing import SigningKey
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_event import NAME, StagedPlay, new_deals
-from tests.chaos.event import ChaosEvent
+from tests.chaos.event import ChaosEvent, add_arbiter
 
 HALLS: Final = ("paris", "osaka", "lima")
+
+LATE: Final = HALLS[-1]
+"""The hall that joins late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class World:
 
     chaos: ChaosEvent
     halls: dict[str, Path]
+    restored: str
+    """The hall that is restored from an older copy: rulings that only it had would be lost, so that it has none."""
     tables: dict[str, range]
     keys: dict[int, SigningKey] = field(repr=False)
 
@@ -39,7 +44,10 @@ class World:
 
 
 def make_world(folder: Path, tables: int, rounds: int, ports: dict[str, list[int]], chance: random.Random) -> World:
-    """Write the folders of the centre and of the halls, each with so many tables. `ports`: by which a hall finds it."""
+    """Write the folders of the centre and of the halls, each with so many tables. `ports`: by which a hall finds it.
+
+    One of the halls that do not join late, drawn by chance, has no arbiter: it is the one that is restored.
+    """
     of = {name: range(1 + at * tables, 1 + (at + 1) * tables) for at, name in enumerate(HALLS)}
     deals = max(tables, rounds)
     booked = tuple(
@@ -63,15 +71,17 @@ def make_world(folder: Path, tables: int, rounds: int, ports: dict[str, list[int
         split = ["split", str(centre), "--to", str(folder / "halls"), "--only", name, *addresses]
         hall.main(split, standalone_mode=False)
     keys = {table: SigningKey.new() for name in HALLS for table in of[name]}
-    halls = {name: folder / "halls" / name for name in HALLS}
+    halls, restored = {name: folder / "halls" / name for name in HALLS}, chance.choice(HALLS[:-1])
     for name in HALLS:
         write_devices(halls[name], (ListedDevice(table, keys[table].public) for table in of[name]))
         Credentials.ensure(halls[name] / "credentials.json", of[name][-1])
+        if name != restored:
+            add_arbiter(halls[name])
     scripts: dict[int, list[StagedPlay]] = {table: [] for table in keys}
     for play in booked:
         scripts[play.table].append(_draw(play.round, chance))
     planned = {(play.table, play.round): play.deal for play in booked}
-    return World(ChaosEvent(centre, len(keys), scripts, planned), halls, of, keys)
+    return World(ChaosEvent(centre, len(keys), scripts, planned), halls, restored, of, keys)
 
 
 def _draw(round_: int, chance: random.Random) -> StagedPlay:

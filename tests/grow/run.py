@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,19 +24,20 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
+from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.event import expected
-from tests.chaos.oracle import Recount, ranks_of_file, ranks_of_view, read_store
+from tests.chaos.oracle import Recount, Verdict, judge_rulings, ranks_of_file, ranks_of_view, read_store
 from tests.e2e.proxy import Proxy
 from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, Said
 from tests.grow.database import Database
-from tests.grow.event import HALLS, World, make_world, plays_of_deal
+from tests.grow.event import HALLS, LATE, World, make_world, plays_of_deal
 from tests.grow.tables import SimulatedTable
 
 OF_CENTRE: Final = 3
 """Ports that each machine of the centre uses."""
 
-LATE: Final = HALLS[2]
-"""The hall that joins late."""
+RULES_EVERY_S: Final = 2.0
+"""Between two rulings of a hall's arbiter."""
 
 CLOCKS_MS: Final = {"paris": 0, "osaka": 3 * 3_600_000, "lima": -26 * 3_600_000}
 """By how much the clocks of the halls' tables are wrong."""
@@ -58,21 +59,6 @@ class Options:
     """Between two faults."""
     postgresql: bool = False
     """Whether the centre's journal is in PostgreSQL."""
-
-
-@dataclass(slots=True)
-class Verdict:
-    """What is wrong, in words, by kind."""
-
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    early: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-
-    @property
-    def problems(self) -> list[str]:
-        """All of it."""
-        return [*self.lost, *self.doubled, *self.early, *self.others]
 
 
 class Ledger:
@@ -148,6 +134,7 @@ class Grown:
             self._second[name] = HallPlace(folder.with_name(f"{name}-2"), first + 2, first + 3)
         self.tables: dict[str, list[SimulatedTable]] = {}
         self.displays: dict[str, Link] = {}
+        self.arbiters: dict[str, ChaosArbiter] = {}
         self.copies: dict[str, Path] = {}
 
     # ---- processes --------------------------------------------------------------------------
@@ -198,8 +185,24 @@ class Grown:
             self.tables.setdefault(name, []).append(one)
             one.start()
             one.go.set()
+        if name != self.world.restored:
+            self._let_rule(name)
         known = Credentials.load(place.folder / "credentials.json")
         self._watch(name, Address("127.0.0.1", place.port, "display", known.password("display")))
+
+    def _let_rule(self, name: str) -> None:
+        """Let an arbiter rule at the desk of a hall, whichever machine that is on."""
+        tables, keys = self.world.tables[name], self.world.keys
+        arbiter = self.arbiters[name] = ChaosArbiter(
+            self.world.chaos,
+            lambda: f"http://127.0.0.1:{self.places[name].desk}/",
+            lambda: [play for play in self.ledger.told.copy() if play[0] in tables],
+            random.Random(f"{self.options.seed} {name}"),
+            {table: keys[table].device for table in tables},
+            RULES_EVERY_S,
+            None,
+        )
+        arbiter.start()
 
     def _watch(self, where: str, address: Address, *others: tuple[str, int]) -> None:
         """Look at what is public somewhere."""
@@ -212,7 +215,9 @@ class Grown:
         self.displays[where] = link
 
     def view(self, name: str) -> dict[str, Any]:
-        """Return what the desk of a hall shows."""
+        """Return what the desk of a hall shows to those who run it."""
+        if arbiter := self.arbiters.get(name):
+            return arbiter.view()
         answer = httpx.get(f"http://127.0.0.1:{self.places[name].desk}/view.json", timeout=30)
         found: dict[str, Any] = answer.json()
         return found
@@ -236,6 +241,8 @@ class Grown:
 
     def stop(self) -> None:
         """End everything."""
+        for arbiter in self.arbiters.values():
+            arbiter.stop()
         tables = [one for of_hall in self.tables.values() for one in of_hall]
         for one in tables:
             one.ended.set()
@@ -347,7 +354,7 @@ class Faults:
         self._grown.replace_hall(name)
 
     def _hall_restored(self) -> None:
-        name = self._any_hall()
+        name = self._grown.world.restored
         self._note("a hall is restored from an older copy")
         self._grown.copy_store(name)
         self._pause(2 * self._grown.options.pause_s)
@@ -397,6 +404,7 @@ class Outcome:
     faults: dict[str, int]
     shown: int
     rows: int
+    rulings: int
 
     @property
     def line(self) -> str:
@@ -421,11 +429,15 @@ def run_event(options: Options, base: Path, said: Callable[[str], None], log: Ca
             threading.Event().wait(options.pause_s)
             fail()
         said("all is well from now on")
+        for arbiter in grown.arbiters.values():
+            arbiter.finish()
         view = _settle(grown)
         verdict = Verdict(early=list(grown.ledger.early), others=[*faults.problems])
         _judge(grown, view, verdict)
         rows = sum(one["upto"] for one in view["halls"])
-        return Outcome(verdict, len(grown.world.chaos.deals), dict(faults.counts), grown.ledger.seen, rows)
+        rulings = sum(len(one.done) for one in grown.arbiters.values())
+        plays = len(grown.world.chaos.deals)
+        return Outcome(verdict, plays, dict(faults.counts), grown.ledger.seen, rows, rulings)
     finally:
         grown.stop()
 
@@ -448,6 +460,7 @@ def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
     grown.centre.stop()
     stored = read_store(grown.centre.store())
     _judge_plays(grown.world, stored.results, verdict)
+    judge_rulings((one for arbiter in grown.arbiters.values() for one in arbiter.done), stored, verdict)
     if verdict.problems:
         return
     right = Recount(grown.world.chaos, stored).ranks()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from broker.event import open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
-from broker.halls.link import FromCentre
+from broker.halls.link import MOST_PATIENCE_S, FromCentre
 from broker.protocol import LetIn, LogMessage, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.event_key import open_event_key
@@ -83,11 +83,11 @@ class Places:
         self.centre.step()
         return len(said)
 
-    def carry_down(self, hall: str) -> int:
-        """Carry what the centre says to a hall."""
+    def carry_down(self, hall: str, *, stale: bool = False) -> int:
+        """Carry what the centre says to a hall: the newest of each topic, or `stale`, all that it has ever said."""
         wanted = {topics.HALL_RECEIPT.at("cup", hall=hall), topics.CENTRE.at("cup")}
         said = [(topic, payload) for topic, payload, _ in self.centre.ear.said if topic in wanted]
-        for topic, payload in said:
+        for topic, payload in said if stale else dict(said).items():
             self.halls[hall].scorer._inbox.put(FromCentre(Incoming(topic, payload, lambda: None)))
         self.halls[hall].step()
         return len(said)
@@ -95,7 +95,7 @@ class Places:
     def carry(self, rounds: int = 40) -> None:
         """Carry everything both ways until nobody has anything more to say."""
         for _ in range(rounds):
-            self.clock[0] += 6
+            self.clock[0] += MOST_PATIENCE_S + 1
             count = 0
             for name, hall in self.halls.items():
                 if hall.line.there:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.protocol import LogMessage
+from broker.protocol import LogMessage, topics
 from broker.scorer.state import EventState
 from broker.store import RefusedRow
 from broker.web import card_state
-from tests.broker.halls.places import HALLS, Places, places
+from tests.broker.halls.places import HALLS, Place, Places, places
 from tests.broker.scorer.small import event, whole_event, whole_log
 
 
@@ -77,6 +77,73 @@ def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: P
         assert [one.scorer.snapshot.complete for one in (paris, osaka, made.centre)] == [everything] * 3
 
 
+def waits(made: Places, count: int) -> list[int]:
+    """Return after how many seconds each the rows of Paris, all of which are lost, are sent again."""
+    hall, found = made.halls["paris"], list[int]()
+    hall.line.forget()
+    for _ in range(count):
+        began = made.clock[0]
+        while not rows_sent(hall):
+            made.clock[0] += 1
+            hall.step()
+        hall.line.forget()
+        found.append(int(made.clock[0] - began))
+    return found
+
+
+def rows_sent(place: Place) -> int:
+    """Return how many rows a hall has sent and nobody has carried."""
+    return sum(topic == topics.HALL_ROW.at("cup", hall="paris") for topic, *_ in place.line.said)
+
+
+def test_each_time_in_vain_a_hall_waits_longer_and_after_a_receipt_as_short_as_at_first(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        first, *others = [message for table in (1, 2) for message in whole_log(table)]
+        made.carry()
+        made.halls["paris"].hear(first)
+        assert waits(made, 6) == [6, 11, 21, 41, 61, 61]
+        made.carry()
+        made.halls["paris"].hear(*others[:3])
+        made.carry_up("paris")
+        made.carry_down("paris")
+        made.halls["paris"].hear(*others[3:])
+        assert waits(made, 3) == [6, 11, 21]
+        made.carry()
+        assert [one for one in facts_at(made) if one[0] in (1, 2)] == [one for one in ALL if one[0] in (1, 2)]
+
+
+def test_a_receipt_of_rows_that_were_sent_twice_does_not_make_a_hall_hasty(tmp_path: Path) -> None:
+    """Which of the two has arrived nobody knows: a centre that is always late would be sent everything twice."""
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        made.carry()
+        paris.hear(*whole_log(1)[:4])
+        made.clock[0] += 6
+        paris.step()
+        made.carry_up("paris")
+        made.carry_down("paris")
+        paris.hear(*whole_log(1)[4:])
+        assert waits(made, 2) == [11, 21]
+
+
+def test_of_rows_that_the_centre_has_none_is_sent_again_once_its_receipt_is_there(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        made.carry()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("broker.halls.link.AT_ONCE", 2)
+            for message in whole_log(1)[:8]:
+                paris.hear(message)
+            said = rows_sent(paris)
+            assert said == 8
+            made.clock[0] += 6
+            paris.step()
+            assert rows_sent(paris) == said + 2
+            made.carry_up("paris")
+            made.carry_down("paris")
+            assert rows_sent(paris) == 0
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_lost_doubled_and_mixed_up_rows_change_nothing(
@@ -92,7 +159,7 @@ def test_lost_doubled_and_mixed_up_rows_change_nothing(
             del to_come[name][:count]
             match data.draw(st.sampled_from(("carry", "mix", "cut", "heal", "late"))):
                 case "carry":
-                    made.carry_down(name)
+                    made.carry_down(name, stale=True)
                     made.carry_up(name)
                 case "mix":
                     made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60)))

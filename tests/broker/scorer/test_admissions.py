@@ -18,6 +18,7 @@ from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
+from broker.store.chain import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, restored, result, state
 
@@ -182,6 +183,75 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
         vouched = proven and after != "cut" and kind != "other"  # the device has named these bytes as its own
         proven = vouched or kind in ("ours", "cut")
         assert (fact_hash(payload) in admissions._proven) == proven
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The facts whose signatures were looked at."""
+    found = list[bytes]()
+
+    def noting(public: str, payload: bytes, signature: str | None) -> bool:
+        found.append(payload)
+        return is_signed_by(public, payload, signature)
+
+    monkeypatch.setattr(admissions, "is_signed_by", noting)
+    return found
+
+
+def test_a_fact_that_comes_again_is_not_verified_again_and_the_receipt_names_it(
+    tmp_path: Path, verified: list[bytes]
+) -> None:
+    sent = [bytes_of(one) for one in SIGNED]
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        for payload in (*sent, *sent):
+            hall.arrive(LOG, payload)
+        taken = [one["seq"] for one in hall.ear.told(f"receipt/{TABLE}")["taken"]]
+        assert (verified, taken, codes(hall), stored(hall)) == (sent, [1, 2, 3], [], SIGNED)
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        for payload in sent:
+            hall.arrive(LOG, payload)
+        assert (verified, codes(hall), stored(hall)) == (sent, [], SIGNED)
+
+
+@pytest.mark.parametrize(
+    ("again", "code"),
+    [
+        (chained(OURS, replace(FACTS[0], at=7))[0], "conflict"),
+        (replace(chained(OURS, replace(FACTS[0], at=7))[0], signature=SIGNED[0].signature), "bad_signature"),
+        (replace(SIGNED[0], signature="0" * 128), "bad_signature"),
+    ],
+)
+def test_a_fact_that_comes_again_and_is_not_the_same_is_verified_and_refused(
+    hall: Hall, verified: list[bytes], again: LogMessage, code: str
+) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    for one in (*SIGNED, again):
+        hall.arrive(LOG, bytes_of(one))
+    assert (codes(hall), stored(hall), bytes_of(again) in verified) == ([code], SIGNED, True)
+
+
+def test_a_fact_that_comes_again_from_a_device_that_was_revoked_is_refused(hall: Hall) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    hall.scorer.devices.revoke(TABLE, OURS.device, "lost", "Tao Lin", "tao")
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    assert hall.ear.told("alert")["code"] == "unknown_device"
+
+
+def test_a_fact_whose_row_was_damaged_is_not_taken_for_one_that_was_verified(hall: Hall) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    for one in SIGNED:
+        hall.arrive(LOG, bytes_of(one))
+
+    def has_taken() -> list[bool]:
+        return [hall.scorer._intake.has_taken(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
+
+    assert has_taken() == [True] * 3
+    hall.scorer._intake.want(Fault(LOST, 1, TABLE, 2))
+    assert has_taken() == [True, False, True]
 
 
 def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
