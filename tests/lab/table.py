@@ -55,9 +55,14 @@ class LabTable:
         self.machine.wait_for("the kiosk to run", lambda: self.main_pid() > 0, COMES_UP_S)
 
     def main_pid(self) -> int:
-        """Return the process id of the table's program; 0 while it is not up."""
+        """Return the process id of the table's supervisor; 0 while it is not up."""
         shown = self.machine.must(f"systemctl show {UNIT} -p MainPID -p ActiveState --value")
         return int(shown.split()[0]) if "\nactive" in f"\n{shown}" else 0
+
+    def commands(self) -> str:
+        """Return the command lines of all that the table's unit runs: the supervisor, the program, its helpers."""
+        processes = f"/sys/fs/cgroup$(systemctl show {UNIT} -p ControlGroup --value)/cgroup.procs"
+        return self.machine.must(f"for pid in $(cat {processes}); do tr '\\0' ' ' </proc/$pid/cmdline; echo; done")
 
     def starts(self) -> int:
         """Return how often systemd has started it again since the machine came up."""
