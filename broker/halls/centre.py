@@ -137,8 +137,8 @@ class Centre:
         self._taken_from: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
         for one in (record.message for record in decided):
-            if isinstance(one, Ruling) and one.table in self.hall_of:
-                self._taken_from.setdefault(self.hall_of[one.table], set()).add(one.id)
+            if isinstance(one, Ruling) and (hall := self._hall_of_ruling(one)):
+                self._taken_from.setdefault(hall, set()).add(one.id)
 
     def follow(self, halls: Sequence[Hall]) -> bool:
         """Take in which halls there are, and which were revoked since; return whether that is news."""
@@ -237,6 +237,15 @@ class Centre:
         if ours and not isinstance(decision, PlanChanged) and set(players_named(decision)) - self._players_of(hall):
             raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
         return ours
+
+    def _hall_of_ruling(self, ruling: Ruling) -> str | None:
+        """Return the hall of whose tables or players a stored ruling is."""
+        if ruling.table is not None:
+            return self.hall_of.get(ruling.table)
+        if isinstance(ruling.decision, Undo):
+            return next((hall for hall, ids in self._taken_from.items() if ruling.decision.ruling in ids), None)
+        named = set(players_named(ruling.decision))
+        return next((hall for hall in self.halls if named and named <= self._players_of(hall)), None)
 
     def _players_of(self, hall: str) -> set[str]:
         return {player for table in self.halls[hall].numbers for player in self._players_at[table]}

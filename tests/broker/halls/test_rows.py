@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.halls import HALLS as HALLS_FILE
 from broker.event.halls import HallsFile, read_halls, write_halls
-from broker.protocol import AnyDecision, Deadline, LogMessage, Ruling, Undo, Void, decode, encode, topics
+from broker.protocol import AnyDecision, Award, Deadline, LogMessage, Ruling, Undo, Void, decode, encode, topics
 from broker.protocol.halls import HallRow
-from broker.protocol.link import Incoming
+from broker.protocol.link import Incoming, LinkChanged
 from broker.rulings.model import RulingAuthor, RulingDraft
 from broker.store.chain import link_after
 from broker.web.embargo import PublicViews
-from tests.broker.halls.places import HALLS, Place, Places, places
+from tests.broker.halls.places import HALLS, Place, Places, places, start
 from tests.broker.halls.test_link import said_in
 from tests.broker.scorer.small import event, whole_log
 
@@ -64,6 +64,21 @@ def test_rulings_of_halls_count_at_the_centre_under_its_own_numbers(tmp_path: Pa
         state = made.centre.scorer.state
         assert (state.play((1, 1)).points, state.play((3, 2)).points is not None) == (None, True)
         assert "hall_ruling_refused" not in codes(made.centre)
+
+
+def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_again(tmp_path: Path) -> None:
+    with places(tmp_path) as made, ExitStack() as leaving:
+        paris = made.halls["paris"]
+        rule(paris, Award(gives={"p01": 8}), id_="award-paris")
+        made.carry()
+        for id_, of in (("undo-paris", "award-paris"), ("redo-paris", "undo-paris")):
+            made.centre.scorer._journal.close()
+            made.centre = start(tmp_path / "centre", made.clock, leaving)
+            made.centre.scorer._inbox.put(LinkChanged(up=True))
+            made.centre.step()
+            rule(paris, Undo(ruling=of), id_=id_)
+            made.carry()
+        assert rulings_at(made) == [(1, "award-paris"), (2, "undo-paris"), (3, "redo-paris")]
 
 
 def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -> bytes:
