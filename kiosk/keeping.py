@@ -4,13 +4,13 @@ Offered once a result is recorded and safe to leave; never needed for it. Nothin
 after a power cut the tiles lie there still. The next play ends it, whatever it has come to.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from msgspec import structs
 
-from broker.protocol import SEATS, Counted, LaidSeat, PlannedPlay, PlayFound, Seat
+from broker.protocol import SEATS, Counted, LaidSeat, LogMessage, PlannedPlay, PlayFound, Seat, TilesLaid
 from kiosk.camera.observations import LaidObservation, LaidPart, LaidTiles
 from kiosk.table import Event, Phase, PlayKept, Table
 
@@ -32,6 +32,8 @@ class Keeping:
     gaps: bool = True
     """Whether claimed tiles have left gaps in the rivers."""
     observation: LaidObservation = LaidObservation()  # noqa: RUF009 - frozen
+    told: str | None = None
+    """Id of the fact that tells it."""
     answer: PlayFound | None = None
     """What the scorer has found."""
 
@@ -130,10 +132,16 @@ class KeepDesk:
         if self.now is not None:
             self.now = replace(self.now, observation=observation)
 
+    def sent(self, messages: Iterable[LogMessage]) -> None:
+        """Note under which id the scorer is told what lay there."""
+        for one in messages:
+            if isinstance(one.fact, TilesLaid) and self.now is not None:
+                self.now = replace(self.now, told=one.id)
+
     def take(self, message: Counted) -> None:
-        """Take in what the scorer has found; of another play it is an old answer."""
+        """Take in what the scorer has found; of what was told before it is an old answer."""
         answer, keeping = message.answer, self.now
-        if isinstance(answer, PlayFound) and keeping is not None and answer.round == keeping.play.round:
+        if isinstance(answer, PlayFound) and keeping is not None and message.asked == keeping.told:
             self.now = replace(keeping, answer=answer)
 
     @property

@@ -243,6 +243,7 @@ class TableProgram:
             self._health.moved(self.state)
         self._restoring.follow(self.state)
         self._server.facts.send(facts, self._clock())
+        self._keeping.sent(facts)
         self._tell_unexpected()
         return None
 

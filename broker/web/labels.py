@@ -363,7 +363,7 @@ RECORDED: Final[Mapping[str, Message]] = {
     "a tile was seen": N_("a tile was exposed"),
     "a player was missing or late": N_("player missing"),
     "the time is over": N_("time is up"),
-    "another reason, told to the desk": N_("another reason"),
+    "another reason, told to the desk": N_("another reason, told to the desk"),
 }
 """Authors and reasons that the program writes into the record by itself, in English; people write any others."""
 

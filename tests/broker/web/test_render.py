@@ -166,5 +166,6 @@ def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_an
     assert RECORDED.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
     french = translators()["fr"]
     assert recorded_text(french, "the hand was not valid") == "main non valable"
+    assert recorded_text(translators()["zh"], REASONS[-1]) == "其他原因，已告知裁判台"  # no order to the reader
     assert account_text(french, "table_arbiter: Anne <Roy>") == "Arbitre de table: Anne &lt;Roy&gt;"
     assert recorded_text(french, "pushed & pulled") == "pushed &amp; pulled"
