@@ -13,7 +13,7 @@ from broker.console import EXISTING, EXISTING_FILE, CommandError, json_option
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep
-from broker.scorer.kept_plays import LaidPlay, find_play, keep_play
+from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
 from broker.scorer.stored_event import open_stored_event
 
 
@@ -45,7 +45,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_
     if save and found.irregular:
         raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
     if save:
-        keep_play(folder, hand)
+        keep_plays(folder, (hand,))
     if as_json:
         click.echo(json.dumps(_row(found)))
     else:

@@ -5,22 +5,27 @@ found is kept with the event (`hands.json`), for replays and records; its table 
 Nothing that is scored knows of it, and no table learns a face: what depends on faces has one answer.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from msgspec import Struct
 
+from broker.errors import BadEvent
 from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.logs import get_logger
 from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
 from broker.rules import Outcome, Profile, RuleError
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay
+from broker.scorer.carriers import PlayKey
 from broker.scorer.inbox import PendingCall
+from broker.scorer.publisher import Throttle
 from broker.scorer.state import EventState
+from broker.store import Journal
 
 log = get_logger("homologue.scorer")
 
@@ -29,6 +34,12 @@ MOST_UNREAD: Final = 6
 
 MOST_UNREAD_IN_MELDS: Final = 2
 """Of these: all that may lie there is tried, which takes half a minute for three."""
+
+WRITE_PAUSE_S: Final = 10.0
+"""Plays are written so far apart: all that are kept are written each time."""
+
+SEARCHED: Final = "play_searched:"
+"""Under which key, with table and round, the store keeps the mark of the last search; a code follows if it failed."""
 
 OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
 """Codes from which a table could learn something of faces: it is told the last one for all."""
@@ -73,72 +84,122 @@ def recorded_judge(play: CountedPlay) -> Judge:
     return judge
 
 
-def keep_play(folder: Path, hand: HandRecord) -> None:
-    """Keep how a play went with the event, in the place of what was known of it. Raises BadEvent, OSError."""
-    others = [one for one in read_hands(folder) if (one.round, one.table) != (hand.round, hand.table)]
-    write_hands(folder, (*others, hand))
+def keep_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
+    """Keep how plays went with the event, in the place of what was known of them. Raises BadEvent, OSError."""
+    kept = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
+    write_hands(folder, kept.values())
 
 
 class PlayFinder:
     """Finds the plays of an event that wishes it.
 
-    `publish` gets what is for a table, by `post` on the scorer's thread.
+    `publish` gets what is for a table, by `post` on the scorer's thread; `seconds` counts on. All plays are in one
+    file, so those found are written together; one that was not written is found again at the next start.
     """
+
+    answers = True
+    """Whether tables are told; at the centre their halls do it."""
 
     def __init__(
         self,
         folder: Path,
         state: EventState,
+        journal: Journal,
         publish: Callable[[LogMessage, PlayFound], None],
         post: Callable[[PendingCall[None]], None],
+        seconds: Callable[[], float],
     ) -> None:
-        self._folder, self._state, self._publish, self._post = folder, state, publish, post
+        self._folder, self._state, self._journal, self._publish, self._post = folder, state, journal, publish, post
         self._thread = ThreadPoolExecutor(1, "plays")
+        self._writes, self._writing = Throttle(WRITE_PAUSE_S, seconds), Lock()
+        self._unwritten: dict[str, tuple[HandRecord, str]] = {}
+        """What is found and not written, each with the mark of its search."""
+        self._up = False
+        self._unsaid: list[tuple[LogMessage, PlayFound]] = []
+        """Answers that wait for a connection."""
 
     def load(self, stored: Iterable[LogMessage]) -> None:
-        """Find what was stored and not found before the scorer was last ended. Raises BadEvent."""
-        laid = [one for one in stored if isinstance(one.fact, TilesLaid)]
+        """Find what was stored and not searched before the scorer was last ended. Raises BadEvent."""
+        laid = _newest(stored)
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
-        self.take(one for one in laid if (one.table, one.fact.round) not in known)
+        searched = self._journal.remembered(SEARCHED) if laid else {}
+
+        def is_done(key: PlayKey, message: LogMessage) -> bool:
+            try:
+                mark = _mark(message, self._state.play(key))
+            except KeyError:
+                return False
+            told = searched.get(_name(key), "")
+            return (told == mark and key in known) or told.startswith(f"{mark} ")
+
+        self.take(message for key, message in laid.items() if not is_done(key, message))
 
     def take(self, messages: Iterable[Message | None]) -> None:
         """Begin to find the plays of which these tell, as they are recorded now; of several the last one of a play."""
-        laid = (one for one in messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid))
-        newest = {(one.table, one.fact.round): one for one in laid}
-        for key, message in newest.items():
+        for key, message in _newest(messages).items():
             try:
                 play = self._state.play(key)
             except KeyError:
                 play = None
             if not self._state.planned.plan.keep_plays:
-                self._tell(message, PlayFound(round=message.fact.round, code="not_kept_here"))
+                self._answer(message, PlayFound(round=key[1], code="not_kept_here"))
             elif play is None or play.deal != message.fact.deal:
-                self._tell(message, PlayFound(round=message.fact.round, code="play_unknown"))
+                self._answer(message, PlayFound(round=key[1], code="play_unknown"))
             else:
-                self._thread.submit(self._find, message, partial(find_play, self._state.event, play))
+                find = partial(find_play, self._state.event, play)
+                self._thread.submit(self._find, message, _mark(message, play), find)
+
+    def look(self) -> None:
+        """Begin to write what was found, if that is due."""
+        if self._writes.due():
+            self._thread.submit(self._write)
+
+    def connection_changed(self, *, up: bool) -> None:
+        """Tell tables what was found while there was no connection."""
+        self._up = up
+        unsaid, self._unsaid = self._unsaid, []
+        for message, answer in unsaid:
+            self._say(message, answer)
 
     def close(self) -> None:
-        """Begin no more."""
+        """Begin no more, and write what was found."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        self._write()
 
-    def _tell(self, message: LogMessage, answer: PlayFound) -> None:
-        self._post(PendingCall(partial(self._publish, message, answer)))
+    def _say(self, message: LogMessage, answer: PlayFound) -> None:
+        if self._up:
+            self._publish(message, answer)
+        else:
+            self._unsaid.append((message, answer))
 
-    def _find(self, message: LogMessage, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> None:
+    def _answer(self, message: LogMessage, answer: PlayFound) -> None:
+        if self.answers:
+            self._post(PendingCall(partial(self._say, message, answer)))
+
+    def _find(self, message: LogMessage, mark: str, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> None:
         fact = message.fact
         if not isinstance(fact, TilesLaid):
             return
+        key = (message.table, fact.round)
         try:
-            answer = self._found(fact, find)
+            answer, hand = self._found(fact, find)
+            with self._writing:
+                self._unwritten[_name(key)] = hand, mark
+            self._writes.ask()
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
+            self._remember({_name(key): f"{mark} {code}"})
         except Exception:  # whatever it is: the thread goes on, and the table waits for an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
-        self._tell(message, answer)
+        self._answer(message, answer)
+        if self._writes.due():
+            self._write()
 
-    def _found(self, fact: TilesLaid, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> PlayFound:
+    def _found(
+        self, fact: TilesLaid, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]
+    ) -> tuple[PlayFound, HandRecord]:
         laid = fact.seats.values()
         in_melds = sum(meld.count(None) for one in laid for meld in one.melds)
         elsewhere = sum(row.count(None) for one in laid for row in (one.river, one.hand or ()))
@@ -146,7 +207,44 @@ class PlayFinder:
             raise RuleError("too_much_unread", f"{in_melds} tiles of melds are not read, and {elsewhere} others")
         found, hand = find(fact)
         if found.irregular:
-            return PlayFound(round=fact.round, code="play_irregular")
-        keep_play(self._folder, hand)
+            raise RuleError("play_irregular", "somebody drew out of turn: no record can tell this play")
         proved = sum(step.share == 1 for step in found.steps)
-        return PlayFound(round=fact.round, steps=len(found.steps), proved=proved)
+        return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
+
+    def _write(self) -> None:
+        """Write what was found. What cannot be written now is tried again, or found again at the next start."""
+        with self._writing:
+            if not self._unwritten:
+                return
+            try:
+                keep_plays(self._folder, (hand for hand, _ in self._unwritten.values()))
+            except (BadEvent, OSError):
+                log.exception("plays_not_written", plays=len(self._unwritten))
+                self._writes.ask()
+                return
+            self._remember({name: mark for name, (_, mark) in self._unwritten.items()})
+            self._unwritten.clear()
+
+    def _remember(self, marks: Mapping[str, str]) -> None:
+        """Have it remembered that these searches are done with: only once what they have found is written."""
+        self._post(PendingCall(partial(self._remembered, marks)))
+
+    def _remembered(self, marks: Mapping[str, str]) -> None:
+        with self._journal.commit():
+            for name, mark in marks.items():
+                self._journal.remember(SEARCHED + name, mark)
+
+
+def _newest(messages: Iterable[Message | None]) -> dict[PlayKey, LogMessage]:
+    """Return the last one of each play of those that tell of tiles laid."""
+    laid = (one for one in messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid))
+    return {(one.table, one.fact.round): one for one in laid}
+
+
+def _name(key: PlayKey) -> str:
+    return f"{key[0]}/{key[1]}"
+
+
+def _mark(message: LogMessage, play: CountedPlay) -> str:
+    """Return what a search depends on: the tiles that were told of, and the outcome as it counts."""
+    return f"{message.id} {play.source}"

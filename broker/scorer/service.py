@@ -160,7 +160,7 @@ class Scorer:
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self._plays = PlayFinder(folder, self.state, self.publisher.found, self._inbox.put)
+        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
         self._join_halls(event, stored)
         self._note_key(folder)
         self.publisher.height = journal.height
@@ -195,7 +195,7 @@ class Scorer:
         """The halls, at the centre of an event in many places."""
         if self.centre:
             self._intake.access = None  # whom a hall has let in at its tables it has judged itself
-            self.publisher.at_centre = True
+            self.publisher.at_centre, self._plays.answers = True, False
 
     def _note_key(self, folder: Path) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
@@ -342,6 +342,7 @@ class Scorer:
         now = self._seconds()
         self._look_at_disk()
         self._look_at_standby()
+        self._plays.look()
         self.publisher.beat(now)
         if self.homes.look():
             self._publish_alerts(self._clock())
@@ -618,6 +619,7 @@ class Scorer:
             self.centre.again()
         self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
+        self._plays.connection_changed(up=change.up)
         if change.up:
             for table, book in self._intake.books.items():
                 self.publisher.kept(table, self.homes.records(table))

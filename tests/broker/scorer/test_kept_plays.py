@@ -1,5 +1,6 @@
 """What tables have read after a play is found by the scorer, kept with the event, and changes nothing that counts."""
 
+import json
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -12,17 +13,18 @@ from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from broker.event import Event, read_hands, write_hands
+from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
-from broker.rules.mcr import play_from_rivers
+from broker.rules.mcr import FoundPlay, play_from_rivers
 from broker.scorer import kept_plays
-from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS
+from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
 from broker.scorer.quotas import MOST_LAID
 from broker.scorer.snapshot import standings_csv
 from broker.sim.laid import LaidPlay, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
+from broker.store import Journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.rules.variants import OEDMC
 from tests.broker.scorer.hall import Hall, make_hall
@@ -55,10 +57,26 @@ def laid(**changes: LaidSeat) -> TilesLaid:
     )
 
 
+class Seconds:
+    """Time that goes on where it is told to."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def started(folder: Path, journal: Journal, of: Event = KEEPS, seconds: Seconds | None = None) -> Hall:
+    """Start a scorer that is connected."""
+    hall = make_hall(folder, journal, of, seconds or Seconds())
+    hall.connect(up=True)
+    return hall
+
+
 @pytest.fixture
 def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
     """A scorer that has the result of the play, in an event that keeps plays."""
-    hall = make_hall(tmp_path, journal, KEEPS)
+    hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
     return hall
@@ -74,9 +92,14 @@ def keep(hall: Hall, said: TilesLaid) -> dict[str, Any]:
     return answered(hall)
 
 
-def answered(hall: Hall) -> dict[str, Any]:
+def searched(hall: Hall) -> None:
+    """Let the scorer do what it has begun."""
     hall.scorer._plays._thread.submit(int).result()  # what was begun before it is over by then
     hall.scorer.step(timeout=0)
+
+
+def answered(hall: Hall) -> dict[str, Any]:
+    searched(hall)
     answer: dict[str, Any] = hall.ear.told(f"counted/{TABLE}")["answer"]
     return answer
 
@@ -124,7 +147,7 @@ def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
 
 
 def test_an_event_that_keeps_no_plays_looks_at_none(tmp_path: Path, journal: SqliteJournal) -> None:
-    hall = make_hall(tmp_path, journal)
+    hall = started(tmp_path, journal, event())
     for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
     assert (keep(hall, laid())["code"], read_hands(hall.folder)) == ("not_kept_here", ())
@@ -161,7 +184,7 @@ def test_a_search_that_fails_as_nobody_foresaw_is_answered_too(recorded: Hall, m
 
 
 def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
-    hall = make_hall(tmp_path, journal, KEEPS)
+    hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, PLAYED.ending.outcome)[:-1], 1):
         hall.hear(fact(TABLE, seq, one))
     assert keep(hall, laid())["code"] == "play_unknown"
@@ -177,10 +200,84 @@ def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(re
     keep(recorded, laid())
     kept = read_hands(recorded.folder)
     write_hands(recorded.folder, ())
-    again = make_hall(recorded.folder, recorded.journal, KEEPS)
+    again = started(recorded.folder, recorded.journal)
     assert answered(again)["steps"] == len(PLAYED.done)
     assert read_hands(recorded.folder) == kept
-    last = make_hall(recorded.folder, recorded.journal, KEEPS)
-    last.scorer._plays._thread.submit(int).result()
-    last.scorer.step(timeout=0)
-    assert not [topic for topic, _, _ in last.ear.said if "counted" in topic]
+    assert searches(started(recorded.folder, recorded.journal)) == []
+
+
+def searches(hall: Hall) -> list[Any]:
+    """Return what a scorer that has just started tells tables of plays."""
+    searched(hall)
+    return [json.loads(body)["answer"] for topic, body, _ in hall.ear.said if "counted" in topic]
+
+
+def test_what_is_told_again_is_searched_though_the_scorer_ends_before(recorded: Hall) -> None:
+    keep(recorded, laid())
+    recorded.scorer._plays.close()
+    with pytest.raises(RuntimeError):  # the scorer ends while it takes this in
+        keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))
+    (answer,) = searches(started(recorded.folder, recorded.journal))
+    assert answer["code"] == "too_much_unread"
+
+
+def test_what_did_not_fit_is_searched_again_only_where_its_outcome_is_another(
+    recorded: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))["code"] == "too_much_unread"
+    searched(recorded)
+    assert searches(started(recorded.folder, recorded.journal)) == []
+    monkeypatch.setattr(kept_plays, "_mark", lambda message, _: f"{message.id} a-ruling-since")
+    (answer,) = searches(started(recorded.folder, recorded.journal))
+    assert answer["code"] == "too_much_unread"
+
+
+def test_an_answer_waits_for_a_connection(recorded: Hall) -> None:
+    recorded.connect(up=False)
+    recorded.hear(fact(TABLE, next_seq(recorded), laid()))
+    assert searches(recorded) == []
+    recorded.connect(up=True)
+    (answer,) = searches(recorded)
+    assert answer["steps"] == len(PLAYED.done)
+
+
+def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path: Path, journal: SqliteJournal) -> None:
+    seconds, written = Seconds(), list[int]()
+    hall = started(tmp_path, journal, seconds=seconds)
+    plays = hall.scorer._plays
+
+    def find(number: int) -> None:
+        hand = HandRecord(number, TABLE, DEAL, ())
+        message = fact(TABLE, number, replace(laid(), round=number))
+        plays._thread.submit(plays._find, message, "mark", lambda _: (FoundPlay((), 1, None), hand)).result()
+        hall.scorer.step(timeout=0)
+        written.append(len(read_hands(tmp_path)))
+
+    for number in (1, 2, 3):
+        find(number)
+    seconds.now += WRITE_PAUSE_S
+    hall.scorer.step(timeout=0)
+    searched(hall)
+    written.append(len(read_hands(tmp_path)))
+    find(4)
+    plays.close()
+    assert (written, len(read_hands(tmp_path))) == ([1, 1, 1, 3, 3], 4)
+
+
+def test_what_cannot_be_written_is_written_later(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept_plays, "write_hands", fail)
+    assert keep(recorded, laid())["steps"] == len(PLAYED.done)
+    searched(recorded)
+    assert recorded.journal.remembered(SEARCHED) == {}
+    monkeypatch.undo()
+    recorded.scorer._plays.close()
+    assert len(read_hands(recorded.folder)) == 1
+
+
+def test_a_centre_keeps_plays_and_tells_no_table(recorded: Hall) -> None:
+    recorded.scorer._plays.answers = False
+    recorded.hear(fact(TABLE, next_seq(recorded), laid()))
+    assert (searches(recorded), len(read_hands(recorded.folder))) == ([], 1)
