@@ -11,7 +11,17 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice, write_devices
-from broker.protocol import Confirmed, DeviceAdmitted, LogMessage, Receipt, Void, decode, encode, topics
+from broker.protocol import (
+    Confirmed,
+    DeviceAdmitted,
+    FineRuled,
+    LogMessage,
+    Receipt,
+    Void,
+    decode,
+    encode,
+    topics,
+)
 from broker.protocol.facts import Ruled
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
 from broker.scorer import admissions, intake
@@ -294,6 +304,17 @@ def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
         hall.arrive(LOG, bytes_of(one))
     assert {one.seq for one in stored(hall)} == {1, 2, 3}  # type: ignore[attr-defined] # facts
     assert hall.ear.told(f"receipt/{TABLE}")["head"] == fact_hash(encode(third))
+
+
+@pytest.mark.parametrize("player", ["sender", "signature", "before"])
+def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> None:
+    """The scorer knows what it has kept by the hash that the table names, and by its signature, after a start too."""
+    fined = FineRuled(takes={"p01": 2, player: 2})
+    ruled = Ruled(round=1, deal=1, decision=fined, author="Ada", role="table_arbiter", reason="a false hu")
+    (said,) = chained(OURS, replace(FACTS[0], fact=ruled))
+    kept = kept_form(bytes_of(said))
+    assert (kept_form(kept), fact_hash(kept)) == (kept, fact_hash(bytes_of(said)))
+    assert is_signed_by(OURS.public, kept, said.signature)
 
 
 def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> None:
