@@ -23,6 +23,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.facts import Ruled
+from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
@@ -168,6 +169,18 @@ def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> Non
     hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
+
+
+def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
+    """What names the fact before it is read where the signature covers it: a reader keeps the last of two names."""
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
+    for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
+        vouching = kept_form(encode(SIGNED[1])).removesuffix(b"}") + names % fact_hash(forged).encode() + b"}"
+        for payload in (forged, vouching):
+            hall.scorer._inbox.put(Incoming(LOG, payload, lambda: None))
+        hall.scorer.step(timeout=0)
+    assert (stored(hall), codes(hall)) == ([], ["bad_signature"])
 
 
 def admitted(key: SigningKey) -> DeviceAdmitted:
