@@ -29,6 +29,7 @@ from broker.protocol.facts import (
     LaidSeat,
     Left,
     LetIn,
+    NewerFact,
     Overridden,
     Paused,
     PinWrong,

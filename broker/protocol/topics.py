@@ -13,7 +13,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from broker.protocol import counting, halls, messages
-from broker.protocol.messages import Message
+from broker.protocol.facts import FACT_KINDS
+from broker.protocol.messages import LogMessage, Message, NewerLogMessage
 
 Role = Literal["table", "scorer", "desk", "arbiter", "display", "hall"]
 """Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public; at
@@ -396,7 +397,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
-    """Read one message that came on a topic.
+    """Read one message that came on a topic; a fact of an unknown kind too, if all else of it is as it must be.
 
     Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
     `wrong_deal`, `wrong_hall`.
@@ -406,7 +407,7 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
         raise Refused("unknown_topic", topic[:200])
     if len(payload) > place.topic.limit:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
-    message = decode(place.topic.message, payload)
+    message = _decode(place.topic.message, payload)
     if encode(message) != payload:  # what we write ourselves says every name once: as ours do, it needs no second look
         refuse_duplicate_names(payload)
     if message.event != place.event:
@@ -420,6 +421,16 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     if place.hall is not None and getattr(message, "hall", None) != place.hall:
         raise Refused("wrong_hall", f"does not say hall {place.hall}, of which the topic is")
     return place, message
+
+
+def _decode(kind: type[Message], payload: bytes) -> Message:
+    try:
+        return decode(kind, payload)
+    except Refused:
+        newer = decode(NewerLogMessage, payload) if kind is LogMessage else None
+        if newer is None or newer.fact.type in FACT_KINDS:
+            raise
+        return newer
 
 
 def decode(kind: type[M], payload: bytes) -> M:

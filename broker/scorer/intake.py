@@ -25,6 +25,7 @@ from broker.protocol import (
     KeptBack,
     LogMessage,
     Message,
+    NewerFact,
     PinGiven,
     PlanChanged,
     Refusal,
@@ -433,6 +434,10 @@ class Intake:
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
+        if isinstance(fact, NewerFact):
+            raise Refused(
+                "unknown_fact", N_("a newer program tells what this one does not know: {kind}", kind=fact.type)
+            )
         session = self._event.riichi.get((message.table, fact.round))
         if session is not None:
             self._check_riichi(session, fact)

@@ -17,6 +17,7 @@ from broker.protocol import (
     FineRuled,
     LogMessage,
     Receipt,
+    TilesLaid,
     Void,
     decode,
     encode,
@@ -24,14 +25,14 @@ from broker.protocol import (
 )
 from broker.protocol.facts import Ruled
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
+from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, signed_part, with_sender
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.store.chain import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
-from tests.broker.scorer.small import NAME, event, fact, restored, result, state
+from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 
 OURS, OTHER = SigningKey.from_bytes(b"1" * 32), SigningKey.from_bytes(b"2" * 32)
 TABLE = 1
@@ -304,6 +305,44 @@ def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_c
     for one in chained(OURS, *FACTS[1:], before=told["head"]):
         hall.arrive(LOG, bytes_of(one))
     assert (codes(hall), len(stored(hall))) == ([], 3)
+
+
+def of_a_newer_kind(message: LogMessage) -> bytes:
+    """Return a fact of tiles laid under a word that no program knows yet, signed."""
+    content = signed_part(encode(message)).replace(b'"type":"laid"', b'"type":"swept"')
+    return b'%b,"signature":"%b"}' % (content, OURS.sign_bytes(content).encode())
+
+
+def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_scorer_knows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes after it counts, after a start too, and it has kept its place in the chain."""
+    play = whole_play(TABLE)
+    begun = chained(OURS, *play[:2])
+    laid = TilesLaid(round=1, deal=play[0].fact.deal, seats={})
+    before = fact_hash(encode(begun[-1]))
+    newer = of_a_newer_kind(replace(fact(TABLE, 3, laid, id_="swept-0001"), device=OURS.device, before=before))
+    ended = chained(OURS, *(replace(one, seq=one.seq + 1) for one in play[2:]), before=fact_hash(newer))
+    upto = ended[-1].seq
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.arrive(LOG, newer.replace(b'"signature":"', b'"signature":"00')[:-4] + b'"}')
+        assert (codes(hall), hall.scorer.state.plays_at(TABLE)) == (["bad_signature"], 0)
+        for payload in (*map(bytes_of, begun), newer, *map(bytes_of, ended)):
+            hall.arrive(LOG, payload)
+        assert (codes(hall), hall.scorer.state.plays_at(TABLE)) == (["unknown_fact"], 1)
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        assert (hall.scorer.state.plays_at(TABLE), hall.scorer.state.undecided((TABLE, 1))) == (1, [])
+        older = topics._decode
+        monkeypatch.setattr(
+            topics, "_decode", lambda kind, said: older(kind, said.replace(b'"type":"swept"', b'"type":"laid"'))
+        )
+        hall.arrive(LOG, newer)
+        told = hall.ear.told(f"receipt/{TABLE}")
+        assert (codes(hall), told["upto"], told["gaps"]) == ([], upto, [])
+        assert hall.scorer.state.plays_at(TABLE) == 1
 
 
 def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
