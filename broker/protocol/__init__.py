@@ -158,6 +158,7 @@ from broker.protocol.topics import (
     Role,
     Topic,
     decode,
+    decode_fact,
     decode_on_topic,
     decoder,
     encode,

@@ -6,6 +6,7 @@ wire passes through `decode` or is refused.
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal, TypeVar
@@ -407,7 +408,8 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
         raise Refused("unknown_topic", topic[:200])
     if len(payload) > place.topic.limit:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
-    message = _decode(place.topic.message, payload)
+    kind = place.topic.message
+    message = decode_fact(payload) if kind is LogMessage else decode(kind, payload)
     if encode(message) != payload:  # what we write ourselves says every name once: as ours do, it needs no second look
         refuse_duplicate_names(payload)
     if message.event != place.event:
@@ -423,14 +425,16 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     return place, message
 
 
-def _decode(kind: type[Message], payload: bytes) -> Message:
+def decode_fact(payload: bytes) -> LogMessage:
+    """Read a fact, of an unknown kind too (NewerFact): it can be handed on. Raises Refused `malformed`."""
     try:
-        return decode(kind, payload)
+        return decode(LogMessage, payload)
     except Refused:
-        newer = decode(NewerLogMessage, payload) if kind is LogMessage else None
-        if newer is None or newer.fact.type in FACT_KINDS:
-            raise
-        return newer
+        with suppress(Refused):
+            newer = decode(NewerLogMessage, payload)
+            if newer.fact.type not in FACT_KINDS:
+                return newer
+        raise
 
 
 def decode(kind: type[M], payload: bytes) -> M:

@@ -335,9 +335,9 @@ def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_sc
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
         assert (hall.scorer.state.plays_at(TABLE), hall.scorer.state.undecided((TABLE, 1))) == (1, [])
-        older = topics._decode
+        older = topics.decode_fact
         monkeypatch.setattr(
-            topics, "_decode", lambda kind, said: older(kind, said.replace(b'"type":"swept"', b'"type":"laid"'))
+            topics, "decode_fact", lambda said: older(said.replace(b'"type":"swept"', b'"type":"laid"'))
         )
         hall.arrive(LOG, newer)
         told = hall.ear.told(f"receipt/{TABLE}")
