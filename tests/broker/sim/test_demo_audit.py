@@ -163,7 +163,7 @@ def test_a_place_or_imp_that_is_wrong_in_the_standings_is_named_with_its_player(
     assert found(tmp_path, view) == [f"standings.csv: {[(who, before), (who, after)]}"]
 
 
-LAID: Final = {
+LAID: Final[dict[str, dict[str, Any]]] = {
     "east": {"river": [5, 0, 7], "melds": [[1, 2, 3]], "hand": [9, 8]},
     "south": {"river": [44], "hand": None},
 }
