@@ -72,7 +72,7 @@ def read_script(path: Path) -> Script:
 AGAIN_S: Final = 2.0
 """If nothing has come of what they did, they do it again."""
 
-PATIENCE: Final = 100
+PATIENCE: Final = 30
 """Looks at a river or a hand that cannot be read, before they pass it over."""
 
 STEPS_BACK: Final = 8

@@ -29,7 +29,10 @@ _BESIDE: Final = (0.9, 1.5)
 
 _USUAL: Final = 1.05
 _NEITHER: Final = 20.0
-"""L*a*b* units: what differs so much from the backs is none."""
+"""L*a*b* units: what differs so much from backs and cloth is something else."""
+
+_ALIKE: Final = 12.0
+"""L*a*b* units: shadows and lamps change the one colour by as much as this in which backs and cloth differ."""
 
 _APART: Final = 0.8
 """Of a tile's width, from middle to middle: what is nearer to a tile is none beside it."""
@@ -110,12 +113,13 @@ def _are_apart(quads: Quad, others: Quad) -> Flags:
 def _is_back(colour: Points, back: Points, cloth: Points, where: str) -> bool:
     """Return whether a colour is that of the backs. Raises RiverUnclearError where it is not the cloth's either.
 
-    Also where these two are too much alike to be told apart.
+    Also where these two are too much alike, or it is not twice as near to the one as to the other.
     """
-    to_back, to_cloth = np.linalg.norm(colour - back), np.linalg.norm(colour - cloth)
-    if min(to_back, to_cloth) > _NEITHER or np.linalg.norm(back - cloth) < _NEITHER:
+    to_back, to_cloth = (float(np.linalg.norm(colour - usual)) for usual in (back, cloth))
+    near, far = sorted((to_back, to_cloth))
+    if near > min(_NEITHER, far / 2) or np.linalg.norm(back - cloth) < _ALIKE:
         raise RiverUnclearError(f"{where}: neither a tile of this set nor the bare table")
-    return bool(to_back < to_cloth)
+    return to_back < to_cloth
 
 
 def _colours(picture: Picture, quads: Sequence[Corners] | Quad) -> Points:
