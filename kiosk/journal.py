@@ -26,6 +26,7 @@ from typing import Final, TextIO, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from broker.coded_error import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
 from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Refused, Result, Taken, decode_fact, encode
@@ -125,7 +126,7 @@ class TableJournal:
         try:
             self._lock = self._open_lock(path.with_suffix(".lock"))
         except OSError as error:
-            raise JournalBroken(f"{path}: {error}") from None
+            raise JournalBroken(f"{path}: {reason(error)}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -135,14 +136,14 @@ class TableJournal:
             self.key = key or open_device_key(path.with_name(KEY_FILE))
         except OSError as error:
             self._lock.close()
-            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {error}") from None
+            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {reason(error)}") from None
         try:
             self._open_somewhere()
         except (sqlite3.DatabaseError, OSError, Refused) as error:
             self.close()
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-                raise JournalFull(f"{path}: {error}") from None
-            raise JournalBroken(f"{path}: {error}") from None
+                raise JournalFull(f"{path}: {reason(error)}") from None
+            raise JournalBroken(f"{path}: {reason(error)}") from None
 
     def _open_lock(self, path: Path) -> TextIO:
         """Open the lock; one that is there already is enough where the card takes no writes."""
@@ -313,7 +314,7 @@ class TableJournal:
             for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
                 yield _EVENTS.decode(event)
         except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise JournalBroken(f"an event cannot be read: {error}") from None
+            raise JournalBroken(f"an event cannot be read: {reason(error)}") from None
 
     @contextmanager
     def _as_one(self) -> Iterator[None]:
@@ -564,7 +565,7 @@ class TableJournal:
                 other.execute("UPDATE about SET value = '' WHERE key = 'boot'")
                 other.commit()
             except sqlite3.OperationalError as error:
-                raise JournalFull(f"{path}: {error}") from None
+                raise JournalFull(f"{path}: {reason(error)}") from None
 
     def results(self) -> frozenset[tuple[int, int]]:
         """Return round and deal of the results that were accepted here and that the scorer has, or is to have."""

@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, AskedOption, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_json, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
@@ -60,9 +60,7 @@ def import_journal(config: Path, card: Path) -> None:
 
 @table.command("run")
 @CONFIG
-@click.option(
-    "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
-)
+@click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 def run(config: Path, picture: Path | None) -> None:
     """Run one table as a service: its kiosk is started again whenever it ends or hangs.
 
