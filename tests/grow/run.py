@@ -237,7 +237,7 @@ class Grown:
             store.backup(target)
 
     def restore_store(self, name: str) -> None:
-        """Put the older copy in the place of the store of a hall that does not run, as a restore does."""
+        """Put the older copy in the place of a stopped hall's store, as `homologue store restore` does."""
         folder = self.places[name].folder
         for one in folder.glob("scorer.*"):
             one.unlink()
