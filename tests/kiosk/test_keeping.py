@@ -161,7 +161,7 @@ def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
     seen(recorded, LaidSeat(river=(5,)))
     order(3, "pause")
     before = recorded.program.keeping
-    recorded.type("enter", "n", "g", "back")
+    recorded.type("enter", "n", "g", "back", "q")
     assert recorded.program.keeping == before is not None
     order(4, "resume")
     recorded.type("enter")
