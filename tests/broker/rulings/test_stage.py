@@ -22,6 +22,7 @@ from broker.protocol import (
     Result,
     Ruled,
     Ruling,
+    Seat,
     Seated,
     Undo,
     Void,
@@ -314,7 +315,7 @@ def test_a_play_of_the_final_that_is_ruled_before_its_table_is_heard_counts_for_
     key = 1, 4
     sitting = room.planned.bookings[key].players
     assert room.play(key).players == sitting
-    points = {"east": 44, "south": -15, "west": -15, "north": -15}
+    points: dict[Seat, int] = {"east": 44, "south": -15, "west": -15, "north": -15}
     entered = Correct(
         source="paper", replaces=None, win="self_drawn", winners={"east": 20}, discarder=None, points=points
     )
