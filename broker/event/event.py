@@ -207,8 +207,8 @@ class Event:
 
     @cached_property
     def places(self) -> Mapping[tuple[int, int], BookedPlay]:
-        """All plays of the event, by table and round: those of stages by rank too."""
-        return {**self.bookings, **self.later} if self.later else self.bookings
+        """All plays of the event, by table and round: those of stages by rank too, once seated with who plays there."""
+        return {**self.bookings, **self.later, **self.bookings} if self.later else self.bookings
 
     def rounds_of(self, table: int) -> set[int]:
         """Return the rounds in which something may be played at a table."""

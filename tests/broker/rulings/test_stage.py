@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from broker.protocol import (
     Award,
+    Correct,
     Deadline,
     FinalDeclared,
     FineRuled,
@@ -21,6 +22,7 @@ from broker.protocol import (
     Result,
     Ruled,
     Ruling,
+    Seat,
     Seated,
     Undo,
     Void,
@@ -306,6 +308,22 @@ def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
     assert seated == set(B)
     assert room.event.section_at(1, 2) == "A"
     assert "p17" in room.planned.sections[0, "A"]
+
+
+def test_a_play_of_the_final_that_is_ruled_before_its_table_is_heard_counts_for_who_sits_there() -> None:
+    room, _ = room_after(2, 3)
+    key = 1, 4
+    sitting = room.planned.bookings[key].players
+    assert room.play(key).players == sitting
+    points: dict[Seat, int] = {"east": 44, "south": -15, "west": -15, "north": -15}
+    entered = Correct(
+        source="paper", replaces=None, win="self_drawn", winners={"east": 20}, discarder=None, points=points
+    )
+    room.apply(ruling(room, entered, key))
+    assert room.play(key).players == sitting
+    assert {row.player for row in room.snapshot().standings if row.stage == "Final"} == set(
+        room.planned.sections[1, ""]
+    )
 
 
 def forty_times(_: float) -> Callable[[], bool]:
