@@ -125,12 +125,15 @@ class Takeover:
 
 
 def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: SigningKey | None = None) -> Takeover:
-    """Take a dead device's journal into this device's. Raises JournalBroken, JournalInUse, JournalFull."""
+    """Take a dead device's journal into this device's; its facts alone where this one has begun, or cannot play it.
+
+    Raises JournalBroken, JournalInUse, JournalFull.
+    """
     key = key or open_device_key(own.with_name(KEY_FILE))
     with _copied(card) as copy, closing(_opened(copy, whose, key)) as dead:
         facts = _checked(dead)
         with closing(TableJournal(own, whose, key)) as journal:
-            if not journal.empty:
+            if not (journal.empty and _is_playable(dead)):
                 return Takeover(whole=False, facts=journal.take_in(facts))
         # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
         _put_in_place(dead, own)
@@ -187,13 +190,20 @@ def _opened(copy: Path, whose: JournalOwner, key: SigningKey) -> TableJournal:
 
 
 def _checked(dead: TableJournal) -> tuple[bytes, ...]:
-    """Read all of it: every event is played, every fact that has no receipt is given."""
+    """Read and return every fact that has no receipt."""
     try:
-        JournaledTable(dead, wall=lambda: 0)
         dead.unsent()
         return dead.unsent_bodies()
     except Refused as refused:
         raise JournalBroken(f"a fact on the card cannot be read: {refused.text}") from None
+
+
+def _is_playable(dead: TableJournal) -> bool:
+    """Return whether this program can play every event; a newer one may have written others."""
+    with suppress(JournalBroken):
+        JournaledTable(dead, wall=lambda: 0)
+        return True
+    return False
 
 
 def _put_in_place(dead: TableJournal, own: Path) -> None:
