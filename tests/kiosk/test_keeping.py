@@ -154,7 +154,8 @@ def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
 
     order(1, "pause")
     recorded.type("k")
-    assert recorded.program.keeping is None
+    begun = recorded.program.keeping
+    assert begun is None
     order(2, "resume")
     recorded.type("k")
     seen(recorded, LaidSeat(river=(5,)))
