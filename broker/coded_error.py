@@ -31,6 +31,8 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """How msgspec names what it found, and how people do."""
 
+LIMITS: Final[Mapping[str, str]] = {">=": "of at least", "<=": "of at most", "matching regex": "of the form"}
+
 
 def reason(error: BaseException) -> str:
     """Return why something could not be read or written, in words for those who do not program."""
@@ -42,12 +44,16 @@ def reason(error: BaseException) -> str:
         return "it is nested too deeply"
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
-    return re.sub(r"Expected `(.*?)`, got `(.*?)`(?: - at `\$\.?(.*)`)?", _of_a_kind, str(error))
+    return re.sub(r"^Expected `(.*?)`(.*?)(?:, got `(.*?)`)?(?: - at `\$\.?(.*)`)?$", _of_a_kind, str(error))
 
 
 def _of_a_kind(found: re.Match[str]) -> str:
-    where = re.sub(r"\[(\.\.\.|\d+)\]", "", found[3] or "")
-    return f"{where}{': ' if where else ''}{_kinds(found[1])} is needed, not {_kinds(found[2])}"
+    kind, limit, got, place = found.groups(default="")
+    where = re.sub(r"\[(\.\.\.|\d+)\]", "", place)
+    for sign, words in LIMITS.items():
+        limit = limit.replace(sign, words)
+    instead = f", not {_kinds(got)}" if got else ""
+    return f"{where}{': ' if where else ''}{_kinds(kind)}{limit} is needed{instead}"
 
 
 def _kinds(names: str) -> str:
