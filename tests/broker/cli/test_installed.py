@@ -40,13 +40,6 @@ def test_score_answers_once() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"travellers":[],"standings":[]}\n', b"")
 
 
-@pytest.mark.parametrize("command", ["points", "imp", "score", "fan", "referee"])
-def test_help_shows_how_to_ask(command: str) -> None:
-    done = run(command, "--help")
-    assert done.returncode == 0
-    assert b"--json" in done.stdout
-
-
 def test_an_answer_comes_before_the_next_question_is_asked() -> None:
     with subprocess.Popen([HOMOLOGUE, "imp", "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None

@@ -21,6 +21,7 @@ from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
 from broker.cli.scorer_process import _other_broker
+from broker.cli.standby import free_port
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
@@ -34,13 +35,14 @@ from broker.scorer.admissions import Admissions
 from broker.scorer.stored_event import read_journal
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
-from broker.store import open_reader
+from broker.store import open_journal, open_reader
 from broker.web.connections import ConnectionLimits
 from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles
 from tests.encryption import table_identity, trusting
+from tests.refusals import codes
 
 SOON_S = 120.0
 
@@ -118,13 +120,16 @@ def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_al
     assert not (folder / "credentials.json").exists()
 
 
-def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_path: Path) -> None:
+def test_a_broker_that_does_not_answer_is_told_and_one_that_lets_us_not_in(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
     Credentials.create(4).save(tmp_path / "others.json")
-    known = Credentials.load(folder / "credentials.json")
-    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
-        scorer = start(
-            "--broker", f"127.0.0.1:{broker.port}", "--plain", "--credentials", str(tmp_path / "others.json")
-        )
+    known, port = Credentials.load(folder / "credentials.json"), free_port()
+    where = f"127.0.0.1:{port}"
+    scorer = start("--broker", where, "--plain", "--credentials", str(tmp_path / "others.json"))
+    told = scorer.wait_for(r"broker_unreachable .*why='(.*);", SOON_S)
+    assert told == f"no broker answers at {where}"
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4, port=port):
         assert "ot authorized" in scorer.wait_for(r"broker_refused .*why=(.*)", SOON_S)
 
 
@@ -167,11 +172,6 @@ def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) 
             scorer.wait_for("^Broker changed: the event was run on embedded before", SOON_S)
         scorer.wait_for(r"^Desk: ", SOON_S)
         scorer.stop()
-
-
-def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:
-    scorer = start("--broker", "127.0.0.1:1")
-    assert scorer.wait_for(r"broker_unreachable .*why='(.*);", SOON_S) == "no broker answers at 127.0.0.1:1"
 
 
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
@@ -297,10 +297,11 @@ def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_ru
         assert (told["table"], told["values"]["detail"]) == (3, key.device)
 
 
-def test_an_event_that_runs_is_not_closed(folder: Path, start: Start) -> None:
-    start("--mqtt-port", "0").wait_for(r"^Desk: ", SOON_S)
+def test_an_event_that_runs_is_not_closed(folder: Path) -> None:
     passwords = (folder / "credentials.json").read_bytes()
-    refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
+    with closing(open_journal(folder, NAME)):  # as its scorer has it
+        refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
+    assert codes(refused.stderr) == ["store_in_use"]
     assert (refused.exit_code, (folder / "credentials.json").read_bytes()) == (1, passwords)
 
 
