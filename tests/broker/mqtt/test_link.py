@@ -24,7 +24,7 @@ def linked(hall: Hall, user: str) -> Iterator[Link]:
     """Connect a link; at the end it says good-bye."""
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     with begun(hall, user, hall.broker.port, heard) as link:
-        change = heard.get(timeout=10)
+        change = heard.get(timeout=PATIENCE_S)
         assert isinstance(change, LinkChanged)
         assert change.up
         yield link
