@@ -12,6 +12,7 @@ from broker.store import RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import HALLS, Place, Places, places
 from tests.broker.scorer.small import event, whole_event, whole_log
+from tests.examples import COSTLY
 
 
 def said_in(hall: str) -> list[LogMessage]:
@@ -144,7 +145,7 @@ def test_of_rows_that_the_centre_has_none_is_sent_again_once_its_receipt_is_ther
             assert rows_sent(paris) == 0
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_lost_doubled_and_mixed_up_rows_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
