@@ -316,7 +316,7 @@ class TextPen:
 
 def _printable(text: str) -> str:
     """Make a blank of what no font can draw: a name may hold anything."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _cut(text: str, font: pygame.font.Font, width: int) -> str:

@@ -12,9 +12,10 @@ import pytest
 
 from broker.protocol import TOPICS, Topic, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused
-from tests.broker.mqtt.client import PATIENCE_S, Heard
+from tests.broker.mqtt.client import Heard
 from tests.broker.mqtt.hall import EVENT, Hall, user_of
 from tests.e2e.proxy import Proxy
+from tests.patience import PATIENCE_S
 
 NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
 

@@ -8,8 +8,9 @@ from typing import Final
 
 from broker.protocol import topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
-from tests.broker.mqtt.client import PATIENCE_S, Client
+from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT, Hall
+from tests.patience import PATIENCE_S
 
 TIMES: Final = 25
 NAME: Final = f"homologue-{EVENT}-scorer"

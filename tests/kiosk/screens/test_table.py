@@ -278,5 +278,5 @@ def test_tiles_as_they_were_cut_out_are_under_their_tray() -> None:
 def test_no_two_buttons_of_a_screen_have_one_key() -> None:
     """The key of the light, or of the call, would take what another button is touched for."""
     screen = TableScreen(Translator(), (800, 480))
-    keys = {name: [one.key for one in screen.targets(scene())] for name, scene in SCENES.items()}
+    keys = {name: [one.key for one in screen.targets(scene_of(name))] for name in SCENES}
     assert {name: found for name, found in keys.items() if len(found) > len({*found})} == {}
