@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import Struct
 
+from broker.coded_error import reason
 from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
 from firmware.sim.box import BoxFingers
 from kiosk.camera.observations import LaidPart
@@ -65,12 +66,15 @@ def read_script(path: Path) -> Script:
     """Read a script. Raises BadConfiguration."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Script)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BadConfiguration(f"{path}: {error}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadConfiguration(f"{path}: {reason(error)}") from None
 
 
 AGAIN_S: Final = 2.0
 """If nothing has come of what they did, they do it again."""
+
+PATIENCE: Final = 30
+"""Looks at a river or a hand that cannot be read, before they pass it over."""
 
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
@@ -104,6 +108,8 @@ class People:
         self._state: Table | None = None
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
+        self._looks = 0
+        """How often they have looked, or asked to show it, in vain: a play that cannot be read holds nobody up."""
         self.failed: Exception | None = None
         """Why they cannot go on: the script does not fit what the table has seen."""
         self._changed = threading.Event()
@@ -177,17 +183,19 @@ class People:
         """Show rivers and hands one after the other where the play is kept, then go on."""
         keeping = self._keeping
         if keeping is None or keeping.asked is None:
-            begins = course.laid and not state.kept and state.may_keep
+            tried = self._shown is not None and self._shown[0] == play.round
+            begins = course.laid and not tried and not state.kept and state.may_keep and self._looks <= PATIENCE
+            self._looks = self._looks + 1 if begins else 0
             self._type(OPENS if begins else TAKES)
             return
-        shown = (play.round, keeping.asked.seat, keeping.asked.part)
+        shown, laid = (play.round, keeping.asked.seat, keeping.asked.part), course.laid.get(keeping.asked.seat)
         if self._shown != shown:
-            self._shown = shown
-            self._trays.spread(_on_the_table(play.set, course.laid.get(keeping.asked.seat, LaidSeat()), shown[2]))
-        elif keeping.seen.laid is None and keeping.asked.part == "river" and not course.laid[keeping.asked.seat].river:
-            self._type(PASSES)
-        else:
-            self._type(TAKES)
+            self._shown, self._looks = shown, 0
+            self._trays.spread(_on_the_table(play.set, laid or LaidSeat(), shown[2]))
+            return
+        self._looks += not keeping.ready
+        nothing = laid is None or (keeping.asked.part == "river" and not laid.river)
+        self._type(PASSES if self._looks > PATIENCE or (nothing and keeping.seen.laid is None) else TAKES)
 
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)

@@ -9,7 +9,7 @@ import click
 from broker.cli.profile import load_either_profile
 from broker.cli.score_input import Event, Plays, Previous, read_plays, read_previous, read_team_file
 from broker.cli.stream import error_answer, input_lines, write_answer
-from broker.console import json_option
+from broker.console import ANY, json_option
 from broker.i18n import N_
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
 from broker.scoring import (
@@ -126,8 +126,8 @@ def _members(event: Event, teams: Path | None) -> Teams:
 @click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
-@click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')
-@click.option("--previous", type=click.Path(path_type=Path), help="Output of this command for the previous session.")
+@click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
+@click.option("--previous", type=ANY, help="Output of this command for the previous session.")
 @click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
 @click.option(
     "--without-standing",

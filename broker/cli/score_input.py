@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from broker.cli.stream import read_line
+from broker.coded_error import reason
 from broker.event.stages import read_part
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
@@ -246,5 +247,5 @@ def _decoded(path: Path, kind: type[T]) -> T:
     except OSError as error:
         raise ValueError(error.strerror) from None
     except (Refused, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(reason(error)) from None
     return found

@@ -124,8 +124,8 @@ class HallLink:
         """What the arbiters are to be told."""
         self.released: frozenset[int] | None = None
         """Deals that all halls have played, if the centre has said so since this was looked at last."""
-        self._said = -1
-        """Height of the centre's journal when it said so."""
+        self._said: tuple[str | None, int] = None, -1
+        """The centre's store and its height when it said so."""
 
     def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
         """Begin to connect with the centre, and go on trying, one node after the other.
@@ -176,8 +176,9 @@ class HallLink:
             return
         self._heard = self._clock(), self._seconds()
         if isinstance(message, CentreState):
-            if message.seq >= self._said:
-                self._said, self.released = message.seq, frozenset(message.complete)
+            store, height = self._said
+            if message.seq >= height or message.store != store:  # of another store: a standby's, or a restored one's
+                self._said, self.released = (message.store, message.seq), frozenset(message.complete)
         else:
             self._take_receipt(message)
 
@@ -236,18 +237,25 @@ class HallLink:
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
-        late = now - self._progress_at > self._patience_s
-        if self._sent > receipt.upto and late and receipt.attempt == self._attempt:
-            self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
-            self._sent_again = max(self._sent_again, self._sent)
-            self._begin(receipt)
+        # Of an earlier attempt: the centre has nothing of what was sent since we began again.
         upto = receipt.upto if receipt.attempt == self._attempt else 0
+        if self._sent > upto and now - self._progress_at > self._patience_s:
+            self._send_again(receipt)
         room = min(AT_ONCE, upto + WINDOW - self._sent)
         if room > 0 and self._sent < self._journal.height:
             if self._sent == upto:
                 self._progress_at = now
             for row in self._rows(room):
                 link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
+
+    def _send_again(self, receipt: HallReceipt) -> None:
+        """Go on where the centre is after all, and wait longer for its next receipt."""
+        self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
+        self._sent_again = max(self._sent_again, self._sent)
+        if receipt.attempt == self._attempt:
+            self._begin(receipt)
+        else:
+            self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
     def _rows(self, most: int) -> Iterator[HallRow]:
         """Return the next rows, as they are stored."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from broker.i18n import N_, Message, Translator
-from broker.protocol import PlayFound
 from broker.terms import SEAT_NAMES
 from kiosk.camera.observations import LaidObservation, LaidTiles
-from kiosk.keeping import GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
+from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
 from kiosk.screens import drawing
 from kiosk.screens.drawing import KeyButton, ScreenBody, TextLine, paint_picture
 from kiosk.screens.texts import refusal
@@ -24,6 +23,9 @@ NOT_FOUND: Final[Mapping[str, Message]] = {
     "play_not_kept": N_("The scorer cannot keep the play now: tell the arbiter."),
 }
 """Why the scorer has found no play, by code."""
+
+OF_ORDER: Final = frozenset({"no_play_fits", "play_irregular"})
+"""Codes that may come of what was not shown."""
 
 
 def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
@@ -51,11 +53,16 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
         *_seen(_, seen, river=river),
     )
     take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
-    empty = KeyButton(PASSES, _("No river") if river else _("Not shown"))
     gaps = N_("Gaps for claimed tiles: yes") if keeping.gaps else N_("Gaps for claimed tiles: no")
-    leave = KeyButton(LEAVES, _.pgettext("button", "Skip"))
+    second = KeyButton(BACK, _("Back")) if keeping.at else KeyButton(GAPS, _(gaps))
+    panel = (
+        *take,
+        (KeyButton(PASSES, _("Not shown")),),
+        (second,),
+        (KeyButton(LEAVES, _("Leave")),),
+    )
     paint = paint_picture(seen.view) if seen.view is not None else None
-    return ScreenBody(lines, panel=(*take, (empty,), (KeyButton(GAPS, _(gaps)),), (leave,)), paint=paint, seats=False)
+    return ScreenBody(lines, panel=panel, paint=paint, seats=False)
 
 
 def _small() -> tuple[float, drawing.Colour]:
@@ -86,17 +93,20 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
     title = (N_("The play was not found."), drawing.TEXT) if failed else (N_("The play is kept."), drawing.GOOD)
     lines = (
         TextLine(_(title[0]), drawing.TITLE, title[1]),
-        _found(_, keeping.answer),
+        _found(_, keeping),
         TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT),
     )
-    return ScreenBody(lines, (KeyButton(LEAVES, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
+    return ScreenBody(lines, (KeyButton(BACK, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
 
 
-def _found(_: Translator, answer: PlayFound | None) -> TextLine:
+def _found(_: Translator, keeping: Keeping) -> TextLine:
+    answer = keeping.answer
     if answer is None:
         return TextLine(_("The scorer looks for how it went. Nobody need wait."), drawing.BODY, drawing.QUIET)
     if answer.code is not None:
         why = _(NOT_FOUND[answer.code]) if answer.code in NOT_FOUND else refusal(_, answer.code)
+        if answer.code in OF_ORDER and not keeping.whole:
+            why = _("Not all was shown: without every river and meld no play is found.")
         return TextLine(why, drawing.BODY, drawing.ATTENTION)
     proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
     return TextLine(proved, drawing.BODY, drawing.TEXT)

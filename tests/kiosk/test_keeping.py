@@ -5,22 +5,27 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from msgspec import structs
 
-from broker.protocol import SEATS, Counted, LaidSeat, PlayFound, TilesLaid, WinKind
+from broker.protocol import SEATS, Command, Counted, LaidSeat, PlayFound, Seat, TilesLaid, WinKind
+from broker.scorer.quotas import MOST_LAID
 from kiosk.camera.loop import laid_tiles, read_hand
 from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
-from kiosk.sim import People, Script, ScriptedPlay
-from kiosk.table import Phase, PlayKept
+from kiosk.sim import PATIENCE, People, Script, ScriptedPlay
+from kiosk.table import Ordered, Phase, PlayKept
+from kiosk.table.state import MOST_KEPT
 from kiosk.uplink import CAMERA
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right
+from vision.reader import quad_corners
+from vision.reading import TileRead
 from vision.sim.camera import SimulatedCamera
-from vision.sim.scene import lay_hand
+from vision.sim.scene import lay_hand, lay_river
 from vision.sim.table import SimulatedTable, SimulatedTile
 
 WISHED = structs.replace(plan(play(1), play(2)), keep_plays=True)
@@ -99,9 +104,34 @@ def test_nothing_moving_or_of_before_is_taken_and_nothing_at_all_is_not_told(rec
     seen(recorded, LaidSeat(river=(7, 5)))
     recorded.type("enter")
     assert recorded.program.keeping.seen.problem == "laid_taken"  # type: ignore[union-attr]  # it is open
-    recorded.type("back", "k")
+    recorded.type("q", "k")
     assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
     recorded.type(*"n" * len(STEPS))
+    assert (recorded.program.keeping, told(recorded)) == (None, [])
+
+
+def test_who_goes_back_reads_one_again_and_loses_nothing_else(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5, None), gaps=True))
+    recorded.type("enter")
+    seen(recorded, LaidSeat(hand=(6, 7), melds=((8, 9, 10),)), winning=6)
+    recorded.type("enter", "back", "back")
+    seen(recorded, LaidSeat(river=(5, 11), gaps=True))
+    recorded.type("enter")
+    seen(recorded, LaidSeat(hand=(6, 7), melds=((8, 9, 10),)))
+    recorded.type("enter", *"n" * 6)
+    (laid,) = told(recorded)
+    assert laid.seats == {"east": LaidSeat(river=(5, 11), hand=(6, 7), melds=((8, 9, 10),), gaps=True)}
+    assert laid.winning is None
+    assert not recorded.program.keeping.whole  # type: ignore[union-attr]  # it is open
+
+
+def test_what_is_passed_over_the_second_time_is_not_told(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)))
+    recorded.type("enter", "n")
+    seen(recorded, LaidSeat(river=(40,)))
+    recorded.type("enter", "back", "back", "back", *"n" * 8)
     assert (recorded.program.keeping, told(recorded)) == (None, [])
 
 
@@ -118,9 +148,36 @@ def test_it_may_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing
     assert recorded.program.keeping is None
 
 
+def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
+    def order(seq: int, command: Command) -> None:
+        recorded.program._apply(Ordered(at=recorded.time.wait(), seq=seq, command=command))
+
+    order(1, "pause")
+    recorded.type("k")
+    begun = recorded.program.keeping
+    assert begun is None
+    order(2, "resume")
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)))
+    order(3, "pause")
+    before = recorded.program.keeping
+    recorded.type("enter", "n", "g", "back")
+    assert recorded.program.keeping == before is not None
+    order(4, "resume")
+    recorded.type("enter")
+    assert recorded.program.keeping.at == 1  # type: ignore[union-attr]  # it is open
+
+
+def test_a_ruling_on_the_play_ends_it(recorded: Standing) -> None:
+    recorded.type("k")
+    recorded.program._keeping.follow(replace(recorded.program.state, ruled="adjusted"))
+    assert recorded.program.keeping is None
+
+
 def test_it_is_kept_so_often_and_no_more_and_never_without_a_result(recorded: Standing) -> None:
     kept = PlayKept(at=recorded.time.wait(), seats={"east": LaidSeat(river=(5,))})
-    assert [recorded.program._apply(kept) for _ in range(6)] == [None] * 5 + ["not_kept_here"]
+    assert MOST_KEPT < MOST_LAID
+    assert [recorded.program._apply(kept) for _ in range(6)] == [None] * MOST_KEPT + ["not_kept_here"]
     assert not offered(recorded)
     recorded.type("enter")
     assert recorded.program._apply(kept) == "not_now"
@@ -175,6 +232,24 @@ def test_more_than_a_journal_can_hold_is_not_taken_for_a_hand(recorded: Standing
     assert looked_at(trays, of).problem == "river_unclear"
 
 
+def test_a_gap_that_is_taken_for_a_tile_of_another_colour_is_a_gap(recorded: Standing) -> None:
+    present = recorded.program.state.play
+    assert present is not None
+    river = [serial for row in present.order["east"] for serial in row][:9]
+    trays = SimulatedTable()
+    trays.spread(
+        lay_river([SimulatedTile(present.set, serial) if at != 7 else None for at, serial in enumerate(river)])
+    )
+    with SimulatedCamera("sim://tray?width=1280&height=720&blur=0.5&tilt=3", world=trays) as camera:
+        picture = camera.frame()
+    reads = {read.serial: read for read in read_hand(picture).reads if read.serial is not None}
+    beside, further = (np.array(reads[river[at]].quad) for at in (6, 8))
+    gap = quad_corners((beside + further) / 2)
+    seen = (*reads.values(), TileRead(None, None, gap, 0.0, 0.0, foreign=True))
+    found = laid_tiles(LaidTiles(present, "east", "river"), picture, seen)
+    assert found.laid == LaidSeat((*river[:7], 0, river[8]), gaps=True), found.problem
+
+
 class NoFingers:
     """Nobody presses a button here."""
 
@@ -209,6 +284,34 @@ def test_simulated_people_show_every_river_and_hand_to_the_camera(recorded: Stan
     assert {seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in one_told.seats.items()} == {
         seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in laid.items()
     }
+
+
+def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: Standing) -> None:
+    laid = {seat: LaidSeat((5,)) for seat in SEATS}
+    script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
+    keys = list[str]()
+    people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
+    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+    assert (recorded.phase, told(recorded)) == (Phase.RESTORING, [])
+
+
+@pytest.mark.parametrize("laid", [{}, {"south": LaidSeat((5,))}], ids=["no camera", "one seat alone"])
+def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing, laid: dict[Seat, LaidSeat]) -> None:
+    if not laid:
+        recorded.program._health.say(CAMERA, "camera_missing")
+    course = ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid or {"east": LaidSeat((5,))})
+    keys = list[str]()
+    people = People(Script((course,), reaction_ms=0), NoFingers(), SimulatedTable(), keys.append, "table 1")
+    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+    assert recorded.phase is Phase.RESTORING
 
 
 def test_no_program_keeps_anything_by_itself(recorded: Standing) -> None:
