@@ -194,4 +194,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "man":
         write_man_pages(Path(sys.argv[2]))
     else:
-        sys.stdout.write(PAGES[sys.argv[1]]())
+        sys.stdout.writelines(PAGES[page]() for page in sys.argv[1:])

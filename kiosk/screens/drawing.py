@@ -221,6 +221,7 @@ class TextPen:
         self._smallest = SMALLEST / look.larger
         self._font = lru_cache(MOST_KNOWN)(self._choose)
         self._wide = lru_cache(MOST_KNOWN)(self._measure)
+        self.in_two = lru_cache(MOST_KNOWN)(self._halve)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
         self._tall = lru_cache(MOST_KNOWN)(self._measure_height)
 
@@ -266,7 +267,7 @@ class TextPen:
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
         return surface.blit(picture, (at[0] - left, at[1]))
 
-    def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
+    def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
         text = _printable(text)
         cuts = (
@@ -315,7 +316,7 @@ class TextPen:
 
 def _printable(text: str) -> str:
     """Make a blank of what no font can draw: a name may hold anything."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _cut(text: str, font: pygame.font.Font, width: int) -> str:

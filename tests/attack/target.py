@@ -36,6 +36,7 @@ from broker.web.auth import SECURE_COOKIE
 from tests.broker.mqtt.client import Client
 from tests.demo_event import MakeEvent
 from tests.encryption import table_identity
+from tests.patience import PATIENCE_S
 
 HERE: Final = "127.0.0.1"
 HONEST: Final = 2
@@ -50,7 +51,6 @@ PASSWORD: Final = "four winds and a dragon"
 LOST: Final = "lost"
 """The account of a head arbiter that is disabled while its session is open."""
 
-PATIENCE_S: Final = 60.0
 CALLS_A_PLAY: Final = 150
 """A table may tell two hundred (docs/codes.md, `too_many_facts`)."""
 

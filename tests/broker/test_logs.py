@@ -22,8 +22,9 @@ from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import log as facts
 from tests.broker.scorer.small import restored
 from tests.demo_event import MakeEvent
-from tests.e2e.test_encryption import SOON_S, folder, started
+from tests.e2e.test_encryption import folder, started
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 
 __all__ = ["folder"]
 
@@ -159,7 +160,7 @@ def test_no_secret_of_an_event_is_logged_whatever_goes_through(
             "kiosk", ["kiosk", str(tmp_path / "table" / "kiosk.toml")], lambda _who, line: said.append(line)
         )
         try:
-            kiosk.wait_for(r'"event": "state"', SOON_S)
+            kiosk.wait_for(r'"event": "state"', PATIENCE_S)
         finally:
             kiosk.stop()
         secrets |= secret_words([folder, tmp_path / "table"])

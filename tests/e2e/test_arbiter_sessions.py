@@ -37,10 +37,10 @@ from broker.protocol.signing import SigningKey
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, open_journal
 from tests.broker.scorer.small import NAME, event, fact
+from tests.patience import PATIENCE_S
 from tests.pins import HASHED, PIN
 
 DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
-PATIENCE_S: Final = 60.0
 OLD: Final = f'{{"schema":1,"id":"pin-00000001","event":"{NAME}","table":1,"set_at":1,"hash":"{HASHED}"}}'.encode()
 """What an older desk has told a table, and the broker keeps."""
 

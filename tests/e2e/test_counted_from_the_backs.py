@@ -26,11 +26,11 @@ from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting import EVENT, TABLE, dealt
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.tables import MS, S, right
+from tests.patience import PATIENCE_S
 from vision.cameras.addresses import open_camera
 from vision.sim.scene import lay_hand
 from vision.sim.table import SimulatedTable, SimulatedTile
 
-LONG_S = 120.0
 SET = 1
 
 
@@ -42,7 +42,7 @@ class Playing:
 
     def until(self, what: Callable[[], bool]) -> None:
         """Let the program work until something is so."""
-        deadline = time.monotonic() + LONG_S
+        deadline = time.monotonic() + PATIENCE_S
         while not what():
             assert time.monotonic() < deadline, self.program.view()
             self.program.step(timeout=0.02)
@@ -114,7 +114,7 @@ def _scoring(scorer: Scorer, port: int, credentials: Credentials) -> Iterator[Sc
         yield scorer
     finally:
         stop.set()
-        thread.join(timeout=LONG_S)
+        thread.join(timeout=PATIENCE_S)
 
 
 def _declared(program: TableProgram) -> DeclaredView:

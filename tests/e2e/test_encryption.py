@@ -35,10 +35,10 @@ from tests.broker.scorer.small import state
 from tests.chromium import chromium
 from tests.demo_event import MakeEvent
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow  # whole scorers, tables and browsers
 
-SOON_S = 120.0
 OWN = """
 paired = "state"
 [devices]
@@ -55,7 +55,7 @@ class Running:
         command = ["scorer", str(folder), "--mqtt-port", "0", "--desk-port", "0", *options]
         self.process = DemoProcess("scorer", command, lambda _who, line: self.said.append(line))
         leaving.callback(self.process.stop)
-        self.desk = self.process.wait_for(r"^Desk: (\S+)", SOON_S)
+        self.desk = self.process.wait_for(r"^Desk: (\S+)", PATIENCE_S)
 
     def arbiter(self) -> httpx.Client:
         """Return a head arbiter who has logged in."""
@@ -102,7 +102,7 @@ class Device:
 
     def until(self, up: bool) -> None:  # noqa: FBT001 - what is waited for
         """Wait until the broker has let it in, or out."""
-        while (one := self.heard.get(timeout=SOON_S)) != LinkChanged(up=up):
+        while (one := self.heard.get(timeout=PATIENCE_S)) != LinkChanged(up=up):
             if isinstance(one, LinkChanged) and one.up is up:
                 return
 

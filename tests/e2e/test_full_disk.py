@@ -13,11 +13,10 @@ from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.demo_event import MakeEvent
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 from tests.small_disk import Ballast, small_disk
 
 pytestmark = pytest.mark.slow
-
-SOON_S = 120.0
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder
         command = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
         scorer = DemoProcess("scorer", command, lambda *_: None)
         try:
-            url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+            url = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
             while level(folder, url) != "full":
                 ballast.fill()
             ballast.remove()
@@ -48,13 +47,13 @@ def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder
             (folder / "disk-reserve").unlink()
             ballast.fill()
             scorer = DemoProcess("scorer", command, lambda *_: None)
-            scorer.wait_for(r"^scorer_disk_full: ", SOON_S)
+            scorer.wait_for(r"^scorer_disk_full: ", PATIENCE_S)
             ballast.remove()
-            assert level(folder, scorer.wait_for(r"^Desk: (\S+)", SOON_S)) == "ample"
+            assert level(folder, scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)) == "ample"
         finally:
             scorer.stop()
 
 
 def level(folder: Path, url: str) -> str:
     """Return what the desk says of the disk; each answer takes a while."""
-    return str(httpx.get(f"{url}view.json", timeout=SOON_S, verify=trusting(folder)).json()["disk"])
+    return str(httpx.get(f"{url}view.json", timeout=PATIENCE_S, verify=trusting(folder)).json()["disk"])

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.proxy import AGAIN, Proxy, split_packets
-
-LONGEST_S = 20
+from tests.patience import PATIENCE_S
 
 
 def publish(number: int) -> bytes:
@@ -29,9 +28,9 @@ class Ends:
     def __init__(self) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
         self.proxy = Proxy(listener.getsockname()[1], mqtt=True)
-        self.client = socket.create_connection(("127.0.0.1", self.proxy.port), timeout=LONGEST_S)
+        self.client = socket.create_connection(("127.0.0.1", self.proxy.port), timeout=PATIENCE_S)
         self.server, _ = listener.accept()
-        self.server.settimeout(LONGEST_S)
+        self.server.settimeout(PATIENCE_S)
         listener.close()
 
     def received(self, least: int) -> list[bytes]:

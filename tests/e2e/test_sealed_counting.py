@@ -38,8 +38,8 @@ from broker.sim.processes import DemoProcess
 from tests.broker.scorer.small import NAME, deals, plan, registry, state, steps
 from tests.broker.scorer.test_counting import EVENT, READ, SELF_DRAWN, TABLE
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 
-SOON_S: Final = 120.0
 ROUNDS: Final = (1, 2, 3, 4)
 WON: Final = Outcome("self_drawn", {"east": 23})
 
@@ -58,7 +58,7 @@ class Table:
         self.link = Link(address, passing_id("table"), read, self._heard.put, kept=False)
         self.link.start()
         while not self.link.up:
-            self._heard.get(timeout=SOON_S)
+            self._heard.get(timeout=PATIENCE_S)
         self.link.publish(topics.STATE.at(NAME, table=table), encode(state(table, device=key.device)), retain=True)
 
     def tell(self, *facts: Fact) -> None:
@@ -83,7 +83,7 @@ class Table:
         return one.answer
 
     def _next(self) -> object:
-        while not isinstance(one := self._heard.get(timeout=SOON_S), Incoming):
+        while not isinstance(one := self._heard.get(timeout=PATIENCE_S), Incoming):
             pass
         one.acknowledge()
         return decode_on_topic(one.topic, one.payload)[1]
@@ -105,8 +105,8 @@ def running(folder: Path, kind: Kind) -> Iterator[tuple[str, list[Table]]]:
     with ExitStack() as leaving:
         scorer = DemoProcess("scorer", ["scorer", str(folder), *options], lambda *_: None)
         leaving.callback(scorer.stop)
-        port = int(scorer.wait_for(r"^Broker: \w+, port (\d+)", SOON_S))
-        desk = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+        port = int(scorer.wait_for(r"^Broker: \w+, port (\d+)", PATIENCE_S))
+        desk = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
         tables = [Table(folder, port, table, key) for table, key in keys.items()]
         for table in tables:
             leaving.callback(table.link.stop)

@@ -23,10 +23,10 @@ from tests.broker.scorer.small import state
 from tests.demo_event import MakeEvent
 from tests.e2e.standstill import explained
 from tests.encryption import table_identity
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
-SOON_S = 120.0
 LAST_LINES = 30
 
 
@@ -67,7 +67,7 @@ class Machines:
     def active(self, name: str, *options: str) -> DemoProcess:
         """Start a scorer, and wait until its desk is open."""
         child = self.start(name, *options)
-        child.wait_for(r"^Desk: (\S+)", SOON_S)
+        child.wait_for(r"^Desk: (\S+)", PATIENCE_S)
         return child
 
 
@@ -130,8 +130,8 @@ def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works
     before = beat()
     machines.copy("b")
     second = machines.start("b")
-    second.wait_for(r"^homologue: another scorer is active on .* \[scorer_active\]", SOON_S)
-    assert second.wait(SOON_S) == 1
+    second.wait_for(r"^homologue: another scorer is active on .* \[scorer_active\]", PATIENCE_S)
+    assert second.wait(PATIENCE_S) == 1
     assert [line for line in machines.said if line.startswith("b: Desk")] == []
     after = beat()
     assert (after.run, after.term, after.lifecycle) == (before.run, before.term, "active")
@@ -144,13 +144,13 @@ def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_giv
     first = machines.active("a")
     machines.copy("b")
     second = machines.start("b", "--standby")
-    second.wait_for(r"^Standby: scorer_active", SOON_S)
+    second.wait_for(r"^Standby: scorer_active", PATIENCE_S)
     first.kill()
-    second.wait_for(r"^Desk: ", SOON_S)
+    second.wait_for(r"^Desk: ", PATIENCE_S)
     table(1)
     again = machines.start("a")
-    again.wait_for(r"^homologue: .* \[scorer_active\]", SOON_S)
-    assert again.wait(SOON_S) == 1
+    again.wait_for(r"^homologue: .* \[scorer_active\]", PATIENCE_S)
+    assert again.wait(PATIENCE_S) == 1
     assert second.exit_code is None
 
 
@@ -174,7 +174,7 @@ def test_a_first_scorer_that_was_frozen_ends_when_it_wakes_up_behind_the_copy(
     second = machines.active("b")  # nobody answers it
     table(2)
     os.kill(first.pid, signal.SIGCONT)
-    first.wait_for(r"^homologue: .* \[scorer_replaced\]", SOON_S)
-    assert first.wait(SOON_S) == 1
+    first.wait_for(r"^homologue: .* \[scorer_replaced\]", PATIENCE_S)
+    assert first.wait(PATIENCE_S) == 1
     table(3)
     assert second.exit_code is None

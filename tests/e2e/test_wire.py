@@ -20,12 +20,12 @@ from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.demo_event import MakeEvent
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
 TABLE = 1
 LOG = f"hm/{NAME}/table/{TABLE}/log"
-DEADLINE_S = 120
 
 HEARD: Final = [(f"hm/{NAME}/alert", 1), (f"hm/{NAME}/receipt/{TABLE}", 1)]
 
@@ -58,7 +58,7 @@ class Intruder:
         client.loop_start()
         if user == "arbiter":
             client.subscribe(HEARD)
-            listening.get(timeout=DEADLINE_S)
+            listening.get(timeout=PATIENCE_S)
         return client
 
     def wait_for_first_receipt(self) -> None:
@@ -74,12 +74,12 @@ class Intruder:
         (self.alerts if message.topic.endswith("alert") else self.receipts).put(json.loads(message.payload))
 
     def send(self, payload: bytes, topic: str = LOG) -> None:
-        self.table.publish(topic, payload, qos=1).wait_for_publish(DEADLINE_S)
+        self.table.publish(topic, payload, qos=1).wait_for_publish(PATIENCE_S)
 
     def refusal_of(self, id_: str) -> str:
         """Wait for the receipt that refuses a message."""
         while True:
-            for one in self.receipts.get(timeout=DEADLINE_S)["refused"]:
+            for one in self.receipts.get(timeout=PATIENCE_S)["refused"]:
                 if one["id"] == id_:
                     return str(one["code"])
 
@@ -103,7 +103,7 @@ class Room:
         where = f"127.0.0.1:{self.broker.port}"
         arguments = ["scorer", str(folder), "--plain", "--broker", where, "--desk-port", "0"]
         self.scorer = DemoProcess("scorer", arguments, lambda _who, _line: None)
-        self.scorer.wait_for(r"^Desk: (\S+)", DEADLINE_S)
+        self.scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
         self.intruder = Intruder(self.broker.port, credentials)
         self.intruder.wait_for_first_receipt()
 
@@ -168,7 +168,7 @@ def test_a_forged_message_is_refused_with_its_code_and_changes_nothing(room: Roo
     """Whoever has the device's key too, as somebody at the table's machine might."""
     before, forged = room.journal(), FORGERIES[code](room)
     room.intruder.send(forged if isinstance(forged, bytes) else signed(forged, room.key))
-    alert = room.intruder.alerts.get(timeout=DEADLINE_S)
+    alert = room.intruder.alerts.get(timeout=PATIENCE_S)
     assert (alert["code"], room.journal(), room.scorer.exit_code) == (code, before, None)
 
 
@@ -232,11 +232,11 @@ def test_a_replayed_message_is_taken_once_and_one_that_says_otherwise_is_a_confl
     other = signed(room.result(fines={"east": {"imp": 8, "reason": "forged"}}) | {"id": "made-by-another"}, room.key)
     for message in (first, first, first):
         room.intruder.send(message)
-        assert room.intruder.receipts.get(timeout=DEADLINE_S)["upto"] == 1
-    assert room.intruder.alerts.get(timeout=DEADLINE_S)["code"] == "play_not_restored"  # it is kept apart
+        assert room.intruder.receipts.get(timeout=PATIENCE_S)["upto"] == 1
+    assert room.intruder.alerts.get(timeout=PATIENCE_S)["code"] == "play_not_restored"  # it is kept apart
     taken = room.journal()
     room.intruder.send(other)
-    alert = room.intruder.alerts.get(timeout=DEADLINE_S)
+    alert = room.intruder.alerts.get(timeout=PATIENCE_S)
     assert (alert["code"], len(taken), room.journal()) == ("conflict", 1, taken)
 
 
@@ -260,7 +260,7 @@ def test_a_device_that_nobody_knows_keeps_the_tables_own_from_nothing(fresh_room
         health={},
     )
     room.intruder.send(encode(state), f"hm/{NAME}/table/{TABLE}/state")
-    assert room.intruder.alerts.get(timeout=DEADLINE_S)["code"] == "device_waits"
+    assert room.intruder.alerts.get(timeout=PATIENCE_S)["code"] == "device_waits"
     room.intruder.send(signed(room.result(), room.key))
-    assert room.intruder.receipts.get(timeout=DEADLINE_S)["upto"] == 1
+    assert room.intruder.receipts.get(timeout=PATIENCE_S)["upto"] == 1
     assert len(room.journal()) == 1

@@ -25,8 +25,8 @@ from tests.chaos.event import ChaosEvent, expected, make_chaos_event, write_devi
 from tests.chaos.ledger import Play
 from tests.e2e.hall import write_config
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 
-LONGEST_S: Final = 100.0
 SPEED: Final = 6
 TABLES: Final = 4
 
@@ -54,7 +54,7 @@ class Machine:
 
     def wait_for(self, pattern: str) -> str:
         assert self.process is not None
-        return self.process.wait_for(pattern, LONGEST_S)
+        return self.process.wait_for(pattern, PATIENCE_S)
 
     def kill(self) -> None:
         assert self.process is not None
@@ -132,14 +132,14 @@ class TwoMachines:
 
     def wait_for_results(self, machine: Machine, count: int) -> None:
         """Wait until so many results are in a machine's store."""
-        deadline, pause = time.monotonic() + LONGEST_S, threading.Event()
+        deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
         while len(machine.results()) < count:
             assert time.monotonic() < deadline, self.log[-40:]
             pause.wait(0.05)
 
     def wait_for_plays(self, machine: Machine, count: int) -> None:
         """Wait until a desk shows so many plays."""
-        deadline, pause = time.monotonic() + LONGEST_S, threading.Event()
+        deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
         while time.monotonic() < deadline:
             try:
                 if machine.view()["plays_in"] >= count:

@@ -1,14 +1,13 @@
 """Boxes in CPython and in real MicroPython."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from firmware.sim.pico import SimulatedPico
 from tests.firmware.box.world import Start
 from tests.firmware.micropython.flashed import flash
-from tests.firmware.micropython.process import MicroPython
+from tests.firmware.micropython.process import MicroPython, RecordedBox
 
 
 @pytest.fixture(scope="session")
@@ -23,9 +22,15 @@ def micropython(flashed: Path) -> Iterator[MicroPython]:
         yield process
 
 
-@pytest.fixture(params=["cpython", "micropython"])
-def start(request: pytest.FixtureRequest) -> Start:
-    if request.param == "cpython":
-        return SimulatedPico
-    process: MicroPython = request.getfixturevalue("micropython")
-    return process.start
+@pytest.fixture
+def start(micropython: MicroPython) -> Iterator[Start]:
+    """Return what starts boxes in CPython; at the end MicroPython must do the same, byte for byte."""
+    boxes: list[RecordedBox] = []
+
+    def begin(ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...] = ()) -> RecordedBox:
+        boxes.append(RecordedBox(ticks_us, boot, closed))
+        return boxes[-1]
+
+    yield begin
+    for box in boxes:
+        box.repeat_in(micropython)

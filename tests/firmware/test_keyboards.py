@@ -26,7 +26,8 @@ from firmware.keyboards import (
 from firmware.ports import EV_KEY, EVENT
 from firmware.reports import Health, Report
 from firmware.sim.scanner import key_strokes
-from tests.firmware.test_ports import DEADLINE_S, FakeDevice
+from tests.firmware.test_ports import FakeDevice
+from tests.patience import PATIENCE_S
 
 BY_ID: Final = "/dev/input/by-id/usb-Maker_Keyboard-event-kbd"
 ALPHABET: Final = {*"abcdefghijklmnopqrstuvwxyz0123456789.-:", "enter", "back", "clear"}
@@ -118,7 +119,7 @@ def typing(path: Path, keys: Queue[str]) -> Iterator[int]:
     writer, told = os.open(path, os.O_RDWR | os.O_NONBLOCK), Queue[Report]()
     empty = InputFolders(path.parent / "none", path.parent / "none")
     with TableKeyboards([f"evdev:{path}"], keys.put, told.put, open_input=FakeDevice, watched=empty):
-        assert told.get(timeout=DEADLINE_S) == Health(PART, None, "")
+        assert told.get(timeout=PATIENCE_S) == Health(PART, None, "")
         yield writer
     os.close(writer)
 
@@ -135,7 +136,7 @@ def test_what_is_typed_on_a_named_keyboard_is_a_tables_keys_and_nothing_else(tmp
             os.write(writer, EVENT.pack(0, 0, EV_KEY, key, value))
         press(writer, F2, BACKSPACE, ESCAPE, DELETE)
         wanted = ["d", "1", "8", ".", "enter", "back", "back", "clear"]
-        assert [keys.get(timeout=DEADLINE_S) for _ in wanted] == wanted
+        assert [keys.get(timeout=PATIENCE_S) for _ in wanted] == wanted
     assert keys.empty()
 
 
@@ -150,7 +151,7 @@ def test_a_named_keyboard_that_is_not_there_is_told(tmp_path: Path) -> None:
     told: Queue[Report] = Queue()
     empty = InputFolders(tmp_path / "none", tmp_path / "none")
     with TableKeyboards([f"evdev:{tmp_path / 'kbd'}"], print, told.put, open_input=FakeDevice, watched=empty):
-        health = told.get(timeout=DEADLINE_S)
+        health = told.get(timeout=PATIENCE_S)
         assert isinstance(health, Health)
         assert (health.part, health.code) == (PART, "device_missing")
 

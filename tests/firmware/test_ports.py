@@ -24,8 +24,7 @@ from firmware.ports import (
 )
 from firmware.sim.cable import Plug
 from firmware.sim.scanner import key_strokes
-
-DEADLINE_S = 60
+from tests.patience import PATIENCE_S
 
 
 class Ear:
@@ -45,13 +44,13 @@ class Ear:
 
     def next_line(self) -> str | None:
         """Return what the line told next of itself."""
-        return self.lines.get(timeout=DEADLINE_S)
+        return self.lines.get(timeout=PATIENCE_S)
 
     def hear(self, length: int) -> bytes:
         """Return so many bytes."""
         content = b""
         while len(content) < length:
-            content += self.bytes.get(timeout=DEADLINE_S)[0]
+            content += self.bytes.get(timeout=PATIENCE_S)[0]
         return content
 
 
@@ -88,12 +87,12 @@ def test_bytes_carry_the_time_at_which_they_were_read(plug: Plug, ear: Ear) -> N
     with SerialLine(SerialSettings(str(plug.path)), ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
         ear.next_line()
         plug.send(b"x")
-        assert ear.bytes.get(timeout=DEADLINE_S) == (b"x", 4711)
+        assert ear.bytes.get(timeout=PATIENCE_S) == (b"x", 4711)
 
 
 def test_what_is_written_reaches_the_device(line: SerialLine, plug: Plug) -> None:
     line.write(b"\x00lamp\r\n\xff")
-    assert plug.receive(DEADLINE_S) == b"\x00lamp\r\n\xff"
+    assert plug.receive(PATIENCE_S) == b"\x00lamp\r\n\xff"
 
 
 @pytest.mark.usefixtures("line")
@@ -201,7 +200,7 @@ def test_a_line_can_be_closed_from_its_own_callback(plug: Plug) -> None:
         closed.put(None)
 
     lines.append(SerialLine(SerialSettings(str(plug.path)), close, lambda _error: None))
-    closed.get(timeout=DEADLINE_S)
+    closed.get(timeout=PATIENCE_S)
     lines[0].close()
 
 
@@ -210,19 +209,19 @@ def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
     with SerialLine(
         SerialSettings(str(plug.path)), lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()
     ):
-        assert ready.wait(DEADLINE_S)
+        assert ready.wait(PATIENCE_S)
         for _ in range(64):
             plug.send(bytes(1024))
         told = list[int]()
         while sum(told) < 64 * 1024:
-            told.append(lengths.get(timeout=DEADLINE_S))
+            told.append(lengths.get(timeout=PATIENCE_S))
     assert (sum(told), max(told) <= CHUNK) == (64 * 1024, True)
 
 
 def test_where_nothing_comes_the_time_is_told_nonetheless(plug: Plug) -> None:
     idle = Queue[tuple[bytes, int]]()
     with SerialLine(SerialSettings(str(plug.path)), lambda content, at: idle.put((content, at)), lambda _error: None):
-        assert idle.get(timeout=DEADLINE_S)[0] == b""
+        assert idle.get(timeout=PATIENCE_S)[0] == b""
 
 
 def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
@@ -286,10 +285,10 @@ class Table:
         self.lines.put(error.code if error else None)
 
     def next_line(self) -> str | None:
-        return self.lines.get(timeout=DEADLINE_S)
+        return self.lines.get(timeout=PATIENCE_S)
 
     def next_typed(self, length: int) -> bytes:
-        return b"".join(self.typed.get(timeout=DEADLINE_S) for _ in range(length))
+        return b"".join(self.typed.get(timeout=PATIENCE_S) for _ in range(length))
 
     def line(self, layout: str = "us") -> KeyboardLine:
         return KeyboardLine(str(self.path), layout, self.on_bytes, self.on_line, open_input=self.open)

@@ -21,8 +21,7 @@ from firmware.scanners import SCANNER_SETTINGS, OpenedScanner, open_scanner, par
 from firmware.sim.cable import Plug
 from firmware.sim.scanner import TERMINATORS, ScannerHabits, SimulatedScanner
 from tests.firmware.scanner_noise import ALPHABETS, noise
-
-DEADLINE_S: Final = 60
+from tests.patience import PATIENCE_S
 
 PROMISED_S: Final = 2
 
@@ -43,7 +42,7 @@ class Bench:
 
     def next(self) -> tuple[object, ...]:
         """Return the next report in short."""
-        match self.told.get(timeout=DEADLINE_S):
+        match self.told.get(timeout=PATIENCE_S):
             case Scanned(serial, set_text, _):
                 return serial, set_text
             case NotScanned(code, text, _):

@@ -74,13 +74,13 @@ def test_the_pins_that_the_pi_needs_to_start_are_refused(pin: int) -> None:
     assert str(error).startswith(f"GPIO{pin} (west's lamp) is kept for the identification chip")
 
 
-@pytest.mark.parametrize("pin", range(2, 28))
-def test_every_other_pin_of_the_header_can_be_used(pin: int) -> None:
-    others = [number for number in (20, 21, 26, 16) if number != pin][:3]
-    wiring = read_wiring(
-        f"east={pin}," + ",".join(f"{seat}={one}" for seat, one in zip(SEATS[1:], others, strict=True))
-    )
-    assert wiring["east"] == SeatPins(pin)
+def test_every_other_pin_of_the_header_can_be_used() -> None:
+    for pin in range(2, 28):
+        others = [number for number in (20, 21, 26, 16) if number != pin][:3]
+        wiring = read_wiring(
+            f"east={pin}," + ",".join(f"{seat}={one}" for seat, one in zip(SEATS[1:], others, strict=True))
+        )
+        assert wiring["east"] == SeatPins(pin)
 
 
 def test_the_header_has_forty_pins_of_which_twenty_eight_have_a_number() -> None:

@@ -19,6 +19,7 @@ from kiosk.table import Assigned, ButtonPressed, Event, Phase
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import CONFIG, unconnected
 from tests.kiosk.tables import S, plan, play, sitting_in
+from tests.patience import PATIENCE_S
 
 WINDOW_MS: Final = 900
 """Short, for nothing here is set by hand."""
@@ -29,9 +30,6 @@ RULES: Final = (
     .replace(f'id = "{DEFAULT_MCR}"', 'id = "quick"')
     .replace("value = 3000", f"value = {WINDOW_MS}")
 )
-
-SOON_S: Final = 120.0
-"""How long a test waits for what comes within two seconds on a machine that is not busy."""
 
 
 class AtTheBox:
@@ -50,7 +48,7 @@ class AtTheBox:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Let the program work until something holds."""
-        end = time.monotonic() + SOON_S
+        end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, f"{self.program.state.phase}, {self.program._health.codes}"
             self.program.step(timeout=0.02)

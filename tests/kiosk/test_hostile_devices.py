@@ -22,8 +22,7 @@ from kiosk.table import ButtonPressed, Phase
 from tests.firmware.box.fuzz import garbage
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S
-
-SOON_S: Final = 60.0
+from tests.patience import PATIENCE_S
 
 RUBBISH: Final = (
     b"rm -rf / ; reboot\r",
@@ -55,7 +54,7 @@ class Hostile:
     def wait_for(self, wanted: Report) -> None:
         """Let the program work until something was reported: what came before it has been taken in."""
         while not self.reports or self.reports[-1] != wanted:
-            report = self._told.get(timeout=SOON_S)
+            report = self._told.get(timeout=PATIENCE_S)
             self.reports.append(Scanned(report.serial, report.set_text, 0) if isinstance(report, Scanned) else report)
             self.table.program.step(timeout=0)
             self.table.program.view()
@@ -89,7 +88,7 @@ def test_rubbish_from_scanner_and_box_presses_nothing_and_changes_no_screen(tmp_
                 at.wait_for(Scanned(label, "08", 0))
         at.box.send(b"\n" + encode_frame("B", 99, 1))
         while not any(isinstance(one, Health) and one.code == "box_version" for one in at.reports):
-            at.reports.append(at._told.get(timeout=SOON_S))
+            at.reports.append(at._told.get(timeout=PATIENCE_S))
         at.table.program.step(timeout=0)
         assert [one for one in at.reports if isinstance(one, Pressed | TooShort)] == []
         assert (at.table.program.view().phase, at.table.happened()) == (before, happened)

@@ -1,5 +1,6 @@
 """A device that another has taken the table from: it does nothing more, keeps everything, and goes on when let in."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -13,6 +14,7 @@ from kiosk.table import Phase
 from kiosk.uplink import ServiceStatus
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.tables import EVENT, TABLE, S
+from tests.patience import PATIENCE_S
 
 OURS, OTHER = "kiosk-ours-1", "kiosk-other-1"
 
@@ -61,11 +63,10 @@ def tell(table: Table, message: Served) -> None:
     """Let the scorer say it, and the table take it in."""
     before = table.program._server.service._served
     table._scorer.say(topics.SERVED.at(EVENT, table=TABLE), encode(message), retain=True)
-    for _ in range(2000):
-        if table.program._server.service._served is not before:
-            return
+    last = time.monotonic() + PATIENCE_S
+    while table.program._server.service._served is before:
+        assert time.monotonic() < last, f"the table has not heard {message}"
         table.program.step(timeout=0.01)
-    raise AssertionError("not heard")
 
 
 def heard(table: Table) -> list[object]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -22,9 +23,9 @@ from kiosk.upgrade import CALM, CONFIRM_NS, GIVE_UP_NS, DeskDoor, TableUpgrade
 from tests.broker.scorer.small import NAME
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
 from tests.broker.upgrade.packages import KEY, formats
+from tests.patience import PATIENCE_S
 
 BASE: Final = "0.2.0"
-WAIT_S: Final = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +49,12 @@ def following(table: TableUpgrade, offer: UpgradeOffer, done: Callable[[], bool]
     """Offer it, and turn the loop until something holds."""
     table.take(offer)
     turns = threading.Event()
-    for _ in range(int(WAIT_S / 0.01)):
-        table.due(Phase.WAITING, 0, well=True)
-        if done():
-            return
+    last = time.monotonic() + PATIENCE_S
+    table.due(Phase.WAITING, 0, well=True)
+    while not done():
+        assert time.monotonic() < last, table.state
         turns.wait(0.01)
-    raise TimeoutError(table.state)
+        table.due(Phase.WAITING, 0, well=True)
 
 
 def step(table: TableUpgrade) -> tuple[str, str | None]:

@@ -1,5 +1,6 @@
 import json
 import struct
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ def lines_of(*arguments: str | Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+@cache
+def read_alone() -> dict[str, Any]:
+    """Return what is read in the picture without its deal."""
+    return lines_of(FAULTY)[0]
+
+
 def code_of(path: Path) -> str:
     (line,) = lines_of(path)
     code: str = line["error"]["code"]
@@ -28,7 +35,7 @@ def code_of(path: Path) -> str:
 
 
 def test_a_picture_gives_one_line_with_every_field_of_the_contract() -> None:
-    (line,) = lines_of(FAULTY)
+    line = read_alone()
     assert list(line) == ["image", "ms", "reads", "faults"]
     assert list(line["reads"][0]) == [
         "serial", "set", "quad", "confidence", "seat", "row", "col", "rotation", "face_up", "foreign",
@@ -36,7 +43,7 @@ def test_a_picture_gives_one_line_with_every_field_of_the_contract() -> None:
 
 
 def test_faults_are_given_where_the_deal_is() -> None:
-    assert lines_of(FAULTY)[0]["faults"] == []
+    assert read_alone()["faults"] == []
     (line,) = lines_of(FAULTY, "--expected", FAULTY.with_suffix(".json"))
     assert line["faults"] == [
         {"type": "foreign", "seat": None, "row": 0, "col": 4, "expected": 133, "found": 133},
@@ -45,7 +52,7 @@ def test_faults_are_given_where_the_deal_is() -> None:
 
 
 def test_a_face_is_seen_and_not_read() -> None:
-    (face,) = (one for one in lines_of(FAULTY)[0]["reads"] if one["face_up"])
+    (face,) = (one for one in read_alone()["reads"] if one["face_up"])
     assert (face["serial"], face["row"], face["col"]) == (None, 0, 9)
 
 
@@ -139,5 +146,5 @@ def test_a_picture_without_a_tray_has_no_fault_and_is_not_verified(tmp_path: Pat
 
 
 def test_without_a_deal_there_is_no_verdict() -> None:
-    assert "verified" not in lines_of(FAULTY)[0]
+    assert "verified" not in read_alone()
     assert "verified" not in CliRunner().invoke(homologue, ["read", str(FAULTY)]).stdout

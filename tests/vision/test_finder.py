@@ -1,5 +1,7 @@
 """Tiles are found, and frames are exact."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height, 
 SIDE = st.integers(1, 90)
 
 
+@cache
 def _tray() -> Picture:
     return next(scene.picture for scene in scenes(range(40, 80)) if len(scene.quads) > 15)
 

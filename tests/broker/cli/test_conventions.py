@@ -49,6 +49,11 @@ def run(*words: object, said: str = "") -> Result:
     return CliRunner().invoke(homologue, [*map(str, words)], input=said)
 
 
+def test_the_help_of_what_scripts_ask_says_how_to_ask() -> None:
+    asked = ("points", "imp", "score", "fan", "referee")
+    assert [name for name in asked if "--json" not in run(name, "--help").stdout] == []
+
+
 def test_every_command_is_found_in_the_help_by_who_needs_it() -> None:
     written = run("--help").stdout
     headings = [line.removesuffix(":") for line in written.splitlines() if line.endswith(":") and line[0] != " "]
@@ -150,16 +155,17 @@ def value_of(one: click.Parameter) -> str:
 READING: Final = [path for path, one in COMMANDS.items() if words_of(one)[1] and " ".join(path) not in MADE]
 
 
-@pytest.mark.parametrize("path", READING, ids=map(" ".join, READING))
 def test_a_file_that_is_missing_is_an_error_and_nothing_is_made(
-    path: Path_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words, gone = words_of(COMMANDS[path])
-    result = run(*path, *words, said="y\n")
-    assert (result.exit_code, codes(result.stderr)) in [(1, ["file_missing"]), (1, ["picture_missing"])], result.output
-    assert any(name in result.stderr for name in gone)
-    assert [*tmp_path.iterdir()] == []
+    for path in READING:
+        words, gone = words_of(COMMANDS[path])
+        result = run(*path, *words, said="y\n")
+        told = result.exit_code, codes(result.stderr)
+        assert told in [(1, ["file_missing"]), (1, ["picture_missing"])], (path, result.output)
+        assert any(name in result.stderr for name in gone), path
+        assert [*tmp_path.iterdir()] == [], path
 
 
 @pytest.mark.parametrize(
@@ -230,7 +236,7 @@ def test_colours_are_for_terminals_whose_owner_wants_them() -> None:
     words = (HOMOLOGUE, "rules", "profile", "show", "none")
     assert "\x1b[" in in_a_terminal(*words)
     assert "\x1b[" not in in_a_terminal(*words, NO_COLOR="1")
-    assert b"\x1b[" not in subprocess.run(words, capture_output=True, check=False).stderr
+    assert "\x1b[" not in run(*words[1:]).stderr
 
 
 PROGRESS: Final = "from broker.console import progress; print([*progress([1, 2], 'Counting')])"
@@ -244,10 +250,8 @@ def test_progress_is_for_terminals() -> None:
 
 def test_verbose_says_more_on_standard_error_and_changes_no_output() -> None:
     words = ("profile", "list")
-    plain, verbose = (
-        subprocess.run([HOMOLOGUE, *flags, *words], capture_output=True, check=True, text=True)
-        for flags in ((), ("-v",))
-    )
+    verbose = subprocess.run([HOMOLOGUE, "-v", *words], capture_output=True, check=True, text=True)
+    plain = run(*words)
     assert (plain.stdout, plain.stderr) == (verbose.stdout, "")
     assert "homologue profile is called homologue rules profile now" in verbose.stderr
 

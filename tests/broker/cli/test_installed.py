@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 HOMOLOGUE: Final = Path(sys.executable).with_name("homologue")
 
 PLAIN: Final = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LC_", "LANG"))}
@@ -40,13 +42,6 @@ def test_score_answers_once() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"travellers":[],"standings":[]}\n', b"")
 
 
-@pytest.mark.parametrize("command", ["points", "imp", "score", "fan", "referee"])
-def test_help_shows_how_to_ask(command: str) -> None:
-    done = run(command, "--help")
-    assert done.returncode == 0
-    assert b"--json" in done.stdout
-
-
 def test_an_answer_comes_before_the_next_question_is_asked() -> None:
     with subprocess.Popen([HOMOLOGUE, "imp", "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
@@ -56,7 +51,7 @@ def test_an_answer_comes_before_the_next_question_is_asked() -> None:
             child.stdin.flush()
             assert child.stdout.readline() == b'{"imp":3}\n'
         child.stdin.close()
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=PATIENCE_S) == 0
 
 
 def closed(command: str, redirection: str) -> subprocess.CompletedProcess[bytes]:

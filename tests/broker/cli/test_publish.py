@@ -16,9 +16,8 @@ from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
+from tests.patience import PATIENCE_S
 from tests.refusals import codes
-
-LONG_S = 60
 
 
 def publish(*said: object) -> Result:
@@ -83,9 +82,9 @@ def watching(tmp_path: Path) -> Iterator[tuple[Path, Path, DemoProcess]]:
 @pytest.mark.slow
 def test_what_becomes_public_while_it_watches_is_written(watching: tuple[Path, Path, DemoProcess]) -> None:
     folder, web, process = watching
-    first = process.wait_for(r'"written": (\d+), "files": \1\b', LONG_S)
+    first = process.wait_for(r'"written": (\d+), "files": \1\b', PATIENCE_S)
     append(folder, 4)
-    second = process.wait_for(rf'"written": (?!{first})(\d+)', LONG_S)
+    second = process.wait_for(rf'"written": (?!{first})(\d+)', PATIENCE_S)
     assert 0 < int(second) < int(first)
     assert b"+42" in b"".join((web / "en" / f"deal-{number}.html").read_bytes() for number in range(1, 5))
 
@@ -95,14 +94,14 @@ def test_a_store_that_is_gone_for_a_while_is_said_once_and_takes_nothing_away(
     watching: tuple[Path, Path, DemoProcess], tmp_path: Path
 ) -> None:
     folder, web, process = watching
-    process.wait_for(r'"written"', LONG_S)
+    process.wait_for(r'"written"', PATIENCE_S)
     before = (web / "index.html").read_bytes()
     kept = shutil.copy(folder / STORE, tmp_path / "kept")
     for beside in folder.glob(f"{STORE}-*"):
         beside.unlink()
     (folder / STORE).write_bytes(b"no database" * 1000)
-    process.wait_for(r"store_broken", LONG_S)
+    process.wait_for(r"store_broken", PATIENCE_S)
     assert (web / "index.html").read_bytes() == before
     shutil.copy(kept, folder / STORE)
     append(folder, 4)
-    process.wait_for(r'"written": (?!76)\d+', LONG_S)
+    process.wait_for(r'"written": (?!76)\d+', PATIENCE_S)

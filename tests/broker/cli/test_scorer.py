@@ -4,9 +4,10 @@ import json
 import os
 import re
 import signal
+import socket
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,15 @@ from broker.scorer.admissions import Admissions
 from broker.scorer.stored_event import read_journal
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
-from broker.store import open_reader
+from broker.store import open_journal, open_reader
 from broker.web.connections import ConnectionLimits
 from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles
 from tests.encryption import table_identity, trusting
-
-SOON_S = 120.0
+from tests.patience import PATIENCE_S
+from tests.refusals import codes
 
 Start = Callable[..., DemoProcess]
 
@@ -102,11 +103,11 @@ def children_of(pid: int) -> list[int]:
 @pytest.mark.slow
 def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_started_again(start: Start) -> None:
     scorer = start("--mqtt-port", "0")
-    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.wait_for(r"^Desk: ", PATIENCE_S)
     (broker,) = children_of(scorer.pid)
     os.kill(broker, signal.SIGKILL)
-    scorer.wait_for(r"broker_died", SOON_S)
-    assert scorer.wait(SOON_S) == 1
+    scorer.wait_for(r"broker_died", PATIENCE_S)
+    assert scorer.wait(PATIENCE_S) == 1
 
 
 def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(
@@ -118,14 +119,21 @@ def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_al
     assert not (folder / "credentials.json").exists()
 
 
-def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_path: Path) -> None:
+def test_a_broker_that_does_not_answer_is_told_and_one_that_lets_us_not_in(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
     Credentials.create(4).save(tmp_path / "others.json")
     known = Credentials.load(folder / "credentials.json")
-    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
-        scorer = start(
-            "--broker", f"127.0.0.1:{broker.port}", "--plain", "--credentials", str(tmp_path / "others.json")
-        )
-        assert "ot authorized" in scorer.wait_for(r"broker_refused .*why=(.*)", SOON_S)
+    with ExitStack() as room:
+        held = room.enter_context(socket.socket())  # a port that is taken, and where nobody listens before the broker
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        where, port = f"127.0.0.1:{held.getsockname()[1]}", int(held.getsockname()[1])
+        scorer = start("--broker", where, "--plain", "--credentials", str(tmp_path / "others.json"))
+        told = scorer.wait_for(r"broker_unreachable .*why='(.*);", PATIENCE_S)
+        assert told == f"no broker answers at {where}"
+        room.enter_context(make_broker("embedded", tmp_path / "broker", NAME, known, tables=4, port=port))
+        assert "ot authorized" in scorer.wait_for(r"broker_refused .*why=(.*)", PATIENCE_S)
 
 
 def test_an_address_that_is_none_is_refused(begin_here: Callable[..., Result]) -> None:
@@ -146,7 +154,7 @@ def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
     before = {*folder.rglob("*")}
     scorer = start("--mqtt-port", "0")
-    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.wait_for(r"^Desk: ", PATIENCE_S)
     scorer.stop()  # a running broker makes and removes files
     made = {*folder.rglob("*")} - before
     assert [path.name for path in made if path.stat().st_mode & 0o077] == []
@@ -162,16 +170,11 @@ def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) 
         ((), "mosquitto, port [0-9]+: the event was run on it before"),
     ):
         scorer = start("--mqtt-port", "0", *options)
-        scorer.wait_for(f"^Broker: {told}$", SOON_S)
+        scorer.wait_for(f"^Broker: {told}$", PATIENCE_S)
         if options and "mosquitto" in options:
-            scorer.wait_for("^Broker changed: the event was run on embedded before", SOON_S)
-        scorer.wait_for(r"^Desk: ", SOON_S)
+            scorer.wait_for("^Broker changed: the event was run on embedded before", PATIENCE_S)
+        scorer.wait_for(r"^Desk: ", PATIENCE_S)
         scorer.stop()
-
-
-def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:
-    scorer = start("--broker", "127.0.0.1:1")
-    assert scorer.wait_for(r"broker_unreachable .*why='(.*);", SOON_S) == "no broker answers at 127.0.0.1:1"
 
 
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
@@ -188,8 +191,8 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     device = identity.key.device if identity.key else ""
     with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1, certificates=certificates) as broker:
         scorer = start("--broker", f"127.0.0.1:{broker.port}")
-        url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-        assert scorer.wait_for(r"Create the first head arbiter within an hour: the link in (\S+)", SOON_S) == str(
+        url = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
+        assert scorer.wait_for(r"Create the first head arbiter within an hour: the link in (\S+)", PATIENCE_S) == str(
             folder / FIRST_LINK_FILE
         )
         token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]
@@ -218,12 +221,12 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
 @pytest.mark.slow
 def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
-    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    url = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     assert alerts(folder, url, 1) == ["backup_failed"]
     (tmp_path / "stick").mkdir()
     assert alerts(folder, url, 2) == ["backup_resumed", "backup_failed"]
-    scorer.stop()
-    assert scorer.exit_code == 0
+    os.kill(scorer.pid, signal.SIGTERM)
+    assert scorer.wait(PATIENCE_S) == 0
     (copy,) = (tmp_path / "stick").iterdir()
     assert {"scorer.sqlite", "people.sqlite", "event.toml", "credentials.json"} <= {
         path.name for path in copy.iterdir()
@@ -233,10 +236,10 @@ def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, 
 def alerts(folder: Path, url: str, count: int) -> list[str]:
     """Wait for alerts on the desk; return their codes, newest first."""
     trust = trusting(folder)
-    with urllib.request.urlopen(f"{url}events", timeout=SOON_S, context=trust) as lines:
+    with urllib.request.urlopen(f"{url}events", timeout=PATIENCE_S, context=trust) as lines:
         for line in lines:
             if line.startswith(b"data:"):
-                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S, context=trust) as answer:
+                with urllib.request.urlopen(f"{url}view.json", timeout=PATIENCE_S, context=trust) as answer:
                     codes = [one["code"] for one in json.load(answer)["alerts"]]
                 if len(codes) >= count:
                     return codes
@@ -283,9 +286,9 @@ def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_ru
     password, key = "correct horse battery staple", SigningKey.new()
     ask("people", "add", folder, "anne", "--full=Anne", "--role=head_arbiter", "--password-stdin", said=password)
     scorer = start("--mqtt-port", "0")
-    desk = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    desk = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     origin = {"Origin": desk.rstrip("/")}
-    with httpx.Client(base_url=desk, headers=origin, timeout=SOON_S, verify=False) as client:  # noqa: S501 - on loopback
+    with httpx.Client(base_url=desk, headers=origin, timeout=PATIENCE_S, verify=False) as client:  # noqa: S501 - on loopback
         assert client.post("/login", data={"name": "anne", "password": password}).status_code == HTTPStatus.SEE_OTHER
         assert wait_for_alert(client, "account_added")["values"]["about"] == "anne"
         ask("people", "add", folder, "crony", "--full=C", "--role=display", "--password-stdin", said=password)
@@ -297,10 +300,11 @@ def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_ru
         assert (told["table"], told["values"]["detail"]) == (3, key.device)
 
 
-def test_an_event_that_runs_is_not_closed(folder: Path, start: Start) -> None:
-    start("--mqtt-port", "0").wait_for(r"^Desk: ", SOON_S)
+def test_an_event_that_runs_is_not_closed(folder: Path) -> None:
     passwords = (folder / "credentials.json").read_bytes()
-    refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
+    with closing(open_journal(folder, NAME)):  # as its scorer has it
+        refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
+    assert codes(refused.stderr) == ["store_in_use"]
     assert (refused.exit_code, (folder / "credentials.json").read_bytes()) == (1, passwords)
 
 
@@ -309,7 +313,7 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
     key, old = SigningKey.new(), Credentials.load(folder / "credentials.json")
     ask("event", "device", folder, "--table", 1, "--key", key.public)
     scorer = start("--mqtt-port", "0")
-    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.wait_for(r"^Desk: ", PATIENCE_S)
     scorer.stop()
     (folder / PIN_FILE).write_text("0", encoding="ascii")
     ask("event", "close", folder, "--yes")
@@ -323,7 +327,7 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
     assert (admissions.all(), admissions.knew(1, key.device)) == ([], True)
     # A scorer that is started again for a correction lets none of them back in.
     scorer = start("--mqtt-port", "0")
-    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.wait_for(r"^Desk: ", PATIENCE_S)
     scorer.stop()
     with closing(open_reader(folder, event.name)) as journal:
         assert Admissions(read_journal(journal, event).devices()).all() == []

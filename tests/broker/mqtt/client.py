@@ -14,9 +14,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from broker.mqtt.process import Broker
 from broker.protocol.tls import Identity, event_context
+from tests.patience import PATIENCE_S
 
 CLOSED = -1
-PATIENCE_S = 120.0  # how long what must come is waited for
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from broker.mqtt.certificates import Certificates
 from broker.mqtt.nats import NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
 from broker.protocol.tls import Identity, event_context
-from tests.broker.mqtt.client import PATIENCE_S, Client
+from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

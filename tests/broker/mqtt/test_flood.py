@@ -23,9 +23,10 @@ from broker.protocol.link import Address
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from tests.broker.mqtt.client import PATIENCE_S, Client
+from tests.broker.mqtt.client import Client
 from tests.broker.scorer.hall import NOW, admitting
 from tests.broker.scorer.small import NAME, event, fact, restored
+from tests.patience import PATIENCE_S
 
 IDLE: Final = 1_000
 ABOVE_SELECT: Final = 1_024

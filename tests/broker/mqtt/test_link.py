@@ -12,9 +12,10 @@ import pytest
 
 from broker.protocol import TOPICS, Topic, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused
-from tests.broker.mqtt.client import PATIENCE_S, Heard
+from tests.broker.mqtt.client import Heard
 from tests.broker.mqtt.hall import EVENT, Hall, user_of
 from tests.e2e.proxy import Proxy
+from tests.patience import PATIENCE_S
 
 NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
 
@@ -24,7 +25,7 @@ def linked(hall: Hall, user: str) -> Iterator[Link]:
     """Connect a link; at the end it says good-bye."""
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     with begun(hall, user, hall.broker.port, heard) as link:
-        change = heard.get(timeout=10)
+        change = heard.get(timeout=PATIENCE_S)
         assert isinstance(change, LinkChanged)
         assert change.up
         yield link

@@ -31,9 +31,9 @@ from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
 from broker.mqtt.process import Broker, ChildProcess, MqttBrokerSettings
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 120.0
 
 ORPHANAGE = """
 import sys

@@ -10,6 +10,7 @@ from broker.protocol import topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT, Hall
+from tests.patience import PATIENCE_S
 
 TIMES: Final = 25
 NAME: Final = f"homologue-{EVENT}-scorer"
@@ -25,7 +26,7 @@ class Scorer:
 
     def next(self) -> Incoming | LinkChanged:
         """Wait for a message, or that the connection is made or lost."""
-        item = self._news.get(timeout=20)
+        item = self._news.get(timeout=PATIENCE_S)
         if isinstance(item, Incoming):
             item.acknowledge()
         return item

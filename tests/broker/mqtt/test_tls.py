@@ -24,8 +24,9 @@ from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_u
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
-from tests.broker.mqtt.client import PATIENCE_S, Client, Heard
+from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
+from tests.patience import PATIENCE_S
 from tests.systemd.units import unit, values
 
 CONNECT = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4late"

@@ -39,6 +39,7 @@ from broker.protocol import (
 from broker.rules import KINDS
 from tests.broker.protocol.shapes import leaves
 from tests.broker.protocol.strategies import any_message, at, messages, of_type
+from tests.examples import COSTLY
 
 
 @given(st.sampled_from(TOPICS), of_type(EventName), of_type(TableNo), of_type(DealNo), of_type(HallName))
@@ -314,6 +315,7 @@ def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_every_message_comes_back_as_it_was_sent(topic: Topic) -> None:
+    @COSTLY
     @given(messages(topic))
     def law(message: Message) -> None:
         place, back = decode_on_topic(at(topic, message), encode(message))
@@ -376,6 +378,7 @@ def grown(value: object) -> Any:  # noqa: ANN401 - any JSON
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_fields_of_a_newer_program_are_passed_over_wherever_they_stand(topic: Topic) -> None:
+    @COSTLY
     @given(messages(topic))
     def law(message: Message) -> None:
         said = json.dumps(grown(message)).encode()
@@ -437,11 +440,11 @@ def test_a_name_said_twice_deep_inside_is_malformed() -> None:
     assert refusal("hm/cup/table/3/state", said % b',"camera":"gone"') == "malformed"
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_a_payload_may_have_as_many_bytes_as_the_topic_allows_and_no_more(topic: Topic) -> None:
-    name = topic.at("cup", table=3, deal=3, hall="paris")
-    assert refusal(name, b" " * topic.limit) == "malformed"
-    assert refusal(name, b" " * (topic.limit + 1)) == "too_large"
+def test_a_payload_may_have_as_many_bytes_as_the_topic_allows_and_no_more() -> None:
+    for topic in TOPICS:
+        name = topic.at("cup", table=3, deal=3, hall="paris")
+        assert refusal(name, b" " * topic.limit) == "malformed", name
+        assert refusal(name, b" " * (topic.limit + 1)) == "too_large", name
 
 
 @given(any_message(), st.sampled_from(["cup-1", "x", "0"]))

@@ -145,20 +145,20 @@ def test_the_scale_under_test_is_the_rule_book_s() -> None:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize(("size", "step"), list(enumerate(STEPS, 1)))
-def test_a_step_begins_half_a_point_below_its_bound(size: int, step: int, sign: int) -> None:
-    begins = Fraction(2 * step - 1, 2)
-    assert to_imp(sign * begins, MIDPOINT) == sign * size
-    assert to_imp(sign * (begins + LITTLE), MIDPOINT) == sign * size
-    assert to_imp(sign * (begins - LITTLE), MIDPOINT) == sign * (size - 1)
+def test_a_step_begins_half_a_point_below_its_bound(sign: int) -> None:
+    for size, step in enumerate(STEPS, 1):
+        begins = Fraction(2 * step - 1, 2)
+        assert to_imp(sign * begins, MIDPOINT) == sign * size
+        assert to_imp(sign * (begins + LITTLE), MIDPOINT) == sign * size
+        assert to_imp(sign * (begins - LITTLE), MIDPOINT) == sign * (size - 1)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize(("size", "step"), list(enumerate(STEPS, 1)))
-def test_with_floor_a_step_begins_at_its_bound(size: int, step: int, sign: int) -> None:
-    assert to_imp(Fraction(sign * step), FLOOR) == sign * size
-    assert to_imp(sign * (step + LITTLE), FLOOR) == sign * size
-    assert to_imp(sign * (step - LITTLE), FLOOR) == sign * (size - 1)
+def test_with_floor_a_step_begins_at_its_bound(sign: int) -> None:
+    for size, step in enumerate(STEPS, 1):
+        assert to_imp(Fraction(sign * step), FLOOR) == sign * size
+        assert to_imp(sign * (step + LITTLE), FLOOR) == sign * size
+        assert to_imp(sign * (step - LITTLE), FLOOR) == sign * (size - 1)
 
 
 @pytest.mark.parametrize(

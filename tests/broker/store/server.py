@@ -12,11 +12,12 @@ from typing import Final
 
 import psycopg
 
+from tests.patience import PATIENCE_S
+
 OWNER: Final = "homologue"
 
 PASSWORD: Final = "a secret: 'with' \"signs\" \\ in it"
 
-SOON_S: Final = 120.0
 
 UNPRIVILEGED: Final = "nobody"
 """Whom it runs as where the tests run as root, which PostgreSQL refuses to."""
@@ -77,7 +78,7 @@ class Server:
                 stderr=log,
                 cwd=self.folder,
             )
-        pause, deadline = 0.02, time.monotonic() + SOON_S
+        pause, deadline = 0.02, time.monotonic() + PATIENCE_S
         while not self._lets_in():
             assert time.monotonic() < deadline, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
             assert self._process.poll() is None, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
@@ -117,7 +118,7 @@ class Server:
         """End it by its id: SIGINT closes all sessions, SIGQUIT is a power cut."""
         if self._process.poll() is None:
             self._process.send_signal(number)
-        self._process.wait(SOON_S)
+        self._process.wait(PATIENCE_S)
 
     def crash(self) -> None:
         """End it with all its processes, as a power cut would."""

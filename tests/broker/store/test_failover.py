@@ -27,10 +27,10 @@ from broker.store import decoded
 from tests.broker.scorer.small import NAME, deals, in_session, list_devices, plan, registry, sent, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
-SOON_S = 120.0
 
 AGAIN_S = 1.0
 """After so long without a word a table says again what is not safe."""
@@ -79,7 +79,7 @@ class Table:
 
     def until_safe(self, count: int) -> None:
         """Say and hear until so many facts are safe."""
-        deadline = time.monotonic() + SOON_S
+        deadline = time.monotonic() + PATIENCE_S
         self.say(count - len(self.safe))
         while len(self.safe) < count:
             assert time.monotonic() < deadline
@@ -137,7 +137,7 @@ class Hall:
         return self._get(f"{desk}grid", token).status_code == 200
 
     def _get(self, address: str, token: str) -> httpx.Response:
-        return httpx.get(address, headers={"Cookie": f"homologue={token}", "User-Agent": AGENT}, timeout=SOON_S)
+        return httpx.get(address, headers={"Cookie": f"homologue={token}", "User-Agent": AGENT}, timeout=PATIENCE_S)
 
     def alerts(self, desk: str, token: str) -> list[object]:
         """Return what a desk alerts of that tables have told."""
@@ -164,9 +164,9 @@ def hall(tmp_path: Path, server: Server) -> Iterator[Hall]:
 
 def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_alerts(hall: Hall) -> None:
     active = hall.start("a")
-    before = active.wait_for(r"^Desk: (\S+)", SOON_S)
+    before = active.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     standby = hall.start("b")
-    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    standby.wait_for(r"^Standby: store_in_use", PATIENCE_S)
     hall.until_safe(0.5)
     assert [line for line in standby._seen if line.startswith("Desk")] == []
     token = hall.logged_in("a")
@@ -174,7 +174,7 @@ def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_aler
     for table in hall.tables:
         table.say(3)
     active.kill()
-    desk = standby.wait_for(r"^Desk: (\S+)", SOON_S)
+    desk = standby.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     assert alerts != []
     assert hall.alerts(desk, token)[-len(alerts) :] == alerts
     assert hall.sees_the_grid(desk, token)
@@ -187,22 +187,22 @@ def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_aler
 
 def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
     active = hall.start("a")
-    active.wait_for(r"^Desk: ", SOON_S)
+    active.wait_for(r"^Desk: ", PATIENCE_S)
     hall.until_safe(0.5)
     standby = hall.start("b")
-    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    standby.wait_for(r"^Standby: store_in_use", PATIENCE_S)
     os.kill(active.pid, signal.SIGSTOP)
     try:
         # What the server does by itself after 15 seconds of silence (test_postgresql.py).
         server.ask(
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted", hall.kept.database
         )
-        standby.wait_for(r"^Desk: ", SOON_S)
+        standby.wait_for(r"^Desk: ", PATIENCE_S)
         hall.until_safe(0.75)
     finally:
         os.kill(active.pid, signal.SIGCONT)
-    active.wait_for(r"store_lost|scorer_replaced", SOON_S)  # whichever it learns first
-    assert active.wait(SOON_S) == 1
+    active.wait_for(r"store_lost|scorer_replaced", PATIENCE_S)  # whichever it learns first
+    assert active.wait(PATIENCE_S) == 1
     hall.until_safe(1)
     standby.stop()
     hall.check()
@@ -212,25 +212,25 @@ def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_a
     hall: Hall, server: Server
 ) -> None:
     active = hall.start("a")
-    active.wait_for(r"^Desk: ", SOON_S)
+    active.wait_for(r"^Desk: ", PATIENCE_S)
     standby = hall.start("b")
-    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    standby.wait_for(r"^Standby: store_in_use", PATIENCE_S)
     hall.until_safe(0.5)
     for table in hall.tables:
         table.say(3)
     server.stop()
     try:
-        active.wait_for(r"store_lost|people_store_broken", SOON_S)  # journal and people lie there: whichever is next
-        assert active.wait(SOON_S) == 1
+        active.wait_for(r"store_lost|people_store_broken", PATIENCE_S)  # journal and people lie there
+        assert active.wait(PATIENCE_S) == 1
         scorers = [standby, hall.start("a")]  # as systemd does
         for each in scorers:
-            each.wait_for(r"^Standby: store_unreachable", SOON_S)
+            each.wait_for(r"^Standby: store_unreachable", PATIENCE_S)
     finally:
         server.start()
     hall.until_safe(1)
     (one,) = [each for each in scorers if any(line.startswith("Desk") for line in each._seen)]
     (other,) = [each for each in scorers if each is not one]
-    other.wait_for(r"^Standby: store_in_use", SOON_S)
+    other.wait_for(r"^Standby: store_in_use", PATIENCE_S)
     for each in (other, one):
         each.stop()
     hall.check()

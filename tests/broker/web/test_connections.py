@@ -17,8 +17,8 @@ from broker.web import connections
 from broker.web.connections import ConnectionLimits, Connections, TimedProtocol
 from broker.web.server import DeskServer
 from tests.broker.web import sample
+from tests.patience import PATIENCE_S
 
-WAIT_S: Final = 60.0
 HERE: Final = "127.0.0.1"
 
 
@@ -35,7 +35,7 @@ def port_of(desk: DeskServer) -> int:
 
 def connected(desk: DeskServer, *, source: str = HERE) -> socket.socket:
     """Return a connection from an address of this machine."""
-    return socket.create_connection((HERE, port_of(desk)), WAIT_S, (source, 0))
+    return socket.create_connection((HERE, port_of(desk)), PATIENCE_S, (source, 0))
 
 
 def asks(one: socket.socket) -> bytes:

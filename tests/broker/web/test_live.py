@@ -18,8 +18,7 @@ from broker.web import HEARTBEAT, EventStreams, Renderer, Rendering, StreamPace,
 from broker.web.tables.dashboard import DashboardRenderer
 from tests import event_loop
 from tests.broker.web import sample
-
-DEADLINE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 def tell(view: DashboardView) -> bytes:
@@ -28,7 +27,7 @@ def tell(view: DashboardView) -> bytes:
 
 def run(steps: Callable[[], Awaitable[None]]) -> None:
     async def timed() -> None:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             await steps()
 
     event_loop.run(timed())

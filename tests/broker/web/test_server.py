@@ -4,7 +4,6 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Final
 
 import httpx
 import msgspec
@@ -16,8 +15,7 @@ from broker.web import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed
 from broker.web.server import DeskServer
 from tests import event_loop
 from tests.broker.web import sample
-
-DEADLINE_S: Final = 60
+from tests.patience import PATIENCE_S
 
 
 def data_of(lines: Iterator[str], name: str) -> DashboardView:
@@ -34,7 +32,7 @@ def has_ended(desk: DeskServer) -> bool:
     before = {one for one in threading.enumerate() if one.name == "desk"}
     desk.stop()
     for one in before:
-        one.join(DEADLINE_S)
+        one.join(PATIENCE_S)
     return not any(one.is_alive() for one in before)
 
 
@@ -114,7 +112,7 @@ def test_a_busy_machine_may_take_its_time_to_start_it(feed: ViewFeed, monkeypatc
         return is_alive(thread)
 
     monkeypatch.setattr(threading.Thread, "is_alive", look)
-    monkeypatch.setattr(server, "compile_pages", lambda: looked.wait(DEADLINE_S))
+    monkeypatch.setattr(server, "compile_pages", lambda: looked.wait(PATIENCE_S))
     with DeskServer(feed, port=0) as desk:
         assert looked.is_set()
         assert httpx.get(f"{desk.url}health").status_code == 200
@@ -157,7 +155,7 @@ def test_it_can_be_awaited_instead(feed: ViewFeed) -> None:
         async with httpx.AsyncClient(timeout=60) as client:
             assert (await client.get(f"{desk.url}health")).status_code == 200
         desk.stop()
-        await asyncio.wait_for(serving, DEADLINE_S)
+        await asyncio.wait_for(serving, PATIENCE_S)
 
     event_loop.run(steps())
 

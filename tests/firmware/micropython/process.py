@@ -7,8 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
 
+from firmware.sim.pico import SimulatedPico
+
 HERE: Final = Path(__file__).parent
 INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
+
+AT_ONCE: Final = 20
+"""As many steps leave no more garbage than the box has room for: it is collected between two commands only."""
 
 
 class MicroPython:
@@ -72,3 +77,43 @@ class RealBox:
         """Return which lamps are lit."""
         lit: list[int] = self._micropython.ask("lamps", self._number)
         return lit
+
+
+class RecordedBox:
+    """A box in CPython that remembers what was done to it and what it said, for MicroPython to do the same."""
+
+    def __init__(self, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...]) -> None:
+        self._ticks_us, self._now = ticks_us, ticks_us()
+        self._pico = SimulatedPico(lambda: self._now, boot, closed)
+        self._steps: list[tuple[object, ...]] = [("start", self._now, boot, closed)]
+        self._said: list[object] = [None]
+
+    def turn(self, incoming: bytes = b"") -> bytes:
+        """Run the main loop once."""
+        self._now = self._ticks_us()
+        said = self._pico.turn(incoming)
+        self._note(said.hex(), "turn", self._now, incoming.hex())
+        return said
+
+    def touch(self, seat: int, closed: int) -> None:
+        """Move a contact."""
+        self._now = self._ticks_us()
+        self._pico.touch(seat, closed)
+        self._note(None, "touch", self._now, seat, closed)
+
+    def lamps(self) -> list[int]:
+        """Return which lamps are lit."""
+        lit = self._pico.lamps()
+        self._note(lit, "lamps")
+        return lit
+
+    def _note(self, said: object, *step: object) -> None:
+        self._steps.append(step)
+        self._said.append(said)
+
+    def repeat_in(self, micropython: MicroPython) -> None:
+        """Do the same in MicroPython. Raises AssertionError where it says something else."""
+        number = next(micropython.numbers)
+        for at in range(0, len(self._steps), AT_ONCE):
+            said = micropython.ask("repeat", number, self._steps[at : at + AT_ONCE])
+            assert said == self._said[at : at + AT_ONCE]

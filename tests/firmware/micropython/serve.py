@@ -54,6 +54,11 @@ def lamps(box):
     return boxes[box][1].lamps()
 
 
+def repeat(box, steps):
+    """Do what was done to a box in CPython; give what came of each step."""
+    return [COMMANDS[name](box, *arguments) for name, *arguments in steps]
+
+
 def memory():
     """Say how many bytes are in use. They are collected between two commands, never within one."""
     return gc.mem_alloc()
@@ -220,6 +225,7 @@ COMMANDS = {
     "turn": turn,
     "touch": touch,
     "lamps": lamps,
+    "repeat": repeat,
     "memory": memory,
     "encode": encode,
     "split": split,

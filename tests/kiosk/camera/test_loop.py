@@ -19,6 +19,7 @@ from kiosk.camera.overlay import unmoved_tiles
 from kiosk.camera.thread import CameraThread
 from kiosk.table import TrayChecked
 from tests.kiosk.tables import EVENT, play
+from tests.patience import PATIENCE_S
 from tests.vision.live.tables import corners, heap, stray
 from vision.cameras.addresses import open_camera
 from vision.cameras.camera import Camera
@@ -29,7 +30,6 @@ from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 from vision.sim.table import SimulatedTable, SimulatedTile
 
 PLAY: Final = play(1)
-LONG_S: Final = 120.0
 
 
 def laid(seat: Seat, of: PlannedPlay = PLAY) -> list[list[SimulatedTile | None]]:
@@ -46,13 +46,13 @@ class Watching:
 
     def look(self) -> TrayChecked:
         """Wait for the next look at a tray."""
-        while not isinstance(seen := self.told.get(timeout=LONG_S), TrayChecked):
+        while not isinstance(seen := self.told.get(timeout=PATIENCE_S), TrayChecked):
             pass
         return seen
 
     def health(self) -> str | None:
         """Wait for news of the camera."""
-        while not isinstance(seen := self.told.get(timeout=LONG_S), CameraHealth):
+        while not isinstance(seen := self.told.get(timeout=PATIENCE_S), CameraHealth):
             pass
         return seen.code
 
@@ -121,7 +121,7 @@ def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> No
     thread.start()
     try:
         thread.look_for(PLAY)
-        while not isinstance(seen := told.get(timeout=LONG_S), TrayChecked):
+        while not isinstance(seen := told.get(timeout=PATIENCE_S), TrayChecked):
             pass
     finally:
         thread.stop()

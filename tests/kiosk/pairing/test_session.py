@@ -54,11 +54,11 @@ from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
 from kiosk.practice.session import SIMULATED
 from tests.broker.web import sample
+from tests.patience import PATIENCE_S
 from vision.cameras.addresses import open_camera
 from vision.cameras.camera import Camera
 from vision.errors import CameraMissingError
 
-SOON_S: Final = 120.0
 EVENT: Final = "cup-2026"
 CODE: Final = "12345678"
 KEY: Final = SigningKey.new()
@@ -371,7 +371,7 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
 
     def ask(offer: PairingOffer, _key: SigningKey) -> Pairing:
         asked.put(offer)
-        answer = answers.get(timeout=SOON_S)
+        answer = answers.get(timeout=PATIENCE_S)
         if isinstance(answer, KioskError):
             raise answer
         return answer
@@ -379,19 +379,19 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
     desk, offer = PairingDesk(unpaired_settings(own).paired, "", ask), PairingOffer("desk", 8136, CODE)
     desk.scanned(NotScanned("scan_unknown", pairing_text(offer), 0))
     desk.scanned(NotScanned("scan_unknown", "4006381333931", 0))
-    desk.step(SOON_S)
-    assert (desk.form.ask, asked.get(timeout=SOON_S)) == ("asking", offer)
+    desk.step(PATIENCE_S)
+    assert (desk.form.ask, asked.get(timeout=PATIENCE_S)) == ("asking", offer)
     answers.put(PairingRefused("pairing_over"))
-    desk.step(SOON_S)
+    desk.step(PATIENCE_S)
     assert (desk.form.ask, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
     desk.put(offer)  # still in view
-    desk.step(SOON_S)
+    desk.step(PATIENCE_S)
     assert (desk.form.ask, asked.empty()) == ("code", True)
     for key in "87654321":
         desk.key(key)
     desk.key("enter")
     answers.put(PAIRING)
-    desk.step(SOON_S)
+    desk.step(PATIENCE_S)
     assert (desk.done, desk.form.ask, desk.form.table) == (True, "paired", 3)
     assert KioskSettings(own).config.table == 3
 
@@ -407,7 +407,7 @@ def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
     seeing = OfferCamera(partial(open_camera, f"pictures:{tmp_path}"), told.put)
     seeing.start()
     try:
-        assert told.get(timeout=SOON_S) == offer
+        assert told.get(timeout=PATIENCE_S) == offer
     finally:
         seeing.stop()
 
@@ -426,7 +426,7 @@ def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_an
     seeing = OfferCamera(missing, lambda _: None)
     with caplog.at_level("INFO", "homologue.kiosk"):
         seeing.start()
-        assert enough.wait(SOON_S)
+        assert enough.wait(PATIENCE_S)
         seeing.stop()
     assert [one.msg for one in caplog.records] == [{"event": "camera", "code": "camera_missing"}]
 

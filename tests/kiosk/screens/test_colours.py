@@ -124,7 +124,8 @@ def test_seats_are_told_apart_by_shape_without_any_colour(one: Seat, other: Seat
     assert (covered[0] ^ covered[1]).sum() >= (covered[0] | covered[1]).sum() / 8
 
 
-LINEAR: Final = linear(tuple(range(256)))
+LIGHT: Final = (linear(tuple(range(256)))[:, None] * TO_XYZ[1]).astype(np.float32)
+"""How bright each amount of red, of green and of blue is."""
 
 
 @cache
@@ -133,7 +134,8 @@ def luminance(scene: str, *, quiet: bool) -> np.ndarray:
     view = glaring() if scene == GLARE else scene_of(scene)
     surface = pygame.Surface(SIZE)
     table(quiet=quiet).draw(surface, view)
-    lit: np.ndarray = LINEAR[pixels(surface)] @ TO_XYZ[1]
+    red, green, blue = np.moveaxis(pixels(surface), 2, 0)
+    lit: np.ndarray = LIGHT[red, 0] + LIGHT[green, 1] + LIGHT[blue, 2]
     return lit
 
 

@@ -1,6 +1,7 @@
 """Whatever is refused at a table is told in a sentence: no code of ours stands on a player's or an arbiter's screen."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -88,10 +89,17 @@ NEVER_TOLD: Final = {
 """Codes in those sources that no table's screen can have to tell, by why."""
 
 
-def arriving() -> set[str]:
+@cache
+def told() -> frozenset[str]:
+    """Return every code in those sources."""
+    return frozenset(
+        code for source in SOURCES for file in _files(ROOT / source) for code, _ in in_source(file.read_text())
+    )
+
+
+def arriving() -> frozenset[str]:
     """Return every code that can arrive at a table's screen."""
-    codes = {code for source in SOURCES for file in _files(ROOT / source) for code, _ in in_source(file.read_text())}
-    return codes.difference(*NEVER_TOLD.values()).union(OF_PAIRING)
+    return told().difference(*NEVER_TOLD.values()).union(OF_PAIRING)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -110,5 +118,4 @@ def test_no_refusal_shows_its_code(language: str) -> None:
 
 def test_what_is_never_told_is_given_by_somebody() -> None:
     """Else the list would excuse a code that comes back some day as one that a screen has to tell."""
-    codes = {code for source in SOURCES for file in _files(ROOT / source) for code, _ in in_source(file.read_text())}
-    assert sorted(set().union(*NEVER_TOLD.values()) - codes) == []
+    assert sorted(set().union(*NEVER_TOLD.values()) - told()) == []

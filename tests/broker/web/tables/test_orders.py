@@ -29,6 +29,7 @@ from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.test_auth import HOSTILE, logged_in, token_of
 from tests.examples import COSTLY
+from tests.patience import PATIENCE_S
 
 EVENT: Final = "cup"
 ID: Final = re.compile(r'name="id" value="([0-9a-f]{32})"')
@@ -309,7 +310,7 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
         heard = room.enter_context(table_of(broker, known, 1))
         line = DeskLink(EVENT, auth, Address(broker.host, broker.port, "desk", known.password("desk")), sessions)
         line.start()
-        assert line.wait(10.0)
+        assert line.wait(PATIENCE_S)
         line.orders.give(OrderGiven((2,), "pause", 0, "why", "Anne"), account, "", sample.tables())
         line.orders.give(OrderGiven((1,), "extra_time", 5, "why", "Anne"), account, "", sample.tables())
         order = message_of(heard)
