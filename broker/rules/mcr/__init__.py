@@ -21,7 +21,10 @@ from broker.rules.mcr.fan import (
     fan_value,
     ids_by_library_name,
     mahjong_gb,
+    mcr_waits,
     meld_from_table,
+    shanten,
+    shanten_and_useful,
 )
 from broker.rules.mcr.hand import (
     KNITTED,
@@ -47,7 +50,6 @@ from broker.rules.mcr.referee import (
     RUNS,
     Hu,
     Judge,
-    MeldKind,
     PlayState,
     SeatTiles,
     StepRefused,
@@ -56,12 +58,6 @@ from broker.rules.mcr.referee import (
     legal_actions,
     open_play,
     replay_actions,
-    tiles_left,
-)
-from broker.rules.mcr.shanten import (
-    mcr_waits,
-    shanten,
-    shanten_and_useful,
 )
 from broker.rules.mcr.turns import (
     DOES,

@@ -42,7 +42,7 @@ def test_a_meld_is_told_by_its_middle_tile_and_whether_it_is_concealed(text: str
 
 
 def test_importing_the_rules_of_fan_does_not_import_the_library() -> None:
-    asked = "import broker.cli.calculators, broker.rules.mcr.shanten, sys; print('MahjongGB' in sys.modules)"
+    asked = "import broker.cli.calculators, broker.rules.mcr.fan, sys; print('MahjongGB' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
