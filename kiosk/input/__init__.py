@@ -1,5 +1,15 @@
 """Buttons, keys and touches of a table: what they mean, and the forms and panels that they fill in."""
 
+from kiosk.input.buttons import (
+    AGREEING,
+    BACK_NS,
+    END_NS,
+    GRACE_NS,
+    PATIENCE_NS,
+    ButtonInput,
+    TableButtons,
+    WindowClosing,
+)
 from kiosk.input.forms import (
     FU_FROM,
     Form,
@@ -10,19 +20,7 @@ from kiosk.input.forms import (
     press_form_key,
     press_win_key,
 )
-from kiosk.input.keyboard import (
-    AGREEING,
-    BACK_NS,
-    END_NS,
-    GRACE_NS,
-    PATIENCE_NS,
-    ButtonInput,
-    Keyboard,
-    NoPin,
-    PinChecker,
-    TableButtons,
-    WindowClosing,
-)
+from kiosk.input.keyboard import Keyboard, NoPin, PinChecker
 from kiosk.input.panel import (
     INFRACTIONS_SHOWN,
     REASONS,

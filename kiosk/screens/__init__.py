@@ -7,23 +7,8 @@ from kiosk.screens.device import (
     remedy,
     with_remedy,
 )
-from kiosk.screens.drawing import (
-    EDGE,
-    GROUND,
-    HAN,
-    HINT,
-    LOWERED,
-    PANEL,
-    SMALLEST,
-    TEXT,
-    Align,
-    Appearance,
-    Colour,
-    Fonts,
-    Hand,
-    TextPen,
-    chinese_font,
-)
+from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, SMALLEST, TEXT, Align, Appearance, Colour, Hand, TextPen
+from kiosk.screens.fonts import HAN, HINT, Fonts, chinese_font
 from kiosk.screens.layout import (
     FINGER,
     ScreenLayout,
@@ -31,10 +16,7 @@ from kiosk.screens.layout import (
     TouchTarget,
     seats_around,
 )
-from kiosk.screens.restoring import (
-    fault_sentences,
-    tray_verdict,
-)
+from kiosk.screens.riichi_views import Scores, SessionView, planned_riichi_view, session_view, sheet_view
 from kiosk.screens.seats import (
     sticks,
 )
@@ -42,6 +24,7 @@ from kiosk.screens.table import (
     TableScreen,
     current_screen,
 )
+from kiosk.screens.tray import fault_sentences, tray_verdict
 from kiosk.screens.views import (
     AcceptingView,
     CallView,
@@ -55,17 +38,12 @@ from kiosk.screens.views import (
     RecordedView,
     RestoringView,
     ResultView,
-    Scores,
     ScreenView,
     SeatingView,
-    SessionView,
     StatusLine,
     TimeView,
     may_pair,
-    planned_riichi_view,
     screen_view,
-    session_view,
-    sheet_view,
     stopped_view,
     with_counting,
     with_keeping,

@@ -73,8 +73,8 @@ from kiosk.table.plan import (
     may_renew,
 )
 from kiosk.table.sequence_watch import SequenceWatch, Unexpected
+from kiosk.table.session import LINES, RiichiSession, SessionEntry, sheet_pages
 from kiosk.table.state import (
-    LINES,
     QUIET,
     SETTLE_NS,
     Declaration,
@@ -82,8 +82,6 @@ from kiosk.table.state import (
     FinishedPlay,
     Light,
     Phase,
-    RiichiSession,
-    SessionEntry,
     Table,
     TrayProblem,
     minutes_left,
@@ -92,7 +90,6 @@ from kiosk.table.state import (
     played_ms,
     profile_of,
     riichi_session_of,
-    sheet_pages,
 )
 from kiosk.table.trays import (
     BLANK,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker.protocol import SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
-from broker.protocol.arbiter_session import BY_PIN, GIVEN, nonce_of, scope_of
-from broker.protocol.sealed_pin import PinPlace
+from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
 from kiosk.arbiter_pin import remove_hash
 from kiosk.config import PIN_TOLD_FILE
 from kiosk.input import (

@@ -8,12 +8,12 @@ from typing import Final
 import pygame
 import pytest
 
-from kiosk.screens.shown import EACH_NS, ScreenCheck, is_unplugged
+from kiosk.screens.window import EACH_NS, ScreenCheck, is_unplugged
 
 READ_BACK: Final = """
 import sys
 import pygame
-from kiosk.screens.shown import is_black
+from kiosk.screens.window import is_black
 
 pygame.display.init()
 surface = pygame.display.set_mode((320, 200))
@@ -23,7 +23,7 @@ if sys.argv[1] == "shown":
     pygame.display.flip()
 else:
     pygame.display.flip = lambda: None  # a driver that takes pictures and shows none
-    from kiosk.screens.shown import _renderers
+    from kiosk.screens.window import _renderers
     video = _renderers()
     renderer = video.Renderer.from_window(video.Window.from_display_module())
     renderer.draw_color = (0, 0, 0, 255)
