@@ -72,6 +72,9 @@ def read_script(path: Path) -> Script:
 AGAIN_S: Final = 2.0
 """If nothing has come of what they did, they do it again."""
 
+PATIENCE: Final = 30
+"""Looks at a river or a hand that cannot be read, before they pass it over."""
+
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
 
@@ -104,6 +107,8 @@ class People:
         self._state: Table | None = None
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
+        self._looks = 0
+        """How often they have looked in vain at what is shown: a play that cannot be read holds nobody up."""
         self.failed: Exception | None = None
         """Why they cannot go on: the script does not fit what the table has seen."""
         self._changed = threading.Event()
@@ -177,17 +182,18 @@ class People:
         """Show rivers and hands one after the other where the play is kept, then go on."""
         keeping = self._keeping
         if keeping is None or keeping.asked is None:
-            begins = course.laid and not state.kept and state.may_keep
+            tried = self._shown is not None and self._shown[0] == play.round
+            begins = course.laid and not tried and not state.kept and state.may_keep
             self._type(OPENS if begins else TAKES)
             return
         shown = (play.round, keeping.asked.seat, keeping.asked.part)
         if self._shown != shown:
-            self._shown = shown
+            self._shown, self._looks = shown, 0
             self._trays.spread(_on_the_table(play.set, course.laid.get(keeping.asked.seat, LaidSeat()), shown[2]))
-        elif keeping.seen.laid is None and keeping.asked.part == "river" and not course.laid[keeping.asked.seat].river:
-            self._type(PASSES)
-        else:
-            self._type(TAKES)
+            return
+        self._looks += not keeping.ready
+        nothing = keeping.asked.part == "river" and not course.laid[keeping.asked.seat].river
+        self._type(PASSES if self._looks > PATIENCE or (nothing and keeping.seen.laid is None) else TAKES)
 
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)

@@ -16,6 +16,7 @@ from vision.errors import RiverUnclearError
 from vision.geometry import Picture, Points, Quad, rectangle
 from vision.hand_groups import ROW, hand_groups, rotation_by, rows_by_height, tile_sides
 from vision.layout import RIM, colours_on
+from vision.plane import Flags
 from vision.reading import Corners, TileRead
 
 IN_ROW: Final = 6
@@ -28,7 +29,10 @@ _BESIDE: Final = (0.9, 1.5)
 
 _USUAL: Final = 1.05
 _NEITHER: Final = 20.0
-"""L*a*b* units: what differs so much from the backs is none."""
+"""L*a*b* units: what differs so much from backs and cloth is something else."""
+
+_ALIKE: Final = 12.0
+"""L*a*b* units: shadows and lamps change the one colour by as much as this in which backs and cloth differ."""
 
 _APART: Final = 0.8
 """Of a tile's width, from middle to middle: what is nearer to a tile is none beside it."""
@@ -65,13 +69,13 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     A place where none was read holds an unread tile if it has the colour of the backs, and is a gap if it has that of
     the cloth. Raises RiverUnclearError where it has neither, no tile was read, or they do not lie in rows of six.
     """
-    tiles, back = _backs(picture, reads)
+    tiles, back, cloth = _backs(picture, reads)
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
     angle = np.pi / 2 - _long_axis(quads)
     found, problem = list[RiverRead](), RiverUnclearError("the river has no rows")
     for half_turn in (0.0, np.pi):
         try:
-            found.append(_in_order(picture, tiles, quads, back, angle + half_turn))
+            found.append(_in_order(picture, tiles, quads, (back, cloth), angle + half_turn))
         except RiverUnclearError as error:
             problem = error
     if not found:
@@ -79,22 +83,43 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     return min(found, key=lambda river: river.called)
 
 
-def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points]:
-    """Return the tiles that were read, or have the colour of those and lie beside them; then that colour.
+def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points, Points]:
+    """Return the tiles, read or not; then the usual colour of their backs and that of the cloth, L*a*b*, shape (3,).
 
-    Others that the finder takes for tiles are bare table, or the seam between two.
+    Others that the finder takes for tiles are bare table, as a gap may be, or the seam between two. Raises
+    RiverUnclearError where no tile was read, or one that was not has neither colour.
     """
     read = [tile for tile in reads if tile.serial is not None]
     if not read:
         raise RiverUnclearError("no tile of this picture was read")
-    back = np.median(_colours(picture, [tile.quad for tile in read]), axis=0)
+    quads, seen = np.array([tile.quad for tile in read]), np.array([tile.quad for tile in reads])
+    back = np.median(_colours(picture, quads), axis=0)
+    across, down = quads[:, 1] - quads[:, 0], quads[:, 3] - quads[:, 0]
+    beside = np.concatenate([quads + step[:, None] for step in (across, -across, down, -down)])
+    cloth = np.median(_colours(picture, beside[_are_apart(beside, seen)]), axis=0)
     unread = [tile for tile in reads if tile.serial is None]
-    like = np.linalg.norm(_colours(picture, [tile.quad for tile in unread]) - back, axis=1) < _NEITHER
-    width, _ = tile_sides(np.array([tile.quad for tile in read]))
-    there = np.array([tile.quad for tile in read]).mean(axis=1)
-    spots = np.array([tile.quad for tile in unread]).reshape(-1, 4, 2).mean(axis=1)
-    apart = np.linalg.norm(spots[:, None] - there[None], axis=2).min(axis=1) > _APART * width
-    return [*read, *compress(unread, like & apart)], back
+    unread = list(compress(unread, _are_apart(np.array([tile.quad for tile in unread]), quads)))
+    colours = _colours(picture, [tile.quad for tile in unread])
+    backs = [_is_back(colour, back, cloth, "beside a tile") for colour in colours]
+    return [*read, *compress(unread, backs)], back, cloth
+
+
+def _are_apart(quads: Quad, others: Quad) -> Flags:
+    """Return which outlines, shape (n, 4, 2), are those of no other tile, nor of the seam between two."""
+    away = np.linalg.norm(quads.reshape(-1, 4, 2).mean(axis=1)[:, None] - others.mean(axis=1)[None], axis=2)
+    return np.asarray(away.min(axis=1) > _APART * tile_sides(others)[0])
+
+
+def _is_back(colour: Points, back: Points, cloth: Points, where: str) -> bool:
+    """Return whether a colour is that of the backs. Raises RiverUnclearError where it is not the cloth's either.
+
+    Also where these two are too much alike, or it is not twice as near to the one as to the other.
+    """
+    to_back, to_cloth = (float(np.linalg.norm(colour - usual)) for usual in (back, cloth))
+    near, far = sorted((to_back, to_cloth))
+    if near > min(_NEITHER, far / 2) or np.linalg.norm(back - cloth) < _ALIKE:
+        raise RiverUnclearError(f"{where}: neither a tile of this set nor the bare table")
+    return to_back < to_cloth
 
 
 def _colours(picture: Picture, quads: Sequence[Corners] | Quad) -> Points:
@@ -111,7 +136,9 @@ def _long_axis(quads: Quad) -> float:
     return float((np.angle(doubled) / 2) % np.pi)
 
 
-def _in_order(picture: Picture, tiles: Sequence[TileRead], quads: Quad, back: Points, angle: float) -> RiverRead:
+def _in_order(
+    picture: Picture, tiles: Sequence[TileRead], quads: Quad, colours: tuple[Points, Points], angle: float
+) -> RiverRead:
     """Read a river from its upper left, once it is turned by an angle."""
     level = quads @ rotation_by(angle).T
     middles = level.mean(axis=1)
@@ -125,8 +152,6 @@ def _in_order(picture: Picture, tiles: Sequence[TileRead], quads: Quad, back: Po
         spots = np.array([(left + place * pitch, y) for place, y in places]).reshape(-1, 1, 2)
         return _colours(picture, (spots + box) @ rotation_by(-angle).T)
 
-    beyond = heights[-1] + 1.1 * height
-    cloth = np.median(look([(at, y) for at in (-1, IN_ROW) for y in heights] + [(at, beyond) for at in (1, 4)]), axis=0)
     serials: list[int | None] = []
     sure = False
     for number, (row, y) in enumerate(zip(rows, heights, strict=True), 1):
@@ -136,19 +161,13 @@ def _in_order(picture: Picture, tiles: Sequence[TileRead], quads: Quad, back: Po
             raise RiverUnclearError(f"row {number} of the river is no row of {IN_ROW} tiles")
         empty = [place for place in range(end) if place not in held]
         for place, colour in zip(empty, look([(place, y) for place in empty]), strict=True):
-            held[place] = _unread_or_gap(colour, back, cloth, (number, place + 1))
+            where = f"row {number} of the river, place {place + 1}"
+            held[place] = None if _is_back(colour, *colours, where) else CALLED
         sure = sure or CALLED not in (held[0], held[IN_ROW - 1])
         serials += [held[place] for place in range(end)]
     while serials and serials[-1] == CALLED:
         serials.pop()
     return RiverRead(tuple(serials), sure)
-
-
-def _unread_or_gap(colour: Points, back: Points, cloth: Points, where: tuple[int, int]) -> int | None:
-    to_back, to_cloth = np.linalg.norm(colour - back), np.linalg.norm(colour - cloth)
-    if min(to_back, to_cloth) > _NEITHER or np.linalg.norm(back - cloth) < _NEITHER:
-        raise RiverUnclearError(f"row {where[0]} of the river, place {where[1]}: neither a tile nor the bare table")
-    return None if to_back < to_cloth else CALLED
 
 
 def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:

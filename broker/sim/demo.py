@@ -27,8 +27,17 @@ from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
 from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context
 from broker.rules import DEFAULT_MCR
-from broker.sim.demo_audit import Fact, audit_event, count_endings, evening_problems, facts, imps_of, luck_lines
-from broker.sim.demo_event import NAME, PLAYERS, list_devices, make_event, write_kiosk
+from broker.sim.demo_audit import (
+    Fact,
+    audit_event,
+    count_endings,
+    evening_problems,
+    facts,
+    imps_of,
+    kept_problems,
+    luck_lines,
+)
+from broker.sim.demo_event import KEEPS, NAME, PLAYERS, list_devices, make_event, people_file, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
 
@@ -158,6 +167,8 @@ class Demo:
         refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
         if not refused:
             problems.append("no tray was refused, though some were laid wrongly")
+        first = json.loads((self._folder / people_file(KEEPS)).read_bytes())["plays"][0]
+        problems += kept_problems(journal, KEEPS, first)
         tell_standings(view)
         _tell_plays([fact for fact in journal if fact["type"] == "result"])
         click.echo(f"Trays refused until they were right: {refused}.")
@@ -220,7 +231,7 @@ def make_evening(folder: Path, *, seed: int = 0) -> int:
     list_devices(folder, TABLES)
     for table in TABLES:
         script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": 700}
-        write_private(folder / f"table-{table}.plays.json", json.dumps(script, indent=1).encode())
+        write_private(folder / people_file(table), json.dumps(script, indent=1).encode())
     return HANDS * len(TABLES)
 
 

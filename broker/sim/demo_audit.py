@@ -65,6 +65,29 @@ def _fouled(journal: list[Fact]) -> Iterator[str]:
             yield f"deal {deal} was played in {count} forms"
 
 
+def kept_problems(journal: list[Fact], table: int, course: Mapping[str, Any]) -> Iterator[str]:
+    """Return what was not read as it lay after a play that was kept; `course` is the play as its people played it.
+
+    Nobody can see which way round a river lies if all its rows are full.
+    """
+    kept = [fact["seats"] for fact in journal if fact["type"] == "laid" and fact["table"] == table]
+    if len(kept) != 1:
+        yield f"table {table} kept {len(kept)} plays, should be 1"
+    for seat, laid in course["laid"].items() if kept else ():
+        seen, lay = _sorted(kept[0].get(seat, {})), _sorted(laid)
+        if seen != lay and seen != {**lay, "river": lay["river"][::-1]}:
+            yield f"{seat} of the play that table {table} kept: {seen}, should be {lay}"
+
+
+def _sorted(laid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return what lay before a seat: the river as it was discarded, without gaps, and the rest in any order."""
+    return {
+        "river": [serial for serial in laid.get("river", ()) if serial],
+        "melds": sorted(map(sorted, laid.get("melds", ()))),
+        "hand": sorted(laid.get("hand") or ()),
+    }
+
+
 def points_of(result: Fact) -> dict[str, int]:
     """Score one play as OEDMC rules 1 and 2 say."""
     winners, discarder = result["winners"], result["discarder"]

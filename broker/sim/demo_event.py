@@ -129,6 +129,11 @@ def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
     return deals, sets
 
 
+def people_file(table: int) -> str:
+    """Return the name of the file that says what people at a table do."""
+    return f"table-{table}.plays.json"
+
+
 def write_people(folder: Path, plays: Mapping[int, Sequence["StagedPlay"]], reaction_ms: int = REACTION_MS) -> None:
     """Write what the people at each table do, with what their tables and arbiters need."""
     Credentials.ensure(folder / "credentials.json", max(plays))
@@ -137,7 +142,7 @@ def write_people(folder: Path, plays: Mapping[int, Sequence["StagedPlay"]], reac
     list_devices(folder, plays)
     for table, course in plays.items():
         script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
-        write_private(folder / f"table-{table}.plays.json", script.encode())
+        write_private(folder / people_file(table), script.encode())
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:

@@ -318,7 +318,7 @@ def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> La
     seen = [seen_tile(read, of.play.set) for read in reads]
     if any(tile.face_up for tile in seen):
         return LaidObservation(of, problem="hand_face_up")
-    if any(tile.foreign for tile in seen):
+    if any(tile.foreign and tile.serial is not None for tile in seen):  # a gap may look like a tile of another colour
         return LaidObservation(of, problem="hand_foreign")
     read = {tile.serial for tile in seen if tile.serial is not None}
     if 2 * len(read & _serials(of.play, of.seat)) <= len(read) and read:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from msgspec import structs
 
@@ -14,13 +15,15 @@ from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
-from kiosk.sim import People, Script, ScriptedPlay
+from kiosk.sim import PATIENCE, People, Script, ScriptedPlay
 from kiosk.table import Phase, PlayKept
 from kiosk.uplink import CAMERA
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right
+from vision.reader import quad_corners
+from vision.reading import TileRead
 from vision.sim.camera import SimulatedCamera
-from vision.sim.scene import lay_hand
+from vision.sim.scene import lay_hand, lay_river
 from vision.sim.table import SimulatedTable, SimulatedTile
 
 WISHED = structs.replace(plan(play(1), play(2)), keep_plays=True)
@@ -175,6 +178,24 @@ def test_more_than_a_journal_can_hold_is_not_taken_for_a_hand(recorded: Standing
     assert looked_at(trays, of).problem == "river_unclear"
 
 
+def test_a_gap_that_is_taken_for_a_tile_of_another_colour_is_a_gap(recorded: Standing) -> None:
+    present = recorded.program.state.play
+    assert present is not None
+    river = [serial for row in present.order["east"] for serial in row][:9]
+    trays = SimulatedTable()
+    trays.spread(
+        lay_river([SimulatedTile(present.set, serial) if at != 7 else None for at, serial in enumerate(river)])
+    )
+    with SimulatedCamera("sim://tray?width=1280&height=720&blur=0.5&tilt=3", world=trays) as camera:
+        picture = camera.frame()
+    reads = {read.serial: read for read in read_hand(picture).reads if read.serial is not None}
+    beside, further = (np.array(reads[river[at]].quad) for at in (6, 8))
+    gap = quad_corners((beside + further) / 2)
+    seen = (*reads.values(), TileRead(None, None, gap, 0.0, 0.0, foreign=True))
+    found = laid_tiles(LaidTiles(present, "east", "river"), picture, seen)
+    assert found.laid == LaidSeat((*river[:7], 0, river[8]), gaps=True), found.problem
+
+
 class NoFingers:
     """Nobody presses a button here."""
 
@@ -209,6 +230,19 @@ def test_simulated_people_show_every_river_and_hand_to_the_camera(recorded: Stan
     assert {seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in one_told.seats.items()} == {
         seat: structs.replace(one, hand=tuple(sorted(one.hand or ()))) for seat, one in laid.items()
     }
+
+
+def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: Standing) -> None:
+    laid = {seat: LaidSeat((5,)) for seat in SEATS}
+    script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
+    keys = list[str]()
+    people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
+    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+    assert (recorded.phase, told(recorded)) == (Phase.RESTORING, [])
 
 
 def test_no_program_keeps_anything_by_itself(recorded: Standing) -> None:

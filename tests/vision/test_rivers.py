@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +43,18 @@ def test_a_covered_number_is_a_tile_and_no_gap() -> None:
     inner = (slice(int(top) + 12, int(bottom) - 12), slice(int(left) + 12, int(right) - 12))
     picture[inner] = picture[int(bottom) - 10, int(left) + 20]
     assert river_of(picture).serials == tuple(None if serial == 100 else serial for serial in RIVER)
+
+
+def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike() -> None:
+    picture = river_picture(RIVER)
+    reads = [
+        replace(read, serial=None) if read.serial == 100 else read for read in read_picture(picture, close=False).reads
+    ]
+    quad = next(read.quad for read in reads if read.serial is None)
+    cv2.fillConvexPoly(picture, np.array(quad, dtype=np.int32), (40, 40, 220))
+    for read in (read_river, read_hand):
+        with pytest.raises(RiverUnclearError, match="neither"):
+            read(picture, reads)
 
 
 def test_a_few_tiles_alone_are_read() -> None:

@@ -16,7 +16,7 @@ from broker.protocol import SEATS, Confirmed, LogMessage, Restored, Result, Seat
 from broker.rules import Outcome
 from broker.scorer.service import Scorer
 from broker.scorer.view import as_json
-from broker.sim.demo_audit import audit_event, facts, luck_lines
+from broker.sim.demo_audit import audit_event, facts, kept_problems, luck_lines
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
 
@@ -161,6 +161,29 @@ def test_a_place_or_imp_that_is_wrong_in_the_standings_is_named_with_its_player(
         writer.writerows(lines)
     who = lines[4]["player"]
     assert found(tmp_path, view) == [f"standings.csv: {[(who, before), (who, after)]}"]
+
+
+LAID: Final[dict[str, dict[str, Any]]] = {
+    "east": {"river": [5, 0, 7], "melds": [[1, 2, 3]], "hand": [9, 8]},
+    "south": {"river": [44], "hand": None},
+}
+
+
+def kept(*seats: dict[str, Any]) -> list[str]:
+    """Return what is wrong where these were read at table 2, each from what lay there."""
+    journal = [{"type": "laid", "table": 2, "seats": one} for one in seats]
+    return list(kept_problems(journal, 2, {"laid": LAID}))
+
+
+def test_a_kept_play_is_held_against_what_lay_there_whichever_way_round_a_river_was_seen() -> None:
+    turned = {"east": {"river": [7, 0, 0, 5], "melds": [[3, 1, 2]], "hand": [8, 9]}, "south": {"river": [44]}}
+    assert kept(LAID) == kept(turned) == []
+    assert kept() == ["table 2 kept 0 plays, should be 1"]
+    assert kept(LAID, LAID) == ["table 2 kept 2 plays, should be 1"]
+    for part, read in (("river", [5, 8]), ("melds", [[1, 2, 4]]), ("hand", [9])):
+        (problem,) = kept({**LAID, "east": {**LAID["east"], part: read}})
+        assert problem.startswith("east of the play that table 2 kept")
+    assert len(kept({"south": LAID["south"]})) == 1
 
 
 @pytest.mark.parametrize("name", ["de#mo", "de?mo", "100%20", "a b"])
