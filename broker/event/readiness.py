@@ -78,7 +78,7 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
     elif deals and not read_shares(folder):
         yield RuleError(
             "no_shares",
-            N_("nobody has a share of {file}: lost with this machine, no deal opens again", file=DEALS_KEY),
+            N_("nobody has a share of {file}: if this machine is lost, no deal can be opened", file=DEALS_KEY),
         )
     draws = read_draws(folder)
     if draws and draws[-1].is_open:

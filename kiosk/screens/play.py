@@ -347,7 +347,7 @@ def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
         TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
         TextLine(_("If they were laid for another deal, that work is lost."), LARGE, TEXT),
     )
-    answers = KeyButton("y", _("Yes, lay them anew")), KeyButton("back", _("No, leave them"), "strong")
+    answers = KeyButton("y", _("Yes, lay them again")), KeyButton("back", _("No, leave them"), "strong")
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), answers)
 
 

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from broker.rules import KINDS, RuleError
-from broker.rules.mcr import count_fan, fan, shanten
+from broker.rules.mcr import count_fan, fan
+from broker.rules.mcr.fan import shanten
 from tests.broker.rules.mcr.hands import hand, meld, situation, tiles
 
 BARE = hand("345p 67s 33z", "8s", "123m", "888p")
