@@ -17,7 +17,7 @@ from typing import Final
 
 import click
 
-from broker.console import json_option
+from broker.console import FILE, json_option
 from broker.files import PRIVATE
 from broker.version import program_version
 
@@ -65,7 +65,7 @@ def tell(examined: Examined, *, as_json: bool) -> int:
 JSON_OPTION: Final = json_option()
 BUNDLE_OPTION: Final = click.option(
     "--bundle",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write findings, versions, configuration and logs, without secrets, into this ZIP file.",
 )
 

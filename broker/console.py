@@ -3,6 +3,7 @@
 Commands raise what is wrong, and the command `homologue` reports it: nothing else prints an error.
 """
 
+import errno
 import json
 import os
 import sys
@@ -60,7 +61,7 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
         return [problem for several in found for problem in several] if all(found) else []
     code = getattr(error, "code", None)
     if isinstance(code, str) and type(error).__module__.partition(".")[0] in ROOMS:
-        return [(code, str(error))]
+        return [(code, (isinstance(error, OSError) and error.strerror) or str(error))]
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
         text = f"{where}{error.strerror or error}"
@@ -126,26 +127,39 @@ class AskedOption(click.Option):
             raise MissingOption(problems_of(missing), as_json=wants_json()) from None
 
 
-class Existing(click.Path):
-    """A file or folder that is read, so that it has to be there; `-` is standard input where that is allowed."""
+class PathType(click.Path):
+    """A file or folder; `-` is standard input where that is allowed.
 
-    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True, allow_dash: bool = False) -> None:
-        super().__init__(file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=Path)
+    What is wrong with it is refused as everything else is: it is no mistake on the command line.
+    """
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401 - click's way
-        """Return the path. Raises CommandError `file_missing`."""
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if not (self.allow_dash and str(path) == "-") and not path.exists():
-            raise CommandError("file_missing", f"{path}: there is no such {'folder' if not self.file_okay else 'file'}")
+    def __init__(
+        self, *, exists: bool = False, file_okay: bool = True, dir_okay: bool = True, allow_dash: bool = False
+    ) -> None:
+        super().__init__(exists, file_okay, dir_okay, allow_dash=allow_dash, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401, ARG002 - click's way
+        """Return the path. Raises CommandError `file_missing` or `file_failed`, and PermissionError."""
+        path = Path(os.fsdecode(value))
+        if self.allow_dash and str(path) == "-":
+            return path
+        if not path.exists():
+            if self.exists:
+                raise CommandError("file_missing", f"{path}: there is no such {'file' if self.file_okay else 'folder'}")
+        elif not (self.dir_okay if path.is_dir() else self.file_okay):
+            is_there, wanted = ("file", "folder") if self.dir_okay else ("folder", "file")
+            raise CommandError("file_failed", f"{path} is a {is_there}, not a {wanted}")
+        elif self.exists and not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return path
 
 
-EXISTING_FILE: Final = Existing(dir_okay=False)
-EXISTING_FOLDER: Final = Existing(file_okay=False)
-
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
-FOLDER: Final = click.Path(file_okay=False, path_type=Path)
-EXISTING: Final = Existing()
+ANY: Final = PathType()
+FILE: Final = PathType(dir_okay=False)
+FOLDER: Final = PathType(file_okay=False)
+EXISTING: Final = PathType(exists=True)
+EXISTING_FILE: Final = PathType(exists=True, dir_okay=False)
+EXISTING_FOLDER: Final = PathType(exists=True, file_okay=False)
 
 
 def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterator[T]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from broker.console import EXISTING_FILE, problems_of
+from broker.console import EXISTING_FILE, FILE, problems_of
 from broker.logs import get_logger, set_up_logs
 from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
@@ -42,9 +42,7 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 
 @click.command(short_help="Run one table.")
 @click.argument("config", type=EXISTING_FILE, required=False)
-@click.option(
-    "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
-)
+@click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 @click.option("--pair", "anew", is_flag=True, help="Pair the device again before starting.")
 @click.option("--practice", is_flag=True, help="Run a practice table: no CONFIG, hardware or broker needed.")
 @click.option("--language", help="Practice: en, fr, zh, or another language that has a catalogue.")

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct, structs
 
+from broker.coded_error import reason
 from broker.key_files import open_key
 from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, TableNo
 from broker.protocol.link import Address
@@ -274,8 +275,8 @@ class KioskSettings:
             if not self.paired:
                 return msgspec.toml.decode(content, type=Config)
             own = msgspec.toml.decode(content, type=UnpairedConfig)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadConfiguration(f"{path}: {error}") from None
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadConfiguration(f"{path}: {reason(error)}") from None
         return own.with_table(self._beside / own.paired)
 
     def _check_devices(self, path: Path) -> None:
@@ -290,7 +291,7 @@ class KioskSettings:
             try:
                 parse(address)
             except BadAddress as error:
-                raise BadConfiguration(f"{path}: devices.{setting}: {error}") from None
+                raise BadConfiguration(f"{path}: devices.{setting}: {reason(error)}") from None
 
     def beside(self, name: str) -> Path:
         """Return a path that the configuration names."""
@@ -371,7 +372,7 @@ class KioskSettings:
                 raise BadConfiguration(f"broker.password_file: everybody may read or write {path}: chmod 640 it")
             password = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise BadConfiguration(f"broker.password_file: {error}") from None
+            raise BadConfiguration(f"broker.password_file: {reason(error)}") from None
         if not password:
             raise BadConfiguration(f"broker.password_file: {path} is empty")
         return password
@@ -418,8 +419,8 @@ def unpaired_settings(path: Path) -> UnpairedSettings:
     """Read what a configuration says of the device. Raises BadConfiguration, also where it names its table itself."""
     try:
         said = msgspec.toml.decode(path.read_bytes(), type=UnpairedConfig)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{path}: {error}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadConfiguration(f"{path}: {reason(error)}") from None
     beside = path.resolve().parent
     kind, _, rest = said.devices.camera.partition(":")
     camera = f"{kind}:{beside / rest}" if kind == "pictures" else said.devices.camera

@@ -18,8 +18,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Result, Taken, decode, encode
-from broker.protocol.signing import fact_hash
+from broker.coded_error import reason
+from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Result, Taken, decode_fact, encode
+from broker.protocol.signing import fact_hash, kept_form
 from kiosk.errors import JournalBroken, JournalFull
 from kiosk.journal_file import JournalFile
 from kiosk.table import Event, Restarted
@@ -94,7 +95,7 @@ class TableJournal(JournalFile):
             for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
                 yield _EVENTS.decode(event)
         except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise JournalBroken(f"an event cannot be read: {error}") from None
+            raise JournalBroken(f"an event cannot be read: {reason(error)}") from None
 
     @property
     def last_wall(self) -> int | None:
@@ -131,6 +132,14 @@ class TableJournal(JournalFile):
         before = self._hash_of(seq - 1)
         return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
 
+    def _signed_anew(self, body: bytes, seq: int) -> bytes:
+        """Return a fact that is here the same way, with all that it says, be it that only a newer program knows it."""
+        said = msgspec.json.decode(kept_form(body), type=dict[str, object])
+        said.pop("signature", None)
+        said |= {"seq": seq, "device": self.device, "before": self._hash_of(seq - 1)}
+        content = msgspec.json.encode(said).removesuffix(b"}")
+        return b'%b,"signature":"%b"}' % (content, self.key.sign_bytes(content).encode())
+
     def _hash_of(self, seq: int) -> str | None:
         """Return the hash of a fact as the scorer has it, or as it is here; None where neither is known."""
         head = self._read("head")
@@ -157,11 +166,11 @@ class TableJournal(JournalFile):
         rows = self._store.execute(waiting, (first,)).fetchall()
         self._store.execute("UPDATE outbox SET seq = -seq WHERE state <> 'safe' AND seq >= ?", (first,))
         for seq, body in rows:
-            message = self._signed(decode(LogMessage, body), seq if in_place else max(self.last_seq, self.upto) + 1)
+            number = seq if in_place else max(self.last_seq, self.upto) + 1
             self._store.execute(
                 "UPDATE outbox SET seq = ?, body = ?, state = iif(code IN (?, ?), state, 'open'),"
                 " code = iif(code IN (?, ?), code, NULL) WHERE seq = ?",
-                (message.seq, encode(message), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
+                (number, self._signed_anew(body, number), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
             )
 
     @property
@@ -172,7 +181,7 @@ class TableJournal(JournalFile):
 
     def unsent(self) -> tuple[LogMessage, ...]:
         """Return the facts for which no receipt has come, in order."""
-        return tuple(decode(LogMessage, body) for body in self.unsent_bodies())
+        return tuple(decode_fact(body) for body in self.unsent_bodies())
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
         """Return the same as the bytes that were signed."""
@@ -206,29 +215,30 @@ class TableJournal(JournalFile):
         return self._write(lambda: sum(map(self._take_in, bodies)))
 
     def _take_in(self, body: bytes) -> bool:
-        fact = decode(LogMessage, body)
+        fact = decode_fact(body)
         known = "SELECT 1 FROM outbox WHERE id = ?"
         if self._store.execute(known, (fact.id,)).fetchone():
             return False
-        used = self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (fact.seq,)).fetchone()
-        if used:
-            body = encode(fact := self._signed(fact, max(self.last_seq, self.upto) + 1))
-        elif self._hash_of(fact.seq - 1) not in (None, fact.before):
-            body = encode(fact := self._signed(fact, fact.seq))
-        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (fact.seq, fact.id, body))
+        number = fact.seq
+        if self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (number,)).fetchone():
+            number = max(self.last_seq, self.upto) + 1
+            body = self._signed_anew(body, number)
+        elif self._hash_of(number - 1) not in (None, fact.before):
+            body = self._signed_anew(body, number)
+        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (number, fact.id, body))
         return True
 
     def results(self) -> frozenset[tuple[int, int]]:
         """Return round and deal of the results that were accepted here and that the scorer has, or is to have."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
-        facts = [decode(LogMessage, body).fact for (body,) in rows]
+        facts = [decode_fact(body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
 
     def result(self, round_: int, deal: int) -> LogMessage | None:
         """Return the last result of a play, whatever the scorer has said of it; None: there is none."""
         rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
         for (body,) in rows:
-            message = decode(LogMessage, body)
+            message = decode_fact(body)
             fact = message.fact
             if isinstance(fact, Result) and (fact.round, fact.deal) == (round_, deal):
                 return message
@@ -275,7 +285,7 @@ class TableJournal(JournalFile):
         for seq, body in rows:
             if due is None or seq != shared - 1 or fact_hash(body) != due:
                 break
-            shared, due = seq, decode(LogMessage, body).before
+            shared, due = seq, decode_fact(body).before
         return shared
 
     def _reopen(self, receipt: Receipt) -> None:

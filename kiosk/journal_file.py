@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO, TypeVar
 
+from broker.coded_error import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
 from broker.protocol import Refused
@@ -94,7 +95,7 @@ class JournalFile:
         try:
             self._lock = self._open_lock(path.with_suffix(".lock"))
         except OSError as error:
-            raise JournalBroken(f"{path}: {error}") from None
+            raise JournalBroken(f"{path}: {reason(error)}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -104,14 +105,14 @@ class JournalFile:
             self.key = key or open_device_key(path.with_name(KEY_FILE))
         except OSError as error:
             self._lock.close()
-            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {error}") from None
+            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {reason(error)}") from None
         try:
             self._open_somewhere()
         except (sqlite3.DatabaseError, OSError, Refused) as error:
             self.close()
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-                raise JournalFull(f"{path}: {error}") from None
-            raise JournalBroken(f"{path}: {error}") from None
+                raise JournalFull(f"{path}: {reason(error)}") from None
+            raise JournalBroken(f"{path}: {reason(error)}") from None
 
     def _open_lock(self, path: Path) -> TextIO:
         """Open the lock; one that is there already is enough where the card takes no writes."""
@@ -354,7 +355,7 @@ class JournalFile:
                 other.execute("UPDATE about SET value = '' WHERE key = 'boot'")
                 other.commit()
             except sqlite3.OperationalError as error:
-                raise JournalFull(f"{path}: {error}") from None
+                raise JournalFull(f"{path}: {reason(error)}") from None
 
     def _sign_old(self) -> None:
         """Sign facts that have no signature yet, once the file is open."""

@@ -17,8 +17,8 @@ from kiosk.table import Event, Phase, PlayKept, Table
 STEPS: Final[tuple[tuple[Seat, LaidPart], ...]] = tuple((seat, part) for seat in SEATS for part in ("river", "hand"))
 """What is read, in this order."""
 
-OPENS, TAKES, PASSES, GAPS, LEAVES = "k", "enter", "n", "g", "back"
-"""Keys."""
+OPENS, TAKES, PASSES, GAPS, BACK, LEAVES = "k", "enter", "n", "g", "back", "q"
+"""Keys. `BACK` goes one step back, from the first one out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Keeping:
     play: PlannedPlay
     at: int = 0
     seats: dict[Seat, LaidSeat] = field(default_factory=dict)
-    winning: int | None = None
+    apart: tuple[Seat, int] | None = None
+    """The winning tile, where it lay apart, and before whom."""
     gaps: bool = True
     """Whether claimed tiles have left gaps in the rivers."""
     observation: LaidObservation = LaidObservation()  # noqa: RUF009 - frozen
@@ -43,12 +44,34 @@ class Keeping:
         return LaidTiles(self.play, *STEPS[self.at]) if self.at < len(STEPS) else None
 
     @property
+    def others(self) -> dict[Seat, LaidSeat]:
+        """What was read but for what is looked at now, which is read anew where somebody has gone back to it."""
+        of = self.asked
+        had = self.seats.get(of.seat) if of else None
+        if of is None or had is None:
+            return self.seats
+        less = (
+            structs.replace(had, river=(), gaps=False)
+            if of.part == "river"
+            else structs.replace(had, hand=None, melds=())
+        )
+        rest = {seat: one for seat, one in self.seats.items() if seat != of.seat}
+        return rest if less == LaidSeat() else {**rest, of.seat: less}
+
+    @property
+    def whole(self) -> bool:
+        """Whether every river and every hand with its melds was read."""
+        return all(
+            seat in self.seats and self.seats[seat].river and self.seats[seat].hand is not None for seat in SEATS
+        )
+
+    @property
     def seen(self) -> LaidObservation:
         """What is seen of that; of what was looked at before, nothing."""
         seen = self.observation
         if seen.of != self.asked:
             return LaidObservation(self.asked)
-        taken = set[int]().union(*map(_serials, self.seats.values()))
+        taken = set[int]().union(*map(_serials, self.others.values()))
         if seen.laid is not None and _serials(seen.laid) & taken:
             return replace(seen, laid=None, problem="laid_taken")
         return seen
@@ -63,19 +86,26 @@ class Keeping:
         seen = self.seen
         if seen.of is None or seen.laid is None:
             return self
-        had, new = self.seats.get(seen.of.seat, LaidSeat()), seen.laid
+        had, new = self.others.get(seen.of.seat, LaidSeat()), seen.laid
         both = (
             structs.replace(had, river=new.river, gaps=new.gaps)
             if seen.of.part == "river"
             else structs.replace(had, hand=new.hand, melds=new.melds)
         )
-        winning = self.winning if seen.winning is None else seen.winning
-        return replace(self, at=self.at + 1, seats={**self.seats, seen.of.seat: both}, winning=winning)
+        now = self.passed()
+        apart = now.apart if seen.winning is None else (seen.of.seat, seen.winning)
+        return replace(now, seats={**now.seats, seen.of.seat: both}, apart=apart)
+
+    def passed(self) -> "Keeping":
+        """Go on without what is looked at now."""
+        of = self.asked
+        stale = of is not None and of.part == "hand" and self.apart is not None and self.apart[0] == of.seat
+        return replace(self, at=self.at + 1, seats=self.others, apart=None if stale else self.apart)
 
     def laid(self, at: int) -> PlayKept:
         """Return what lay there, as the table takes it."""
         seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
-        return PlayKept(at=at, seats=seats, winning=self.winning)
+        return PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
 
 
 def _serials(laid: LaidSeat) -> set[int]:
@@ -107,13 +137,19 @@ class KeepDesk:
                 return False
             self.now = Keeping(state.play)
             return True
-        if key == LEAVES or keeping.asked is None:
+        if keeping.asked is None or key == LEAVES or (key == BACK and not keeping.at):
             self.now = None
-            return key == LEAVES  # any other key is for what comes after
-        if key == GAPS:
+            return key in (BACK, LEAVES)  # after the last step any other key is for what comes after
+        return self._step(keeping, key, now)
+
+    def _step(self, keeping: Keeping, key: str, now: int) -> bool:
+        """Take a key of one step."""
+        if key == BACK:
+            self.now = replace(keeping, at=keeping.at - 1)
+        elif key == GAPS:
             self.now = replace(keeping, gaps=not keeping.gaps)
         elif key == PASSES:
-            self._go_on(replace(keeping, at=keeping.at + 1), now)
+            self._go_on(keeping.passed(), now)
         elif key == TAKES:
             if keeping.ready:
                 self._go_on(keeping.taken(), now)

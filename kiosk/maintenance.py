@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, AskedOption, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_json, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
@@ -62,9 +62,7 @@ def import_journal(config: Path, card: Path) -> None:
 
 @table.command("run")
 @CONFIG
-@click.option(
-    "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
-)
+@click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 def run(config: Path, picture: Path | None) -> None:
     """Run one table as a service: its kiosk is started again whenever it ends or hangs.
 
@@ -129,12 +127,15 @@ class Takeover:
 
 
 def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: SigningKey | None = None) -> Takeover:
-    """Take a dead device's journal into this device's. Raises JournalBroken, JournalInUse, JournalFull."""
+    """Take a dead device's journal into this device's; its facts alone where this one has begun, or cannot play it.
+
+    Raises JournalBroken, JournalInUse, JournalFull.
+    """
     key = key or open_device_key(own.with_name(KEY_FILE))
     with _copied(card) as copy, closing(_opened(copy, whose, key)) as dead:
         facts = _checked(dead)
         with closing(TableJournal(own, whose, key)) as journal:
-            if not journal.empty:
+            if not (journal.empty and _is_playable(dead)):
                 return Takeover(whole=False, facts=journal.take_in(facts))
         # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
         _put_in_place(dead, own)
@@ -191,13 +192,20 @@ def _opened(copy: Path, whose: JournalOwner, key: SigningKey) -> TableJournal:
 
 
 def _checked(dead: TableJournal) -> tuple[bytes, ...]:
-    """Read all of it: every event is played, every fact that has no receipt is given."""
+    """Read and return every fact that has no receipt."""
     try:
-        JournaledTable(dead, wall=lambda: 0)
         dead.unsent()
         return dead.unsent_bodies()
     except Refused as refused:
         raise JournalBroken(f"a fact on the card cannot be read: {refused.text}") from None
+
+
+def _is_playable(dead: TableJournal) -> bool:
+    """Return whether this program can play every event; a newer one may have written others."""
+    with suppress(JournalBroken):
+        JournaledTable(dead, wall=lambda: 0)
+        return True
+    return False
 
 
 def _put_in_place(dead: TableJournal, own: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import Struct
 
+from broker.coded_error import reason
 from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
 from firmware.sim.box import BoxFingers
 from kiosk.camera.observations import LaidPart
@@ -65,8 +66,8 @@ def read_script(path: Path) -> Script:
     """Read a script. Raises BadConfiguration."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Script)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BadConfiguration(f"{path}: {error}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadConfiguration(f"{path}: {reason(error)}") from None
 
 
 AGAIN_S: Final = 2.0

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.files import make_folder
-from broker.protocol import LogMessage, decode
+from broker.protocol import decode_fact
 from broker.protocol.signing import is_signed_by
 
 FILE: Final = "table.sqlite"
@@ -146,7 +146,7 @@ def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) ->
     """Return whether each fact in a spare is signed with a device's key, or on the card too; and nothing in it acts."""
     known = {body for (body,) in card.execute("SELECT body FROM outbox")}
     more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
-    signed = all(is_signed_by(key, body, decode(LogMessage, body).signature) for body in more)
+    signed = all(is_signed_by(key, body, decode_fact(body).signature) for body in more)
     acts = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
     return signed and spare.execute(acts).fetchone() is None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from broker.console import EXISTING_FILE, json_option, progress, report
+from broker.console import ANY, EXISTING_FILE, json_option, progress, report
 from broker.i18n import N_, Translator, languages
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureMissingError, VisionError
@@ -120,7 +120,7 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
 
 
 @click.command(short_help="Read pictures of tile backs.")
-@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=ANY)
 @json_option("Print one JSON object per picture and line, including errors.")
 @click.option(
     "--expected",
@@ -131,7 +131,7 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
 )
 @click.option(
     "--overlay",
-    type=click.Path(path_type=Path),
+    type=ANY,
     help="Write the picture with each tile's verdict, and below it each tile with its serial, the doubtful first, "
     "to a PNG or JPEG file, or to a folder for several pictures.",
 )

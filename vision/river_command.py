@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from broker.console import EXISTING_FILE, progress
+from broker.console import ANY, EXISTING_FILE, progress
 from vision.enrolled.file import read_complete
 from vision.picture import load_picture
 from vision.reader import read_picture
@@ -14,7 +14,7 @@ from vision.rivers import read_hand, read_river
 
 SEAT_NAMES: Final = ("east", "south", "west", "north")
 
-PICTURE: Final = (click.Choice(SEAT_NAMES), click.Path(path_type=Path))
+PICTURE: Final = (click.Choice(SEAT_NAMES), ANY)
 
 
 @click.command("laid", short_help="Read rivers, melds and hands from pictures.")

@@ -20,14 +20,15 @@ from urllib.parse import urlsplit
 import click
 
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
-from broker.console import EXISTING_FILE, EXISTING_FOLDER
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
 from broker.event.event import open_event
 from broker.event.halls import read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
 from broker.mqtt.access import PROBER
 from broker.mqtt.brokers import Kind
-from broker.mqtt.certificates import ANEW_BEFORE, FOLDER, Certificates, utc_now
+from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
+from broker.mqtt.certificates import FOLDER as TLS
 from broker.mqtt.process import probe_broker
 from broker.mqtt.programs import broker_program
 from broker.output import EVENT
@@ -49,7 +50,7 @@ Look = Callable[[], Iterator[Finding]]
 @click.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
-@click.option("--backup", type=click.Path(file_okay=False, path_type=Path), help="Folder with copies of the event.")
+@click.option("--backup", type=FOLDER, help="Folder with copies of the event.")
 @click.option("--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Minutes a copy may be old.")
 @JSON_OPTION
 @BUNDLE_OPTION
@@ -154,7 +155,7 @@ def _broker(kind: Kind) -> Iterator[Finding]:
 
 
 def _certificates(folder: Path) -> Iterator[Finding]:
-    if not (folder / FOLDER).exists():
+    if not (folder / TLS).exists():
         yield Finding(
             "no_certificates",
             "the event has no certificates",
@@ -211,7 +212,7 @@ def _no_head() -> Finding:
 
 
 def _secrets(folder: Path) -> Iterator[Finding]:
-    names = ("credentials.json", "event.key", "deals.json", "sets.json", PEOPLE_FILE, f"{FOLDER}/*.key")
+    names = ("credentials.json", "event.key", "deals.json", "sets.json", PEOPLE_FILE, f"{TLS}/*.key")
     found = [path for name in names for path in sorted(folder.glob(name)) if path.stat().st_mode & 0o077]
     for path in found:
         yield Finding(

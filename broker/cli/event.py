@@ -27,6 +27,7 @@ from broker.cli.players import event_checkin, event_final, event_players, event_
 from broker.cli.rating import event_rating
 from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
 from broker.cli.scorer_process import host_names, show_first_link
+from broker.coded_error import reason
 from broker.console import EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
@@ -544,7 +545,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     try:
         listed = msgspec.convert(said, ListedDevice)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
     note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])

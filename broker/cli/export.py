@@ -14,7 +14,7 @@ from broker.cli.people import note_faces_shown
 from broker.cli.profile import load_profile
 from broker.cli.score import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
-from broker.console import EXISTING, EXISTING_FILE, Existing, working
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
@@ -38,8 +38,8 @@ LANGUAGE = click.option(
 
 F = TypeVar("F", bound=Callable[..., None])
 
-FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING)
-SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=Existing(allow_dash=True))
+FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING_FOLDER)
+SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=PathType(exists=True, allow_dash=True))
 EMBARGOED = click.option(
     "--embargoed", is_flag=True, help="Include results of deals that have not been played at every table."
 )
@@ -57,9 +57,7 @@ def _file(command: F) -> F:
             command(*args, output=output, **said)
 
     force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
-    output = click.option(
-        "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write [default: standard output]."
-    )
+    output = click.option("--output", type=FILE, help="File to write [default: standard output].")
     return cast("F", output(force(exporting)))
 
 

@@ -18,7 +18,8 @@ from typing import Final, Literal
 import click
 
 from broker.cli.card import prepare_card
-from broker.console import CommandError, said_as_json, say
+from broker.coded_error import reason
+from broker.console import EXISTING_FOLDER, FOLDER, CommandError, said_as_json, say
 from broker.files import write_file
 
 Role = Literal["table", "scorer"]
@@ -96,9 +97,7 @@ class Wishes:
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what `install` and `uninstall` share."""
-    command = click.option(
-        "--root", type=click.Path(file_okay=False, path_type=Path), default="/", help="Root folder of the machine."
-    )(command)
+    command = click.option("--root", type=FOLDER, default="/", help="Root folder of the machine.")(command)
     command = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")(command)
     return click.argument("role", type=click.Choice(["table", "scorer"]))(command)
 
@@ -111,12 +110,12 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--read-only", is_flag=True, help=f"A table: the card is not written, but for a partition {DATA}.")
 @click.option(
     "--card",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=EXISTING_FOLDER,
     help="Not this machine: the boot partition of a card, which installs itself when it is first started.",
 )
 @click.option(
     "--packages",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=EXISTING_FOLDER,
     help="With --card: the folder with the packages for it.  [default: build/deb]",
 )
 @said_as_json
@@ -167,7 +166,7 @@ def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: 
             card, role, packages, [*options, *(["--locked"] if asked.locked else [])], dry_run=dry_run
         )
     except OSError as error:
-        raise CommandError("card_unwritten", str(error)) from error
+        raise CommandError("card_unwritten", f"{error.filename or card}: {reason(error)}") from error
     for file in chosen:
         say(f"put {file.name} on the card", package=file.name)
     if not dry_run:
@@ -187,7 +186,7 @@ def _take(found: list[Step], root: Path, *, dry_run: bool) -> None:
         try:
             step.do()
         except (OSError, subprocess.CalledProcessError) as error:
-            raise CommandError("install_failed", str(error)) from error
+            raise CommandError("install_failed", f"{step.what}: {reason(error)}") from error
     if not changed:
         say("Nothing to do.", step=None)
     elif not dry_run and _is_running(root):

@@ -27,7 +27,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Who needs which commands. What is in none of them is shown with this machine's."""
 
 SHORT: Final = ("fan", "furiten", "imp", "points", "referee", "riichi", "score", "session")
-"""Calculators that are called without `rules` too: scripts rely on these names."""
+"""Calculators that are called without `rules` too: scripts rely on these names. So is `event par`."""
 
 MOVED: Final[Mapping[str, str]] = {
     "cards": "event.cards",
@@ -129,6 +129,9 @@ class Homologue(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command, by its name of today or of before."""
+        if cmd_name == "par":
+            event = load_command("event")
+            return event.get_command(ctx, cmd_name) if isinstance(event, click.Group) else None
         path = MOVED.get(cmd_name) or (f"rules.{cmd_name}" if cmd_name in SHORT else cmd_name)
         command = load_command(path) if "." not in cmd_name else None
         if command and cmd_name in MOVED and not ctx.resilient_parsing:

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from broker.cli import options
-from broker.console import EXISTING, json_option, said_as_json, say, watched
+from broker.console import EXISTING, FILE, json_option, said_as_json, say, watched
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -55,7 +55,7 @@ OPTIONS: Final = (
     click.option("--print", "tables_shown", is_flag=True, help="Print the rounds as tables."),
     options.excel_option,
     click.option("--force", is_flag=True, help="Overwrite an existing file or movement."),
-    click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write, CSV or .xlsx."),
+    click.option("--output", type=FILE, help="File to write, CSV or .xlsx."),
     click.option("--iterations", type=click.IntRange(min=0), help="Number of search steps, instead of a time limit."),
     click.option(
         "--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time limit of the search."
@@ -180,9 +180,6 @@ def write_movement(
     click.echo(summary.measures_in_words(measured), err=True)
 
 
-FILE = EXISTING
-
-
 @click.group(short_help="Make, check and repair movements: who plays which deal, where and when.")
 def movement() -> None:
     """Plan who plays which deal, at which table and seat, in which round.
@@ -210,8 +207,8 @@ def movement() -> None:
 @click.option(
     "--copies", type=int, help="Carriers of each deal [default: 1; with 16 players and 5 rounds of one deal 4]."
 )
-@click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
-@click.option("--event", type=FILE, help="Write the movement into this event's folder.")
+@click.option("--teams", type=EXISTING, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
+@click.option("--event", type=EXISTING, help="Write the movement into this event's folder.")
 @search_options
 def movement_new(
     *,
@@ -261,8 +258,8 @@ def movement_new(
 
 
 @movement.command("take", short_help="Copy a movement from a file into an event.")
-@click.argument("file", type=FILE)
-@click.option("--event", type=FILE, required=True, help="Folder of the event.")
+@click.argument("file", type=EXISTING)
+@click.option("--event", type=EXISTING, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="Replace the existing movement.")
 @said_as_json
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
@@ -290,9 +287,9 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
 
 
 @movement.command("check", short_help="Check a movement.")
-@click.argument("file", type=FILE)
+@click.argument("file", type=EXISTING)
 @click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal [default: what most deals need].")
-@click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
+@click.option("--teams", type=EXISTING, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
 @json_option("Print one JSON object; the exit code is 0.")
 def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_json: bool) -> None:
     """List everything that is wrong with a movement, by code and line, and measure its quality.
@@ -326,8 +323,8 @@ def _at_line(fault: MovementFault, lines: Sequence[int]) -> MovementProblem:
 
 
 @movement.command("repair", short_help="Plan the rest of an event again.")
-@click.argument("file", type=FILE)
-@click.option("--played", type=FILE, help="CSV file of the plays that took place [default: none].")
+@click.argument("file", type=EXISTING)
+@click.option("--played", type=EXISTING, help="CSV file of the plays that took place [default: none].")
 @click.option("--absent", multiple=True, help="Player who has left; may be repeated.")
 @click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player by another one.")
 @search_options

@@ -1,4 +1,4 @@
-"""`homologue event par`: what simulated players make of an event's deals."""
+"""`homologue par`: what simulated players make of an event's deals."""
 
 import json
 import os
@@ -52,8 +52,8 @@ def event_par(
     on there the next time. The same seed gives the same counts.
 
     \b
-    homologue event par my-event
-    homologue event par my-event --deal 3 --plays 5000
+    homologue par my-event
+    homologue par my-event --deal 3 --plays 5000
     """
     event = open_event(folder)
     payments = _payments(event)

@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from broker.coded_error import reason
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
@@ -87,7 +88,7 @@ def parse_profile(path: Path) -> str:
             )
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none
-        raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+        raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
 
 
 @click.group(short_help="List, show and check rule profiles.")

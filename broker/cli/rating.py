@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,17 +12,21 @@ import click
 
 from broker.console import EXISTING, json_option, working
 from broker.export.document import read_document, restore_event
-from broker.i18n import N_
+from broker.i18n import N_, languages
+from broker.output import deliver
 from broker.rules import RuleError
 from broker.scorer.snapshot import open_part
 from broker.scorer.stored_event import open_stored_event
-from broker.scoring import EventStrength, Interval, Ledger, joint_strength
+from broker.scoring import EventStrength, Ledger, joint_strength
+from broker.web.i18n import translators
+from broker.web.results.luck import RatedPlayer, rating_page
 
 
 class RatedEvent(NamedTuple):
     """An event of a rating. `names` are its players' by id, as they are told from those of other events."""
 
     name: str
+    title: str
     ledger: Ledger
     names: Mapping[str, str]
     written: Mapping[str, str]
@@ -31,8 +35,11 @@ class RatedEvent(NamedTuple):
 
 @click.command("rating", short_help="Rate players over several events, with what luck leaves open.")
 @click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page for any browser instead.")
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True, help="Of the page.")
+@click.option("--force", is_flag=True, help="Overwrite an existing page.")
 @json_option()
-def event_rating(events: tuple[Path, ...], *, as_json: bool) -> None:
+def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool, as_json: bool) -> None:
     """Rate players over several events: folders, or documents written by `homologue export json --whole`.
 
     Players are compared only with those who held the same tiles. Each strength, in IMPs a play against average
@@ -41,7 +48,7 @@ def event_rating(events: tuple[Path, ...], *, as_json: bool) -> None:
 
     \b
     homologue event rating autumn winter spring
-    homologue event rating season/*.json --json
+    homologue event rating season/*.json --page rating.html --language fr
     """
     with working("Reading events"):
         rated = [_rated(path) for path in events]
@@ -49,8 +56,14 @@ def event_rating(events: tuple[Path, ...], *, as_json: bool) -> None:
     found = joint_strength([(one.ledger, one.names.__getitem__) for one in rated])
     if found is None:
         raise RuleError("too_few_plays", N_("too little has been played by all tables to rate anybody"))
-    told = _told(rated, found)
-    click.echo(json.dumps(told, ensure_ascii=False) if as_json else "\n".join(_as_text(told)))
+    rows, names = _rows(rated, found), [one.name for one in rated]
+    if page is not None:
+        titles = [one.title for one in rated]
+        deliver(rating_page(translators()[language], titles, found, rows), page, source=None, force=force)
+    elif as_json:
+        click.echo(json.dumps(_told(names, found, rows), ensure_ascii=False))
+    else:
+        click.echo("\n".join(_as_text(len(names), found, rows)))
 
 
 def _rated(path: Path) -> RatedEvent:
@@ -64,7 +77,9 @@ def _rated(path: Path) -> RatedEvent:
         if times > 1:
             text = N_("{event}: {count} players are called {name}", event=event.name, count=times, name=name)
             raise RuleError("same_name", text)
-    return RatedEvent(event.name, snapshot.ledger, names, {names[player]: written[player] for player in names})
+    return RatedEvent(
+        event.name, event.plan.title, snapshot.ledger, names, {names[player]: written[player] for player in names}
+    )
 
 
 @contextmanager
@@ -96,35 +111,34 @@ def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
             raise RuleError("other_imps", text)
 
 
-def _told(rated: Sequence[RatedEvent], found: EventStrength) -> dict[str, Any]:
+def _rows(rated: Sequence[RatedEvent], found: EventStrength) -> list[RatedPlayer]:
+    """Return all players, the strongest first."""
     written: dict[str, str] = {}
     for one in rated:
         written.update(one.written)
     names = sorted(found.names, key=lambda name: (-(found.strengths[name].estimate or 0.0), name))
+    return [
+        RatedPlayer(written[name], found.played[found.number[name]], found.strengths[name], stronger)
+        for name, stronger in zip(names, found.ahead(names), strict=True)
+    ]
+
+
+def _told(events: Sequence[str], found: EventStrength, rows: Iterable[RatedPlayer]) -> dict[str, Any]:
     return {
-        "events": [one.name for one in rated],
+        "events": events,
         "plays": found.plays,
         "deals": found.deals,
         "reliability": found.reliability._asdict(),
-        "players": [
-            {
-                "name": written[name],
-                "plays": found.played[found.number[name]],
-                "strength": found.strengths[name]._asdict(),
-                "stronger": stronger,
-            }
-            for name, stronger in zip(names, found.ahead(names), strict=True)
-        ],
+        "players": [{**row._asdict(), "strength": row.strength._asdict()} for row in rows],
     }
 
 
-def _as_text(told: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{len(told['events'])} events, {told['plays']} plays of {told['deals']} deals"
-    reliability = {name: f"{100 * part:.0f}" for name, part in told["reliability"].items()}
-    yield "Strength in these results: {estimate} % ({low} to {high} %)".format(**reliability)
+def _as_text(events: int, found: EventStrength, rows: Iterable[RatedPlayer]) -> Iterator[str]:
+    yield f"{events} events, {found.plays} plays of {found.deals} deals"
+    share, low, high = (f"{100 * (part or 0):.0f}" for part in found.reliability)
+    yield f"Strength in these results: {share} % ({low} to {high} %)"
     yield "  plays  strength, IMPs per play  stronger"
-    for one in told["players"]:
-        strength = Interval(**one["strength"])
-        ahead = "-" if one["stronger"] is None else f"{100 * one['stronger']:.0f} %"
-        interval = f"{strength.estimate:+.2f} ({strength.low:+.2f} to {strength.high:+.2f})"
-        yield f"{one['plays']:7}  {interval:>23}  {ahead:>8}  {one['name']}"
+    for row in rows:
+        ahead = "-" if row.stronger is None else f"{100 * row.stronger:.0f} %"
+        interval = f"{row.strength.estimate:+.2f} ({row.strength.low:+.2f} to {row.strength.high:+.2f})"
+        yield f"{row.plays:7}  {interval:>23}  {ahead:>8}  {row.name}"

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from broker.cli.profile import load_profile
-from broker.console import Existing, json_option
+from broker.console import PathType, json_option
 from broker.export.pmn.check import JUDGE_NAMES, JudgeName, describe_record, judge_named, judged_verdicts, read_verdicts
 from broker.export.pmn.notation import write_record
 
-FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Existing(allow_dash=True))
+FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PathType(exists=True, allow_dash=True))
 
 
 @click.group(short_help="Check and show records of plays (PMN).")

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from broker.cli.mjlog.check import riichi_check
 from broker.cli.profile import load_riichi_rules as chosen
 from broker.cli.stream import answer_each
-from broker.console import json_option, said_as_json, say
+from broker.console import FILE, json_option, said_as_json, say
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
 from broker.files import write_whole
 from broker.i18n import N_, Message
@@ -392,7 +392,7 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
 
 
 @click.command("table", short_help="Show or print the points table.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="PDF file to write, one A4 page.")
+@click.option("--output", type=FILE, help="PDF file to write, one A4 page.")
 @rules_option
 @language_option
 def riichi_table(output: Path | None, rules: str, language: Language) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from broker.cli.people import note_faces_shown
-from broker.cli.stream import read_line
-from broker.console import EXISTING, EXISTING_FILE, CommandError, json_option
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, json_option
+from broker.event.file_io import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep
@@ -18,7 +18,7 @@ from broker.scorer.stored_event import open_stored_event
 
 
 @click.command("rivers", short_help="Find how a play went from its rivers and melds.")
-@click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING)
+@click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING_FOLDER)
 @click.argument("laid", metavar="LAID", type=EXISTING_FILE)
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
 @click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
@@ -41,7 +41,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_
         play = room.play((table, round_))
     except KeyError:
         raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
-    found, hand = find_play(room.event, play, read_line(laid.read_text(encoding="utf-8"), LaidPlay))
+    found, hand = find_play(room.event, play, read_json(laid, LaidPlay))
     if save and found.irregular:
         raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
     if save:

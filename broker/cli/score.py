@@ -13,7 +13,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from broker.cli.profile import load_either_profile
 from broker.cli.stream import error_answer, input_lines, read_line, write_answer
-from broker.console import json_option
+from broker.coded_error import reason
+from broker.console import ANY, json_option
 from broker.event.stages import read_part
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
@@ -259,7 +260,7 @@ def _decoded(path: Path, kind: type[T]) -> T:
     except OSError as error:
         raise ValueError(error.strerror) from None
     except (Refused, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(reason(error)) from None
     return found
 
 
@@ -358,8 +359,8 @@ def _members(event: Event, teams: Path | None) -> Teams:
 @click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
-@click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')
-@click.option("--previous", type=click.Path(path_type=Path), help="Output of this command for the previous session.")
+@click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
+@click.option("--previous", type=ANY, help="Output of this command for the previous session.")
 @click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
 @click.option(
     "--without-standing",

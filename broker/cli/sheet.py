@@ -8,7 +8,7 @@ from msgspec import Struct
 from broker.cli.profile import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
-from broker.console import EXISTING_FOLDER
+from broker.console import EXISTING_FOLDER, FILE
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import write_whole
 from broker.i18n import languages
@@ -37,7 +37,7 @@ class SheetEvent(Struct):
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
-@click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF file instead of text.")
+@click.option("--pdf", "file", type=FILE, help="Write a PDF file instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,
     table: int | None,

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from broker.coded_error import reason
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import Refused, refuse_duplicate_names
@@ -48,7 +49,7 @@ def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=str(error)[:300])) from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=reason(error)[:300])) from None
 
 
 def publish(path: Path, content: bytes) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
 
+from broker.coded_error import reason
 from broker.errors import BadEvent
 from broker.files import write_private
 from broker.i18n import N_
@@ -190,7 +191,7 @@ def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
         )
         raise BadEvent(missing.text, [missing]) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=str(error)))
+        wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=reason(error)))
         raise BadEvent(wrong.text, [wrong]) from None
 
 
@@ -263,7 +264,7 @@ def _read_profile(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise BadEvent(f"{path.name}: {error}") from None
+        raise BadEvent(f"{path.name}: {reason(error)}") from None
 
 
 PLAYERS: Final = "players.csv"

@@ -17,6 +17,7 @@ import tomli_w
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from broker.coded_error import reason
 from broker.errors import BadEvent
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
@@ -225,7 +226,7 @@ def read_plan(folder: Path) -> Plan:
     try:
         plays, _, problems = decode_movement(path.read_bytes(), BookedPlay)
     except OSError as error:
-        unreadable = RuleError("malformed", N_("{where}: {problem}", where=MOVEMENT, problem=str(error)))
+        unreadable = RuleError("malformed", N_("{where}: {problem}", where=MOVEMENT, problem=reason(error)))
         raise BadEvent(unreadable.text, [unreadable]) from None
     wrong = [
         RuleError(one.code, N_("{file}, line {line}: {problem}", file=MOVEMENT, line=one.line, problem=one.text))

@@ -26,7 +26,7 @@ from broker.export.printed_results import (
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal
-from broker.scorer.highlights import deal_highlights, event_highlights, highlight_text
+from broker.scorer.highlights import TITLES, deal_highlights, event_highlights, highlight_text
 from broker.scorer.sheets import deal_sheet
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
@@ -56,8 +56,11 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
         for one in snapshot.standings[:LEADERS]
     ]
     stories = [
-        _("Deal {number}: {text}", number=one.deal, text=highlight_text(_, one, signed_text))
-        for one in event_highlights(snapshot)
+        (
+            _(TITLES[kind]),
+            [_("Deal {number}: {text}", number=one.deal, text=highlight_text(_, one, signed_text)) for one in of_kind],
+        )
+        for kind, of_kind in event_highlights(snapshot).items()
     ]
     strength = event_strength(snapshot.ledger)
     luck = []
@@ -74,7 +77,7 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
         ]
     lines = [
         *_part(_("Standings"), leaders),
-        *_part(_("Worth talking about"), stories),
+        *(line for title, texts in stories for line in _part(title, texts)),
         *_part(_("Luck and strength"), luck),
         *_part(
             _("How to read a page"),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from broker.coded_error import reason
 from broker.event import PLAYERS, Event
 from broker.event.file_io import CsvRow, flatten_errors, read_csv
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
@@ -50,7 +51,7 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
     except RuleError as problem:
         raise RuleError("bad_players", problem.text) from None
     except OSError as error:
-        raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+        raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
     return _entrants(rows, path.name)
 
 

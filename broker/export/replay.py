@@ -21,7 +21,7 @@ from broker.export.pmn.event import event_records
 from broker.export.pmn.record import PmnRecord
 from broker.i18n import N_, Translator
 from broker.protocol import SEATS
-from broker.rules import SEAT_INDEX, RuleError
+from broker.rules import RuleError, seat_wind
 from broker.scorer.stored_event import StoredEvent
 from broker.terms import SEAT_NAMES
 
@@ -108,8 +108,12 @@ def _words(_: Translator) -> dict[str, Any]:
         "turn": _("turn {turn}", turn="{turn}"),
         "before": _("Turn before"),
         "after": _("Next turn"),
+        "all": _("All seats"),
         "over": _("The play was over before this turn."),
-        "note": _("All tables after the same turn of one seat. A dashed tile: when it was discarded is not proved."),
+        "note": _(
+            "All tables after the same turn of one seat; ← and → or a swipe go on. "
+            "A dashed tile: when it was discarded is not proved."
+        ),
         "none": _("No play of this event is known step by step."),
         "seats": [_(SEAT_NAMES[seat]) for seat in SEATS],
         "did": {letter: _(text) for letter, text in DID.items()},
@@ -117,16 +121,17 @@ def _words(_: Translator) -> dict[str, Any]:
 
 
 def _play(record: PmnRecord, kept: Mapping[tuple[int, int], HandRecord], _: Translator) -> dict[str, Any]:
-    """Return one play, by seat winds."""
+    """Return one play, by chairs as on its deal's page; a record names seats by their winds."""
     hand = kept.get((record.round or 0, record.table or 0))
     unsure = set(_unproved(hand)) if hand else set()
+    winds = [seat_wind(chair, record.dealer or SEATS[0]) for chair in SEATS]
     return {
         "title": _("Table {table}, round {round}", table=record.table, round=record.round),
-        "names": [record.players[seat] for seat in SEATS],
-        "points": [f"{record.points[seat]:+}" for seat in SEATS],
-        "hands": [(record.hands or {})[seat] for seat in SEATS],
+        "names": [record.players[wind] for wind in winds],
+        "points": [f"{record.points[wind]:+}" for wind in winds],
+        "hands": [(record.hands or {})[wind] for wind in winds],
         "steps": [
-            [step.letter, SEAT_INDEX[step.seat], step.tile, number in unsure]
+            [step.letter, winds.index(step.seat), step.tile, number in unsure]
             for number, step in enumerate(record.steps or (), 1)
         ],
     }

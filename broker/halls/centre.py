@@ -167,6 +167,8 @@ class Centre:
             _, message = decode_on_topic(one.topic, one.payload)
             if isinstance(message, HallState):
                 self._heard[message.hall] = _Heard(message, self._clock(), self._seconds())
+                if message.hall in self.halls:
+                    self._due.add(message.hall)  # the receipt before may be lost, and a hall without one sends nothing
                 ours = (one for one in message.passed_over if self.hall_of.get(one[0]) == message.hall)
                 self.passed_over.extend(ours)
             elif isinstance(message, HallRow):
@@ -185,9 +187,10 @@ class Centre:
             raise Refused("hall_cut_off", f"hall {row.hall} was revoked")
         self._due.add(row.hall)
         at = self._at[row.hall]
-        begins = row.height == 1 and (row.store, row.attempt) != (at.store, at.attempt) and row.attempt >= at.attempt
-        follows = (row.store, row.attempt, row.height) == (at.store, at.attempt, at.upto + 1)
-        if not begins and not (follows and row.before == at.link):
+        begins = row.height == 1 and row.attempt > at.attempt
+        # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
+        follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
+        if not begins and not follows:
             one.acknowledge()
             return None
         self._at[row.hall] = Position(row.store, row.attempt, row.height, row.link)

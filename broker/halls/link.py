@@ -236,18 +236,25 @@ class HallLink:
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
-        late = now - self._progress_at > self._patience_s
-        if self._sent > receipt.upto and late and receipt.attempt == self._attempt:
-            self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
-            self._sent_again = max(self._sent_again, self._sent)
-            self._begin(receipt)
+        # Of an earlier attempt: the centre has nothing of what was sent since we began again.
         upto = receipt.upto if receipt.attempt == self._attempt else 0
+        if self._sent > upto and now - self._progress_at > self._patience_s:
+            self._send_again(receipt)
         room = min(AT_ONCE, upto + WINDOW - self._sent)
         if room > 0 and self._sent < self._journal.height:
             if self._sent == upto:
                 self._progress_at = now
             for row in self._rows(room):
                 link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
+
+    def _send_again(self, receipt: HallReceipt) -> None:
+        """Go on where the centre is after all, and wait longer for its next receipt."""
+        self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
+        self._sent_again = max(self._sent_again, self._sent)
+        if receipt.attempt == self._attempt:
+            self._begin(receipt)
+        else:
+            self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
     def _rows(self, most: int) -> Iterator[HallRow]:
         """Return the next rows, as they are stored."""

@@ -29,6 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
+from broker.coded_error import reason
 from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUnknown
 from broker.files import PRIVATE_FOLDER, locked, make_folder, write_private
 from broker.mqtt.access import NODE, OFFICES, PROBER, Permissions, hall_user, permissions_of_role
@@ -297,7 +298,7 @@ class Certificates:
         try:
             listed = x509.load_pem_x509_crl(self.revoked.read_bytes())
         except (OSError, ValueError) as error:
-            raise CertificatesBroken(f"{self.revoked}: {error}") from None
+            raise CertificatesBroken(f"{self.revoked}: {reason(error)}") from None
         return {one.serial_number: _revoker(one) for one in listed}
 
     def _write_revoked(self, revoked: Mapping[int, Revoker]) -> None:

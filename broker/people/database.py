@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
 from sqlalchemy.exc import SQLAlchemyError
 
+from broker.coded_error import reason
 from broker.people.errors import PeopleStoreBroken
 from broker.store.journal import BIG, driver_message, make_append_only, transaction
 from broker.store.sqlite import open_for_writing, sqlite_engine
@@ -230,7 +231,7 @@ class SqlitePeople(PeopleDatabase):
             super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), witness)
             version = self._make_tables()
         except OSError as error:
-            raise PeopleStoreBroken(f"{path}: {error}") from None
+            raise PeopleStoreBroken(f"{path}: {reason(error)}") from None
         if version != str(VERSION):
             raise PeopleStoreBroken(f"{path} is of version {version}, not {VERSION}")
         self.names_all = witness is not None

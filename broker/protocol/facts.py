@@ -1,6 +1,6 @@
 """What a table tells of a play, one struct for each kind of fact."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
 
@@ -210,6 +210,13 @@ AnyArbiterFact = Paused | TimeAdded | LetIn | Left | PinWrong
 
 ARBITER_FACTS: Final = (Paused, TimeAdded, LetIn, Left, PinWrong)
 
+
+class NewerFact(PlayRef, frozen=True, kw_only=True):
+    """A fact of a kind that this program does not know: a newer one has told it."""
+
+    type: Annotated[str, Meta(pattern=r"^[a-z_]{1,64}$(?!\n)")]
+
+
 Fact = (
     Restored
     | Seated
@@ -224,3 +231,6 @@ Fact = (
     | TilesLaid
     | AnyArbiterFact
 )
+
+FACT_KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Fact))
+"""The words for them on the wire."""

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from broker.protocol.facts import Fact
+from broker.protocol.facts import Fact, NewerFact
 from broker.protocol.rulings import AnyDecision
 from broker.protocol.types import (
     HOST_PATTERN,
@@ -84,6 +84,12 @@ class LogMessage(Message, frozen=True, kw_only=True):
     ] = None
     signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
     sender: Annotated[DeviceId | None, Meta(description="which device sends it; neither signed nor kept")] = None
+
+
+class NewerLogMessage(LogMessage, frozen=True, kw_only=True):
+    """The same with a fact of a kind that this program does not know."""
+
+    fact: NewerFact  # type: ignore[assignment] # which is no more than this one
 
 
 UpgradeStep = Literal["fetching", "ready", "trial", "done", "refused", "returned"]

@@ -110,9 +110,12 @@ def signed_part(payload: bytes) -> bytes:
 
 
 def kept_form(payload: bytes) -> bytes:
-    """Return a fact's JSON as it is kept and hashed: without who sent it."""
-    before, found, _ = payload.rpartition(_SENDER)
-    return before + b"}" if found else payload
+    """Return a fact's JSON as it is kept and hashed: without who sent it.
+
+    That stands behind the signature: what is called so before it is said by the fact, of a player with that id perhaps.
+    """
+    before, found, behind = payload.rpartition(_SENDER)
+    return before + b"}" if found and _SIGNATURE not in behind else payload
 
 
 def with_sender(body: bytes, device: str) -> bytes:

@@ -6,6 +6,7 @@ wire passes through `decode` or is refused.
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal, TypeVar
@@ -13,7 +14,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from broker.protocol import counting, halls, messages
-from broker.protocol.messages import Message
+from broker.protocol.facts import FACT_KINDS
+from broker.protocol.messages import LogMessage, Message, NewerLogMessage
 
 Role = Literal["table", "scorer", "desk", "arbiter", "display", "hall"]
 """Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public; at
@@ -396,7 +398,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
-    """Read one message that came on a topic.
+    """Read one message that came on a topic; a fact of an unknown kind too, if all else of it is as it must be.
 
     Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
     `wrong_deal`, `wrong_hall`.
@@ -406,7 +408,8 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
         raise Refused("unknown_topic", topic[:200])
     if len(payload) > place.topic.limit:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
-    message = decode(place.topic.message, payload)
+    kind = place.topic.message
+    message = decode_fact(payload) if kind is LogMessage else decode(kind, payload)
     if encode(message) != payload:  # what we write ourselves says every name once: as ours do, it needs no second look
         refuse_duplicate_names(payload)
     if message.event != place.event:
@@ -420,6 +423,18 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     if place.hall is not None and getattr(message, "hall", None) != place.hall:
         raise Refused("wrong_hall", f"does not say hall {place.hall}, of which the topic is")
     return place, message
+
+
+def decode_fact(payload: bytes) -> LogMessage:
+    """Read a fact, of an unknown kind too (NewerFact): it can be handed on. Raises Refused `malformed`."""
+    try:
+        return decode(LogMessage, payload)
+    except Refused:
+        with suppress(Refused):
+            newer = decode(NewerLogMessage, payload)
+            if newer.fact.type not in FACT_KINDS:
+                return newer
+        raise
 
 
 def decode(kind: type[M], payload: bytes) -> M:

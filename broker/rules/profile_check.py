@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, inspect
 from msgspec.structs import fields
 
+from broker.coded_error import reason
 from broker.protocol import LONGEST_PROFILE
 from broker.rules.profile import Profile, Stated
 
@@ -55,7 +56,7 @@ def read_profile(kind: type[P], text: str) -> tuple[P | None, tuple[ProfileMista
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        return None, (ProfileMistake("", None, f"not TOML: {error}"),)
+        return None, (ProfileMistake("", None, f"not TOML: {reason(error)}"),)
     problems = tuple(_mistakes(kind, tree, "", text))
     return (None, problems) if problems else (msgspec.convert(tree, kind), ())
 

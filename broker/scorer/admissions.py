@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from broker.i18n import N_
 from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, PinGiven, Refused
-from broker.protocol.signing import fact_hash, is_signed_by
+from broker.protocol.signing import fact_hash, is_signed_by, kept_form
 
 
 class _Seal(Struct, frozen=True):
@@ -80,7 +80,7 @@ class Admissions:
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
-                seal = _SEALS.decode(payload)
+                seal = _SEALS.decode(kept_form(payload))  # no further: nothing behind a signature is signed
             except UNREADABLE:
                 continue
             digest = self._hashes[payload] = fact_hash(payload)

@@ -18,6 +18,15 @@ TEXTS: Final[Mapping[Kind, Message]] = {
     "found": N_("Only {name} won as {seat}: a hand of {value} at table {table}, of {tables} tables."),
 }
 
+TITLES: Final[Mapping[Kind, Message]] = {
+    "spread": N_("Where tables differed most"),
+    "swing": N_("The most IMPs at one table"),
+    "found": N_("Hands that only one found"),
+}
+
+OF_EACH: Final = 3
+"""Deals of each kind that an event tells of."""
+
 LEAST_TABLES: Final = 4
 """Where fewer have played a deal, it is no wonder that one alone has won."""
 
@@ -45,19 +54,18 @@ def highlight_text(_: Callable[..., str], one: Highlight, signed: Callable[[Any]
 def deal_highlights(sheet: DealSheet) -> list[Highlight]:
     """Return the greatest of each kind in a deal, in the order of `TEXTS`."""
     found = [one for group in sheet.groups for one in _of_group(sheet.deal, group)]
-    return greatest(found)
+    return [one for of_kind in greatest(found, 1).values() for one in of_kind]
 
 
-def event_highlights(snapshot: Snapshot) -> list[Highlight]:
+def event_highlights(snapshot: Snapshot) -> dict[Kind, list[Highlight]]:
     """Return the greatest of each kind in all deals that every table has played."""
     return greatest(one for deal in sorted(snapshot.complete) for one in deal_highlights(deal_sheet(snapshot, deal)))
 
 
-def greatest(found: Iterable[Highlight]) -> list[Highlight]:
-    """Return the greatest of each kind, in the order of `TEXTS`; of equals the first."""
-    listed = list(found)
-    kinds = [[one for one in listed if one.kind == kind] for kind in TEXTS]
-    return [max(of_kind, key=lambda one: one.size) for of_kind in kinds if of_kind]
+def greatest(found: Iterable[Highlight], count: int = OF_EACH) -> dict[Kind, list[Highlight]]:
+    """Return so many of each kind that there is, the greatest first, in the order of `TEXTS`; of equals the first."""
+    down = sorted(found, key=lambda one: -one.size)
+    return {kind: of_kind[:count] for kind in TEXTS if (of_kind := [one for one in down if one.kind == kind])}
 
 
 def _of_group(deal: int, group: GroupSheet) -> Iterator[Highlight]:

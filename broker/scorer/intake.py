@@ -25,6 +25,7 @@ from broker.protocol import (
     KeptBack,
     LogMessage,
     Message,
+    NewerFact,
     PinGiven,
     PlanChanged,
     Refusal,
@@ -114,12 +115,12 @@ class TableBook:
         """Return whether a fact of this number and hash was taken, and is stored as it was."""
         if seq > self.upto or seq not in self.taken or seq in self.wanted:
             return False
-        after = self.taken.get(seq + 1)
+        after = self.taken.at(seq + 1)
         return digest == (after.before if after and after.before else self.hashes.get(seq))
 
     def follows(self, message: LogMessage, digest: str) -> bool:
         """Return whether a fact stands after the one that has the number before, and before the one after it."""
-        before, after = self.hashes.get(message.seq - 1), self.taken.get(message.seq + 1)
+        before, after = self.hashes.get(message.seq - 1), self.taken.at(message.seq + 1)
         if after is not None and after.before not in (None, digest):
             return False
         return message.before is None or (message.before not in self.misplaced and before in (None, message.before))
@@ -134,7 +135,7 @@ class TableBook:
         """Remember a fact, for good."""
         seq = message.seq
         self.taken.take(message)
-        after = self.taken.get(seq + 1)
+        after = self.taken.at(seq + 1)
         if digest and (after is None or after.before is None):
             self.hashes[seq] = digest
         if message.before:
@@ -154,7 +155,7 @@ class TableBook:
         self.upto = self.taken.highest
         if len(self.taken) < self.upto:
             self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
-        named = {seq for seq in self.hashes if (after := self.taken.get(seq + 1)) and after.before}
+        named = {seq for seq in self.hashes if (after := self.taken.at(seq + 1)) and after.before}
         self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
         self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken.id_of(one.seq) != one.id]
         self.passed_over -= self.taken.keys()
@@ -390,7 +391,7 @@ class Intake:
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
         message = replace(message, sender=None)
         book = self.books[message.table]
-        before = book.taken.get(message.seq)
+        before = book.taken.at(message.seq)
         if before is not None and is_same_fact(before, message):
             book.see(message.seq)
             return IntakeVerdict(message)
@@ -433,6 +434,10 @@ class Intake:
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
+        if isinstance(fact, NewerFact):
+            raise Refused(
+                "unknown_fact", N_("a newer program tells what this one does not know: {kind}", kind=fact.type)
+            )
         session = self._event.riichi.get((message.table, fact.round))
         if session is not None:
             self._check_riichi(session, fact)

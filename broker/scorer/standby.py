@@ -108,11 +108,9 @@ class StandbyState(NamedTuple):
     behind: int
     """Messages that it does not have."""
     silent_s: float
-
-    @property
-    def heard(self) -> bool:
-        """Whether it is there."""
-        return self.silent_s < SILENT_S
+    """Since it was heard of last, or since our start where it never was."""
+    heard: bool
+    """Whether it is there."""
 
 
 class StandbyWatch:
@@ -122,7 +120,8 @@ class StandbyWatch:
         """`height` returns that of the journal."""
         self._height, self._seconds = height, seconds
         self._changed = threading.Condition()
-        self._there, self._heard_at = 0, -inf
+        self._there, self._began = 0, seconds()
+        self._heard_at: float | None = None
         self._missed = False
         self._leaving_since, self._told_at = inf, inf
         self.peer: Peer | None = None
@@ -140,7 +139,10 @@ class StandbyWatch:
         """How it is; None where there never was one."""
         if self.peer is None:
             return None
-        return StandbyState(self.peer.desk, max(0, self._height() - self._there), self._seconds() - self._heard_at)
+        now, behind = self._seconds(), max(0, self._height() - self._there)
+        since = self._began if self._heard_at is None else self._heard_at
+        heard = self._heard_at is not None and now - self._heard_at < SILENT_S
+        return StandbyState(self.peer.desk, behind, now - since, heard)
 
     def wait(self) -> None:
         """Wait until the standby has what the desk has decided, if it is there. From any thread."""

@@ -231,17 +231,24 @@ class FactsByNumber(Mapping[int, LogMessage]):
         self._count = 0
         self.highest = 0
         """Of all numbers."""
+        self._last_whole = 0
+        """The highest number in a whole play: what a table tells while a scorer works comes after it."""
 
     def __getitem__(self, seq: int) -> LogMessage:
         """Return a fact."""
+        fact = self.at(seq)
+        if fact is None:
+            raise KeyError(seq)
+        return fact
+
+    def at(self, seq: int) -> LogMessage | None:
+        """Return a fact; None where there is none, as of most numbers that are asked for."""
         found = self._find(seq)
         return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
 
     def __contains__(self, seq: object) -> bool:
         """Return whether there is a fact of a number."""
-        with suppress(KeyError):
-            return isinstance(seq, int) and bool(self._find(seq))
-        return False
+        return isinstance(seq, int) and self._find(seq) is not None
 
     def __iter__(self) -> Iterator[int]:
         """Return all numbers."""
@@ -255,7 +262,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
     def id_of(self, seq: int) -> str:
         """Return the id of a fact."""
         found = self._find(seq)
-        return found.ids[seq - found.first] if isinstance(found, WholePlay) else found.id
+        return found.ids[seq - found.first] if isinstance(found, WholePlay) else self[seq].id
 
     def last(self, most: int) -> list[int]:
         """Return the numbers that were taken last, in that order."""
@@ -276,12 +283,15 @@ class FactsByNumber(Mapping[int, LogMessage]):
         """Take in all facts of a play."""
         self._facts[play.first] = play
         self._count += len(play.ids)
+        self._last_whole = max(self._last_whole, play.result.seq)
         self.highest = max(self.highest, play.result.seq)
 
-    def _find(self, seq: int) -> LogMessage | WholePlay:
-        """Return a fact, or the play that has it. Raises KeyError."""
-        for first in range(seq, seq - MOST_TOLD, -1):
-            found = self._facts.get(first)
-            if found is not None and (first == seq or (isinstance(found, WholePlay) and seq <= found.last)):
-                return found
-        raise KeyError(seq)
+    def _find(self, seq: int) -> LogMessage | WholePlay | None:
+        """Return a fact, or the play that has it."""
+        found = self._facts.get(seq)
+        if found is None and seq <= self._last_whole:
+            for first in range(seq - 1, seq - MOST_TOLD, -1):
+                play = self._facts.get(first)
+                if isinstance(play, WholePlay) and seq <= play.last:
+                    return play
+        return found

@@ -22,6 +22,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.coded_error import reason
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
@@ -62,8 +63,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Read what a copy says of itself. Raises BackupBroken."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BackupBroken(f"{folder.name}: {MANIFEST}: {error}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BackupBroken(f"{folder.name}: {MANIFEST}: {reason(error)}") from None
     for name in manifest.files:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise BackupBroken(f"{folder.name}: {name} is outside of it")
@@ -265,7 +266,7 @@ def make_copy(
         why = (error.strerror or error) if target.is_dir() else _GONE
         raise BackupFailed(f"{target}: {why}") from error
     except StoreError as error:
-        raise BackupFailed(f"{target}: {error}") from error
+        raise BackupFailed(f"{target}: {reason(error)}") from error
 
 
 def _check_target(folder: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ import msgspec
 import tomli_w
 from msgspec import Struct
 
+from broker.coded_error import reason
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
 from broker.files import write_file
 from broker.store.journal import Journal, Reader
@@ -47,18 +48,18 @@ def database_of(folder: Path) -> DatabaseAddress | None:
     path = folder / SETTING
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DatabaseAddress)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:  # not TOML, not UTF-8, or not these two settings
-        raise StoreAddressRefused(f"{path}: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:  # not TOML, not UTF-8, or not these two settings
+        raise StoreAddressRefused(f"{path}: {reason(error)}") from None
 
 
 def event_name(folder: Path) -> str:
     """Return the name of the event in a folder. Raises NoEvent."""
     try:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
-    except (OSError, KeyError, ValueError) as error:
-        raise NoEvent(f"{folder} is no event's folder: {error}") from None
+    except (OSError, KeyError, ValueError, RecursionError) as error:
+        raise NoEvent(f"{folder} is no event's folder: {reason(error)}") from None
 
 
 def has_started(folder: Path) -> bool:

@@ -20,6 +20,7 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.coded_error import reason
 from broker.files import make_folder, sync, write_file
 from broker.protocol.signing import SigningKey, has_signed
 from broker.protocol.types import Hash, PublicKey, Signature
@@ -109,7 +110,7 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
         try:
             return msgspec.json.decode(self.manifest, type=Manifest)
         except msgspec.DecodeError as error:
-            raise UpgradeError("upgrade_damaged", f"its manifest cannot be read: {error}") from None
+            raise UpgradeError("upgrade_damaged", f"its manifest cannot be read: {reason(error)}") from None
 
 
 def read_manifest(content: bytes) -> SignedManifest:
@@ -117,7 +118,7 @@ def read_manifest(content: bytes) -> SignedManifest:
     try:
         return msgspec.json.decode(content, type=SignedManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UpgradeError("upgrade_damaged", f"this is no manifest of an upgrade: {error}") from None
+        raise UpgradeError("upgrade_damaged", f"this is no manifest of an upgrade: {reason(error)}") from None
 
 
 def trusted_keys(*files: Path) -> set[str]:
@@ -285,7 +286,7 @@ def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarF
             signed = _first(archive)
             yield archive, signed, signed.opened(trusted)
     except (tarfile.TarError, EOFError) as error:
-        raise UpgradeError("upgrade_damaged", f"{bundle.name} is no bundle of an upgrade: {error}") from None
+        raise UpgradeError("upgrade_damaged", f"{bundle.name} is no bundle of an upgrade: {reason(error)}") from None
 
 
 def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:

@@ -381,6 +381,9 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "unknown_device": N_(
         "its device is not known at this table. Check its ID at the table and accept it under Devices."
     ),
+    "unknown_fact": N_(
+        "a newer program has sent it, which this one does not know. It is sent again once the desk is upgraded."
+    ),
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
     "unsigned": N_("it is not signed. Update the device, or check whether somebody is using this table’s password."),

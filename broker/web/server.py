@@ -13,6 +13,7 @@ from typing import Final
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
+from broker.coded_error import reason
 from broker.people import Authentication
 from broker.people.webhooks import is_loopback
 from broker.protocol.pairing import DESK_PORT
@@ -47,8 +48,10 @@ class Certificate:
                 self.key,
                 password="",
             )
-        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-            raise CertificateRefused(f"{self.certificate}, {self.key}: {error}") from None
+        except (ssl.SSLError, ValueError):
+            raise CertificateRefused(f"{self.certificate}, {self.key}: no certificate with its key") from None
+        except OSError as error:
+            raise CertificateRefused(f"{self.certificate}, {self.key}: {reason(error)}") from None
 
     @property
     def anchor(self) -> str:
@@ -58,8 +61,10 @@ class Certificate:
             first, end, _ = path.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
             pem = first[first.index("-----BEGIN CERTIFICATE-----") :] + end
             ssl.PEM_cert_to_DER_cert(pem)
-        except (OSError, ValueError) as error:  # of Unicode and base 64 too
-            raise CertificateRefused(f"{path}: {error}") from None
+        except ValueError:  # of Unicode and base 64 too
+            raise CertificateRefused(f"{path} holds no certificate") from None
+        except OSError as error:
+            raise CertificateRefused(f"{path}: {reason(error)}") from None
         return f"{pem}\n"
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
@@ -100,8 +101,9 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
     Points and IMPs are whole: so are the numbers at the side, which hold all `heights` and 0.
     """
     low, high = math.floor(min(*heights, 0, 0)), math.ceil(max(*heights, 0, 0))
-    step = max(1, -(-(high - low) // MOST_RULES))
+    step = next(step for step in count_steps() if (high - low) <= step * MOST_RULES)
     chart.y_labels = list(range(step * (low // step), high + step, step))
+    chart.y_labels_major = [0]
     root: Element = chart.render_tree()
     for parent in list(root.iter()):
         for child in list(parent):
@@ -117,6 +119,11 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
     root.set("role", "img")
     root.set("aria-label", about)
     return Markup(tostring(root, encoding="unicode"))  # noqa: S704 - ElementTree has escaped all text
+
+
+def count_steps() -> Iterator[int]:
+    """Return by what people count on: 1, 2, 5, 10, 20, 50 and so on."""
+    return (step * 10**power for power in count() for step in (1, 2, 5))
 
 
 def _is_overlay(element: Element) -> bool:

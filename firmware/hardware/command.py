@@ -15,6 +15,7 @@ from typing import Protocol
 
 import click
 
+from broker.coded_error import reason
 from broker.console import EXISTING_FILE, json_option
 from firmware.button_addresses import open_buttons
 from firmware.buttons import NS
@@ -227,8 +228,8 @@ def _configured(path: Path) -> dict[str, str]:
         devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
         told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}
         told |= {f"keyboards[{at}]": address for at, address in enumerate(devices.get("keyboards", ()))}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise BadAddress(f"{path}: no devices can be read from it: {error}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, KeyError, TypeError) as error:
+        raise BadAddress(f"{path}: no devices can be read from it: {reason(error)}") from None
     for name in ("buttons", *told):
         if not isinstance(told.get(name), str):
             raise BadAddress(f"{path}: devices.{name} is no text")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from broker.console import progress, said_as_json, say
+from broker.console import FOLDER, progress, said_as_json, say
 from kiosk.screens.texts import translator
 
 
@@ -14,7 +14,7 @@ from kiosk.screens.texts import translator
 )
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path(),
     help="Folder for the PDF files [default: current folder].",
 )

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from broker.coded_error import reason
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.protocol import EventName, TableNo
 from broker.protocol.pairing import Pairing
@@ -69,5 +70,5 @@ def stored_pairing(folder: Path) -> StoredPairing:
         return msgspec.json.decode((folder / PAIRING_FILE).read_bytes(), type=StoredPairing)
     except FileNotFoundError:
         raise NotPaired(f"this device is paired with no event yet: there is no {folder / PAIRING_FILE}") from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{folder / PAIRING_FILE}: {error}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadConfiguration(f"{folder / PAIRING_FILE}: {reason(error)}") from None

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from broker.i18n import N_, Message, Translator
-from broker.protocol import PlayFound
 from broker.terms import SEAT_NAMES
 from kiosk.camera.observations import LaidObservation, LaidTiles
-from kiosk.keeping import GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
+from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -38,6 +37,9 @@ NOT_FOUND: Final[Mapping[str, Message]] = {
 }
 """Why the scorer has found no play, by code."""
 
+OF_ORDER: Final = frozenset({"no_play_fits", "play_irregular"})
+"""Codes that may come of what was not shown."""
+
 
 def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
     """Return the button that begins it, where it is offered."""
@@ -64,11 +66,16 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
         *_seen(_, seen, river=river),
     )
     take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
-    empty = KeyButton(PASSES, _("No river") if river else _("Not shown"))
     gaps = N_("Gaps for claimed tiles: yes") if keeping.gaps else N_("Gaps for claimed tiles: no")
-    leave = KeyButton(LEAVES, _.pgettext("button", "Skip"))
+    second = KeyButton(BACK, _("Back")) if keeping.at else KeyButton(GAPS, _(gaps))
+    panel = (
+        *take,
+        (KeyButton(PASSES, _("Not shown")),),
+        (second,),
+        (KeyButton(LEAVES, _("Leave")),),
+    )
     paint = paint_picture(seen.view) if seen.view is not None else None
-    return ScreenBody(lines, panel=(*take, (empty,), (KeyButton(GAPS, _(gaps)),), (leave,)), paint=paint, seats=False)
+    return ScreenBody(lines, panel=panel, paint=paint, seats=False)
 
 
 def _small() -> tuple[float, Colour]:
@@ -99,17 +106,20 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
     title = (N_("The play was not found."), TEXT) if failed else (N_("The play is kept."), GOOD)
     lines = (
         TextLine(_(title[0]), TITLE, title[1]),
-        _found(_, keeping.answer),
+        _found(_, keeping),
         TextLine(_("Mix the tiles face down."), LARGE, TEXT),
     )
-    return ScreenBody(lines, (KeyButton(LEAVES, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
+    return ScreenBody(lines, (KeyButton(BACK, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
 
 
-def _found(_: Translator, answer: PlayFound | None) -> TextLine:
+def _found(_: Translator, keeping: Keeping) -> TextLine:
+    answer = keeping.answer
     if answer is None:
         return TextLine(_("The scorer looks for how it went. Nobody need wait."), BODY, QUIET)
     if answer.code is not None:
         why = _(NOT_FOUND[answer.code]) if answer.code in NOT_FOUND else refusal(_, answer.code)
+        if answer.code in OF_ORDER and not keeping.whole:
+            why = _("Not all was shown: without every river and meld no play is found.")
         return TextLine(why, BODY, ATTENTION)
     proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
     return TextLine(proved, BODY, TEXT)

@@ -24,6 +24,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
+from broker.store.sqlite import give_new_name
 from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.event import expected
 from tests.chaos.oracle import Recount, Verdict, judge_rulings, ranks_of_file, ranks_of_view, read_store
@@ -233,11 +234,12 @@ class Grown:
             store.backup(target)
 
     def restore_store(self, name: str) -> None:
-        """Put the older copy in the place of the store of a hall that does not run, its witness with it."""
+        """Put the older copy in the place of a stopped hall's store, as `homologue store restore` does."""
         folder = self.places[name].folder
         for one in folder.glob("scorer.*"):
             one.unlink()
         shutil.copyfile(self.copies[name], folder / STORE)
+        give_new_name(folder / STORE)
 
     def stop(self) -> None:
         """End everything."""

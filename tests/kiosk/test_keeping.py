@@ -102,9 +102,34 @@ def test_nothing_moving_or_of_before_is_taken_and_nothing_at_all_is_not_told(rec
     seen(recorded, LaidSeat(river=(7, 5)))
     recorded.type("enter")
     assert recorded.program.keeping.seen.problem == "laid_taken"  # type: ignore[union-attr]  # it is open
-    recorded.type("back", "k")
+    recorded.type("q", "k")
     assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
     recorded.type(*"n" * len(STEPS))
+    assert (recorded.program.keeping, told(recorded)) == (None, [])
+
+
+def test_who_goes_back_reads_one_again_and_loses_nothing_else(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5, None), gaps=True))
+    recorded.type("enter")
+    seen(recorded, LaidSeat(hand=(6, 7), melds=((8, 9, 10),)), winning=6)
+    recorded.type("enter", "back", "back")
+    seen(recorded, LaidSeat(river=(5, 11), gaps=True))
+    recorded.type("enter")
+    seen(recorded, LaidSeat(hand=(6, 7), melds=((8, 9, 10),)))
+    recorded.type("enter", *"n" * 6)
+    (laid,) = told(recorded)
+    assert laid.seats == {"east": LaidSeat(river=(5, 11), hand=(6, 7), melds=((8, 9, 10),), gaps=True)}
+    assert laid.winning is None
+    assert not recorded.program.keeping.whole  # type: ignore[union-attr]  # it is open
+
+
+def test_what_is_passed_over_the_second_time_is_not_told(recorded: Standing) -> None:
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)))
+    recorded.type("enter", "n")
+    seen(recorded, LaidSeat(river=(40,)))
+    recorded.type("enter", "back", "back", "back", *"n" * 8)
     assert (recorded.program.keeping, told(recorded)) == (None, [])
 
 

@@ -1,7 +1,9 @@
 """Another device takes a table over with the dead one's card."""
 
+import json
 import os
 import shutil
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -9,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
-from broker.protocol import LogMessage, encode
-from broker.protocol.signing import fact_hash
+from broker.protocol import LogMessage, decode_fact, encode
+from broker.protocol.signing import fact_hash, is_signed_by
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import TableJournal
@@ -77,6 +79,31 @@ def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_pat
     with closing(TableJournal(own, OURS)) as journal:
         waiting = [(one.seq, one.id) for one in journal.unsent()]
     assert waiting == [(3, sent[2].id), (5, ours.id), (6, sent[4].id)]
+
+
+def test_what_a_newer_program_has_to_send_is_taken_over_whole_though_its_events_cannot_be_played(
+    card: Path, tmp_path: Path
+) -> None:
+    """Signed anew too: a field, or a kind of fact, that only the newer program knows is not lost."""
+    own = tmp_path / "own" / "table.sqlite"
+    with closing(sqlite3.connect(card)) as store, store:
+        store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (b'{"type":"swept","at":1}',))
+        bodies = [bytes(body) for (body,) in store.execute("SELECT body FROM outbox ORDER BY seq")]
+        newer = bodies[-1].replace(
+            b'"fact":{"type":"declared"', b'"fact":{"type":"swept","tiles":[1.5,{"b":1,"a":null}]'
+        )
+        assert newer != bodies[-1]
+        store.execute("UPDATE outbox SET body = ? WHERE seq = ?", (newer, len(bodies)))
+    assert take_over_journal(card, own, OURS) == Takeover(whole=False, facts=len(bodies))
+    with closing(TableJournal(own, OURS)) as journal:
+        assert journal.unsent_bodies() == (*bodies[:-1], newer)
+        last = decode_fact(newer)
+        journal.settle(receipt(refused={last.seq: (last.id, "conflict")}, upto=last.seq + 5))
+        *_, anew = journal.unsent_bodies()
+        again = decode_fact(anew)
+        assert (again.seq, again.id, again.device) == (last.seq + 6, last.id, journal.device)
+        assert is_signed_by(journal.key.public, anew, again.signature)
+        assert (json.loads(anew)["fact"], journal.results()) == (json.loads(newer)["fact"], frozenset())
 
 
 @pytest.mark.parametrize("other", [JournalOwner("another-cup", TABLE), JournalOwner(EVENT, TABLE + 1)])

@@ -11,10 +11,10 @@ from typing import Final
 
 from broker.cli.card import DONE, prepare_card
 from broker.cli.install import Role
+from tests.lab.container import AS_ROOT, started
 from tests.lab.image import DEBS, SUITE
 from tests.lab.report import Report
 
-AS_ROOT: Final = [] if os.geteuid() == 0 else ["sudo", "-n"]
 BOOT: Final = "boot/firmware"
 
 SEED: Final = "datasource_list: [NoCloud]\ndatasource:\n  NoCloud:\n    seedfrom: file:///boot/firmware\n"
@@ -49,26 +49,11 @@ def new_card(folder: Path, architecture: str | None = None) -> Iterator[Path]:
         subprocess.run([*AS_ROOT, "rm", "-rf", "--one-file-system", str(root)], check=True)
 
 
-@contextmanager
-def started(root: Path) -> Iterator[Iterator[str]]:
-    """Start the machine, and yield the lines that its console says; it is off when the block ends."""
-    command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", f"--directory={root}", "--boot"]
-    modern = {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
-    with subprocess.Popen(
-        [*AS_ROOT, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **modern}
-    ) as running:
-        assert running.stdout
-        try:
-            yield iter(running.stdout)
-        finally:
-            running.terminate()
-            running.stdout.read()
-
-
 def installed(root: Path) -> list[str]:
     """Start a prepared card for the first time, and return what its console said until it starts again."""
-    with started(root) as lines:
-        said = list(takewhile(lambda line: "System Reboot" not in line, lines))
+    with started(root) as running:
+        assert running.stdout
+        said = list(takewhile(lambda line: "System Reboot" not in line, running.stdout))
     assert (root / DONE.lstrip("/")).exists(), "".join(said[-40:])
     return said
 

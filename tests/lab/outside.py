@@ -65,9 +65,10 @@ def make_lab_event(folder: Path, tables: int) -> None:
 class LabHall:
     """A scorer of an event in which nobody has played yet, and an arbiter at its desk."""
 
-    def __init__(self, folder: Path, tables: int = TABLE) -> None:
-        """`folder`: for the event."""
+    def __init__(self, folder: Path, tables: int = TABLE, seen: str = SEEN_FROM_INSIDE) -> None:
+        """`folder`: for the event; `seen`: where its tables find this machine's loopback."""
         self.folder = folder
+        self._seen = seen
         self.lines: list[str] = []
         make_lab_event(folder, tables)
         with closing(Authentication(folder)) as people:
@@ -85,7 +86,7 @@ class LabHall:
     def start(self) -> None:
         """Start the scorer, and log in at its desk."""
         ports = ["--mqtt-port", str(self._mqtt_port), "--desk-port", str(self._desk_port)]
-        names = ["--broker-name", SEEN_FROM_INSIDE, "--desk-name", SEEN_FROM_INSIDE]
+        names = ["--broker-name", self._seen, "--desk-name", self._seen]
         said = lambda _who, line: self.lines.append(line)  # noqa: E731 - one use
         program = [
             "unshare",
@@ -115,7 +116,7 @@ class LabHall:
     @property
     def desk_address(self) -> str:
         """What is typed at a table."""
-        return f"{SEEN_FROM_INSIDE}:{self._desk_port}"
+        return f"{self._seen}:{self._desk_port}"
 
     def pairing_code(self, table: int) -> str:
         """Open a code for a table, as the arbiter does."""

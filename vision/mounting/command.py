@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from broker.console import json_option
+from broker.console import ANY, EXISTING_FILE, json_option
 from broker.i18n import N_, Message, Translator, languages
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.cameras.camera import UnmetSetting
@@ -260,7 +260,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
 @click.option(
     "--set",
     "enrolled_file",
-    type=click.Path(path_type=Path),
+    type=EXISTING_FILE,
     help="File of the set's own pictures: is it read with them?",
 )
 @click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of view in degrees, if known.")
@@ -271,7 +271,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
 @json_option("Print one JSON object per line.")
 @click.option(
     "--overlay",
-    type=click.Path(path_type=Path),
+    type=ANY,
     help="Write each picture with its tiles' serials to this PNG or JPEG file, as `homologue read --overlay` does.",
 )
 @click.option(

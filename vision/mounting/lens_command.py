@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import cv2
 
-from broker.console import json_option, report
+from broker.coded_error import reason
+from broker.console import FILE, json_option, report
 from broker.files import write_file
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
@@ -35,12 +36,12 @@ _MOST = 60  # pictures
 @click.argument("address", required=False)
 @click.option(
     "--table",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Configuration of a table: measure its camera, and write the lens there.",
 )
 @click.option(
     "--chart",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write the chart to this PNG file, and exit.",
 )
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
@@ -85,7 +86,7 @@ def _write_chart(path: Path) -> None:
     try:
         done = path.suffix.lower() == ".png" and cv2.imwrite(str(path), draw_chart())
     except cv2.error as error:
-        raise UnwritableError(f"{path}: {error}") from error
+        raise UnwritableError(f"{path}: {reason(error)}") from error
     if not done:
         raise UnwritableError(f"{path}: the chart goes to a file that ends in .png, in a folder that is there")
 
@@ -126,8 +127,8 @@ def table_camera(path: Path) -> str:
     """Return the camera's address in a table's configuration. Raises TableFileError."""
     try:
         devices = tomllib.loads(path.read_text(encoding="utf-8")).get("devices")
-    except (OSError, ValueError) as error:
-        raise TableFileError(f"{path}: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise TableFileError(f"{path}: {reason(error)}") from error
     address = devices.get("camera") if isinstance(devices, dict) else None
     if not isinstance(address, str):
         raise TableFileError(f"{path} has no camera in [devices]")

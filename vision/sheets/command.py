@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from broker.console import said_as_json, say, working
+from broker.console import FILE, said_as_json, say, working
 from broker.i18n import languages
 from vision.errors import FileNameError, SerialsInvalidError
 from vision.payload import LAST_SERIAL, LAST_SET
@@ -18,7 +18,6 @@ from vision.sheets.registry import RegisteredSet, locked_folder, private_file, r
 from vision.sheets.sheet import LabelOrder, format_list, labels_pdf
 
 REGISTRY: Final = "sets.json"
-PATH: Final = click.Path(dir_okay=False, path_type=Path)
 MARGIN: Final = click.FloatRange(0, 100)
 SCALE: Final = click.FloatRange(95, 105)
 
@@ -31,10 +30,10 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command(short_help="Print labels for the backs of a set.")
 @click.option("--set", "number", type=click.IntRange(0, LAST_SET), required=True, help="Number of the set, 0 to 99.")
-@click.option("--output", type=PATH, required=True, help="PDF file to write.")
+@click.option("--output", type=FILE, required=True, help="PDF file to write.")
 @click.option(
     "--registry",
-    type=PATH,
+    type=FILE,
     help=f"Registry of tile sets; a set in it is printed again.  [default: {REGISTRY} beside the PDF]",
 )
 @click.option("--only", metavar="SERIALS", help="Print only these labels of a registered set: 17,93.")

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from broker.coded_error import reason
 from broker.errors import BadEvent
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
@@ -86,7 +87,7 @@ def _from_plan(content: bytes) -> MovementFile:
     try:
         plan = msgspec.toml.decode(content, type=Plan)
     except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=str(error))) from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=reason(error))) from None
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
@@ -227,7 +228,7 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
     try:
         teams = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
     except (OSError, ValueError, RecursionError) as error:
-        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
     seen: set[str] = set()
     for members in check_teams_of_four(teams).values():
         for member in members:

@@ -189,11 +189,15 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
     over = [round_ for round_, count in counted.items() if count >= planned[round_] and round_ not in open_rounds]
     found: dict[int, list[Player]] = {}
     last: dict[int, tuple[Player, ...]] = {}
+    before = 0
     for round_ in sorted(over):
         seated = {play.table: _four(play.players) for play in rest.settled if play.round == round_}
-        if seated == last:
+        if seated == last:  # noted at the last of these rounds, which is next to the one that comes then
+            if before in found:
+                found[round_] = found.pop(before)
+            before = round_
             continue
-        last, there = seated, {one for four in seated.values() for one in four}
+        before, last, there = round_, seated, {one for four in seated.values() for one in four}
         if waited := [one for one in rest.present if one not in there]:
             found[round_] = waited
     return found

@@ -29,6 +29,8 @@ COMPARE: Final = 4
 SEAT: Final = 1
 BYE: Final = 200
 """Of who sits out again before all have: more than what an exchange in the same round could win."""
+IN_A_ROW: Final = 100
+"""Of who sits out in two rounds one after the other: less than sitting out before others have."""
 MOVED: Final = 12
 
 STEEP: Final = 2
@@ -122,8 +124,14 @@ class Seating:
         placed = list(who)
         self._turns = frame.bye_turns(placed)
         self._turns_each = 1 + max(self._turns.values(), default=0)
+        self._dearer = 1 + 2 * (self.seats_end * (SEATED - 1) // (players * max(1, players - 1)))
+        """How much more an exchange can win among few players, who all meet many times."""
         self.byes = [0] * players * self._turns_each
         """How often each sits out in each turn."""
+        self._bye_rounds = self._number_bye_rounds()
+        self._rounds = 2 + len({sitting.round for sitting in frame.sittings})
+        self._out = [0] * players * self._rounds
+        """Whether each sits out in each round, with a round before the first and one after the last."""
         self._played = [0] * players * kinds
         teams = 1 + max(frame.team_of, default=0)
         self._team_seats = [0] * teams * kinds * SEATED
@@ -132,6 +140,12 @@ class Seating:
         self.who = [NOBODY] * len(placed)
         for slot, player in enumerate(placed):
             self._enter(slot, player)
+
+    def _number_bye_rounds(self) -> dict[int, int]:
+        """Return the round of each slot in which somebody sits out; rounds are numbered from 1 without gaps."""
+        rounds = sorted({sitting.round for sitting in self.frame.sittings})
+        numbers = {round_: number for number, round_ in enumerate(rounds, 1)}
+        return {slot: numbers[round_] for round_, slots in self.frame.bye_slots().items() for slot in slots}
 
     @property
     def cost(self) -> int:
@@ -192,8 +206,11 @@ class Seating:
             self.soft += MOVED * by
         if slot >= self.seats_end:
             at = player * self._turns_each + self._turns[slot]
-            self.soft += BYE * by * (self.byes[at] + down)
+            self.soft += self._dearer * BYE * by * (self.byes[at] + down)
             self.byes[at] += by
+            at = player * self._rounds + self._bye_rounds[slot]
+            self.soft += self._dearer * IN_A_ROW * by * (self._out[at - 1] + self._out[at + 1])
+            self._out[at] += by
             return
         sitting, seat = divmod(slot, SEATED)
         at = player * SEATED + seat
@@ -254,6 +271,8 @@ def _tablemates(slot: int) -> tuple[int, ...]:
 
 AT_TABLE: Final = 0.4
 TURN: Final = 0.1
+BYES: Final = 0.5
+"""Of turns between rounds in which somebody sits out, how many are of those alone."""
 MATES: Final = 0.7
 """Of a team event's exchanges, how many are between members of a team: these keep its seats complete."""
 
@@ -290,6 +309,8 @@ def _turn(draft: Seating, first: Sequence[int], second: Sequence[int], chance: R
     """Turn the players of a closed walk between two rounds."""
     if first is second:
         return []
+    if first[-1] >= draft.seats_end and second[-1] >= draft.seats_end and chance.random() < BYES:
+        return _swapped_byes(draft, first, second, chance)
     there = {draft.who[slot]: slot for slot in second}
     at_set = {draft.sets[slot // SEATED]: slot - slot % SEATED for slot in first if slot < draft.seats_end}
     walk: list[tuple[int, int]] = []
@@ -308,6 +329,18 @@ def _turn(draft: Seating, first: Sequence[int], second: Sequence[int], chance: R
         return []
     loop = walk[visited[draft.sets[slot // SEATED]] :]
     return _rotated([start for start, _ in loop]) + _rotated([end for _, end in reversed(loop)])
+
+
+def _swapped_byes(draft: Seating, first: Sequence[int], second: Sequence[int], chance: RandomSource) -> list[Exchange]:
+    """Let somebody who sits out in one round, and somebody who does in another, each sit out in the other's."""
+    one, other = (
+        waiting[int(chance.random() * len(waiting))]
+        for slots in (first, second)
+        for waiting in [[slot for slot in slots if slot >= draft.seats_end]]
+    )
+    for_one = next((slot for slot in second if draft.who[slot] == draft.who[one]), NOBODY)
+    for_other = next((slot for slot in first if draft.who[slot] == draft.who[other]), NOBODY)
+    return [(one, for_other), (other, for_one)] if min(for_one, for_other) >= 0 else []
 
 
 def _rotated(slots: Sequence[int]) -> list[Exchange]:

@@ -1,6 +1,10 @@
-"""Luck and strength: what the results of the event themselves tell of both. Of deals that all have played alone."""
+"""Luck and strength: what results themselves tell of both, of deals that all have played alone.
+
+At the desk of one event; of several as a page for any browser, which needs no server.
+"""
 
 from collections.abc import Sequence
+from importlib import resources
 from typing import Final, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -12,7 +16,8 @@ from broker.i18n import N_
 from broker.protocol import Standing
 from broker.scorer.snapshot import Snapshot
 from broker.scoring import GOALS, MOST_PLAYERS, EventStrength, Interval, event_strength
-from broker.web import Access, Pagination, Sheets, Visitor, render_page, visitor_of
+from broker.web import Access, Pagination, Sheets, Visitor, render_page, render_template, visitor_of
+from broker.web.i18n import HtmlTranslator
 from broker.web.svg import interval_bar
 
 PARTS: Final = {
@@ -36,6 +41,26 @@ class StrengthRow(NamedTuple):
     line: Standing
     strength: Interval
     ahead: float | None
+
+
+class RatedPlayer(NamedTuple):
+    """One player of a rating. `stronger`: the probability to be stronger than the next; None for the last."""
+
+    name: str
+    plays: int
+    strength: Interval
+    stronger: float | None
+
+
+STYLES: Final = (("broker.web", "desk.css"), ("broker.web.results", "charts.css"), ("broker.web.results", "luck.css"))
+
+
+def rating_page(_: HtmlTranslator, events: Sequence[str], found: EventStrength, rows: Sequence[RatedPlayer]) -> str:
+    """Return a rating over events in HTML, with its style in it."""
+    sheets = (resources.files(package).joinpath("static", name) for package, name in STYLES)
+    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    values = {"events": events, "found": found, "rows": rows, "span": _span(found), "bar": interval_bar}
+    return render_template("rating.html", _=_, style=style, **values)
 
 
 class LuckPage:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from broker.event.seating import places_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
-from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
+from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, greatest, highlight_text
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
 from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
@@ -116,11 +116,14 @@ class ResultsPage:
         values = {
             "lines": shown,
             "pagination": pagination,
-            "stories": [(one.deal, highlight_text(_, one, signed_number)) for one in stories],
+            "stories": [
+                (TITLES[kind], [(one.deal, highlight_text(_, one, signed_number)) for one in of_kind])
+                for kind, of_kind in stories.items()
+            ],
         }
         return LivePage("deals.html", _("Deals"), values, (shown, pagination, stories))
 
-    def _event_highlights(self) -> list[Highlight]:
+    def _event_highlights(self) -> dict[Kind, list[Highlight]]:
         """Return those of the deals that everybody may know of, for arbiters too: they change with few messages."""
         snapshot = self._sheets.snapshot(Visitor())
         for deal in snapshot.complete:

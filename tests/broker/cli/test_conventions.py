@@ -250,3 +250,69 @@ def test_verbose_says_more_on_standard_error_and_changes_no_output() -> None:
     )
     assert (plain.stdout, plain.stderr) == (verbose.stdout, "")
     assert "homologue profile is called homologue rules profile now" in verbose.stderr
+
+
+RUBBISH: Final = {
+    "empty": b"",
+    "binary": bytes(range(256)) * 4,
+    "Latin-1": "name;team\nJosé;Genève\n".encode("latin-1"),
+    "another kind": b'{"format": 1, "name": null, "players": [1, 2]}\n',
+    "a list": b"[]\n",
+    "deep": b"a = " + b"[" * 5000,
+}
+
+INTERNAL: Final = re.compile(r"Traceback|Errno|_ssl|codec|substring|Expected `|object at 0x|recursion|<class|\bNone\b")
+"""What only programmers say."""
+
+TAKEN: Final = {
+    "certs new folder": "makes certificates in any folder",
+    "deal seal folder": "nothing is there to be sealed",
+    "deal verify published": "a file needs --commitment",
+    "event device folder": "may come before the plan",
+    "event key folder": "may come before the plan",
+    "event people audit folder": "accounts may come before the plan",
+    "event people list folder": "as above",
+    "event people token add folder": "as above",
+    "event people token list folder": "as above",
+    "event people webhook list folder": "as above",
+    "export results source": "no plays have no results",
+    "export standings source": "as above",
+    "set enrol folder": "the folder for what is enrolled, and there is nothing to enrol",
+    "table run config": "starts the kiosk again and again, whose screen says what is wrong",
+}
+"""Where an empty folder or file is none that is wrong."""
+
+GIVEN: Final = [
+    (path, one)
+    for path in READING
+    for one in COMMANDS[path].params
+    if isinstance(one.type, click.Path) and one.type.exists and f"{' '.join(path)} {one.name}" not in TAKEN
+]
+"""Every file or folder that a command reads."""
+
+
+@pytest.mark.parametrize(("path", "param"), GIVEN, ids=[f"{' '.join(path)} {one.name}" for path, one in GIVEN])
+def test_rubbish_in_the_place_of_a_file_is_refused_in_plain_words(
+    path: Path_, param: click.Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for kind, content in RUBBISH.items():
+        (tmp_path / kind).write_bytes(content)
+    for given in ("folder", *RUBBISH):
+        result = run(*path, *_words_with(COMMANDS[path], param, given), said="y\n")
+        assert (result.exit_code, type(result.exception)) == (1, SystemExit), (given, result.output, result.exception)
+        assert not INTERNAL.search(result.output), (given, result.output)
+
+
+def _words_with(command: click.Command, param: click.Parameter, given: str) -> list[str]:
+    words: list[str] = []
+    for one in command.params:
+        if one is param:
+            word = given
+        elif one.required or getattr(one, "prompt", None):
+            word = "folder" if isinstance(one.type, click.Path) and one.type.exists else value_of(one)
+        else:
+            continue
+        words += [one.opts[-1], word] if isinstance(one, click.Option) else [word]
+    return words

@@ -1,4 +1,4 @@
-"""`homologue event par` plays what has been played everywhere, and goes on where it stopped."""
+"""`homologue par` plays what has been played everywhere, and goes on where it stopped."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.refusals import codes
 
 
 def asked(*said: object) -> Result:
-    return CliRunner().invoke(homologue, ["event", "par", *map(str, said), "--jobs", "1"])
+    return CliRunner().invoke(homologue, ["par", *map(str, said), "--jobs", "1"])
 
 
 def test_it_tells_every_seat_of_each_deal_and_goes_on_there(over: Path) -> None:

@@ -8,9 +8,11 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
+from broker.i18n import languages
 from broker.scorer.snapshot import open_part
 from broker.scorer.stored_event import open_stored_event
 from broker.scoring import event_strength
+from broker.web.i18n import translators
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import plan
 from tests.refusals import codes
@@ -49,6 +51,17 @@ def test_for_people_it_has_a_line_each(event: Path) -> None:
     lines = asked(event).stdout.splitlines()
     assert lines[0] == "1 events, 15 plays of 4 deals"
     assert len(lines) == 3 + 16
+
+
+@pytest.mark.parametrize("language", languages())
+def test_for_a_club_it_is_a_page_with_an_interval_for_everybody(event: Path, tmp_path: Path, language: str) -> None:
+    page = tmp_path / "rating.html"
+    assert asked(event, "--page", page, "--language", language).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count('class="interval"') == len(plan().players)
+    assert str(translators()[language]("Rating over events")) in text
+    assert [one for one in ("<script", "<link", "http:", "https:") if one in text] == []
+    assert codes(asked(event, "--page", page).stderr) == ["export_exists"]
 
 
 def test_an_event_named_twice_is_refused(event: Path) -> None:

@@ -42,7 +42,9 @@ def test_it_is_the_same_each_time_and_tells_who_leads_and_what_to_talk_about(dec
     assert made == booklet_pdf(stored, _, NOON)
     cover = text_of(made)[0]
     leader = stored.room.snapshot().standings[0].name
-    assert [word for word in (leader, _("Worth talking about"), _("Luck and strength")) if word not in cover] == []
+    assert [
+        word for word in (leader, _("The most IMPs at one table"), _("Luck and strength")) if word not in cover
+    ] == []
 
 
 def test_there_is_none_before_the_standings_are_final(over: Path) -> None:

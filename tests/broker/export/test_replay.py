@@ -38,9 +38,8 @@ def random_record(seed: int) -> tuple[PmnRecord, list[Action], list[PlayState]]:
 
 
 def of_seats(play: PlayState) -> list[list[list[str]]]:
-    """Return hand, melds and river of each seat, by its wind."""
-    first = SEATS.index(play.deal.dealer)
-    hands = [play.hand(SEATS[(first + at) % 4]) for at in range(4)]
+    """Return hand, melds and river of each chair."""
+    hands = [play.hand(chair) for chair in SEATS]
     melded = [sorted(tile for meld in hand.melds for tile in meld.tiles) for hand in hands]
     return [[sorted(hand.concealed), melds, [*hand.river]] for hand, melds in zip(hands, melded, strict=True)]
 
@@ -68,6 +67,36 @@ def test_the_browser_shows_what_the_referee_knows(browser: Browser, seed: int) -
     assert page.locator(".t.last").count() == 1
     page.close()
     assert not faults
+
+
+SWIPE = """to => [["touchstart", 200], ["touchend", to]].forEach(([kind, clientX]) => {
+    const at = [new Touch({ identifier: 1, target: document.body, clientX, clientY: 9 })];
+    document.getElementById("tables").dispatchEvent(new TouchEvent(kind, { touches: at, changedTouches: at }));
+})"""
+
+
+def test_keys_and_swipes_go_on_and_a_telephone_shows_one_seat_a_table(browser: Browser) -> None:
+    records = [replace(random_record(seed)[0], board=1) for seed in (1, 10)]
+    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.set_content(page_of_records(records, "Replay", Translator()))
+    turn, seats = page.locator("#now"), page.locator(".seat:visible")
+    page.keyboard.press("ArrowRight")
+    page.evaluate(SWIPE, 100)
+    page.evaluate(SWIPE, 190)  # a touch
+    assert (turn.inner_text(), seats.count()) == ("turn 2", 2)
+    page.keyboard.press("ArrowLeft")
+    page.evaluate(SWIPE, 300)
+    page.get_by_label("All seats").check()
+    assert (turn.inner_text(), seats.count()) == ("turn 0", 8)
+    page.close()
+
+
+def test_chairs_have_the_players_that_their_deal_s_page_shows(browser: Browser) -> None:
+    record = replace(random_record(1)[0], dealer="south", players=dict(zip(SEATS, "ABCD", strict=True)))
+    page = browser.new_page()
+    page.set_content(page_of_records([record], "Replay", Translator()))
+    assert page.locator("article .name strong").all_inner_texts() == ["East: D", "South: A", "West: B", "North: C"]
+    page.close()
 
 
 def test_steps_that_are_not_proved_are_marked_and_names_do_no_harm(browser: Browser) -> None:

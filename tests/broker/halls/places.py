@@ -1,21 +1,26 @@
 """Two halls and a centre without wires: what one says is carried to the other, or lost, doubled and mixed up."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copyfile
+from sqlite3 import connect
 
 from broker.event import open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
-from broker.halls.link import MOST_PATIENCE_S, FromCentre
+from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
 from broker.protocol import LetIn, LogMessage, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.scorer.service import Scorer
-from tests.broker.scorer.hall import NOW, Clock, Ear, open_journal, put
+from broker.store.sqlite import give_new_name
+from tests.broker.scorer.hall import NOW, STORE, Clock, Ear, open_journal, put
 from tests.broker.scorer.small import deals, list_devices, plan, registry
 
 HALLS = (Hall("paris", "Paris", "1-2"), Hall("osaka", "Osaka", "3-4"))
+
+CENTRE = "centre"
 
 
 class Wire(Ear):
@@ -72,6 +77,7 @@ class Places:
     halls: dict[str, Place]
     clock: list[float]
     folder: Path
+    leaving: ExitStack
 
     def carry_up(self, hall: str, order: Sequence[int] | None = None) -> int:
         """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order."""
@@ -104,12 +110,45 @@ class Places:
             if not count:
                 return
 
-    def restart(self, hall: str, leaving: ExitStack) -> None:
-        """Start a hall's scorer anew on its store."""
-        self.halls[hall] = start(self.folder / hall, self.clock, leaving)
-        self.halls[hall].heal()
-        self.centre.scorer.centre.again()  # type: ignore[union-attr]  # a broker brings what it retains
+    def wait(self, hall: str) -> None:
+        """Let a hall wait too long for a receipt."""
+        self.clock[0] += PATIENCE_S + 1
+        self.halls[hall].step()
+
+    def restart(self, name: str) -> None:
+        """Start a scorer anew on its store; a broker brings what it retains."""
+        self._at(name).scorer._journal.close()
+        made = start(self.folder / name, self.clock, self.leaving)
+        if name == CENTRE:
+            self.centre = made
+            self.centre.scorer._inbox.put(LinkChanged(up=True))
+        else:
+            self.halls[name] = made
+            made.heal()
+            self.centre.scorer.centre.again()  # type: ignore[union-attr]  # it is the centre
         self.centre.step()
+
+    def copy(self, name: str) -> None:
+        """Copy a store as it is now."""
+        copy = self.folder / f"{name}.copy"
+        copy.unlink(missing_ok=True)
+        with closing(connect(self.folder / name / STORE)) as store, closing(connect(copy)) as target:
+            store.backup(target)
+
+    def restore(self, name: str) -> None:
+        """Put the copy in the place of a store, with a name of its own, and start the scorer there.
+
+        A standby that takes over has such a copy too.
+        """
+        self._at(name).scorer._journal.close()
+        for one in (self.folder / name).glob(f"{STORE}*"):
+            one.unlink()
+        copyfile(self.folder / f"{name}.copy", self.folder / name / STORE)
+        give_new_name(self.folder / name / STORE)
+        self.restart(name)
+
+    def _at(self, name: str) -> Place:
+        return self.centre if name == CENTRE else self.halls[name]
 
 
 def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW) -> Place:
@@ -132,7 +171,7 @@ def places(folder: Path) -> Iterator[Places]:
     """Return two halls and their centre, all connected."""
     with ExitStack() as leaving:
         clock = [1000.0]
-        root = folder / "centre"
+        root = folder / CENTRE
         save_event(root, plan(), deals(), registry())
         write_halls(root, HALLS)
         key = open_event_key(root).public
@@ -146,6 +185,7 @@ def places(folder: Path) -> Iterator[Places]:
             {hall.name: start(folder / hall.name, clock, leaving) for hall in HALLS},
             clock,
             folder,
+            leaving,
         )
         for one in made.halls.values():
             one.heal()

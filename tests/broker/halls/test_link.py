@@ -1,5 +1,6 @@
 """What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from broker.protocol import LogMessage, topics
 from broker.scorer.state import EventState
 from broker.store import RefusedRow
 from broker.web import card_state
-from tests.broker.halls.places import HALLS, Place, Places, places
+from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places
 from tests.broker.scorer.small import event, whole_event, whole_log
 
 
@@ -144,34 +145,111 @@ def test_of_rows_that_the_centre_has_none_is_sent_again_once_its_receipt_is_ther
             assert rows_sent(paris) == 0
 
 
+def of_paris(made: Places) -> list[tuple[int, int, str]]:
+    """Return the facts of Paris at the centre."""
+    return [one for one in facts_at(made) if one[0] in (1, 2)]
+
+
+ALL_OF_PARIS = [one for one in ALL if one[0] in (1, 2)]
+
+
+def test_a_hall_goes_on_after_the_row_that_the_centre_has_where_its_standby_takes_over(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris")[:10])
+        made.carry()
+        made.copy("paris")
+        made.restore("paris")
+        made.halls["paris"].hear(*said_in("paris")[10:])
+        made.carry_down("paris")
+        assert rows_sent(made.halls["paris"]) == len(ALL_OF_PARIS) - 10
+        made.carry()
+        assert of_paris(made) == ALL_OF_PARIS
+
+
+def test_a_hall_that_begins_again_sends_its_rows_again_where_all_of_them_are_lost(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        paris.hear(*said_in("paris")[:10])
+        made.copy("paris")
+        paris.hear(*said_in("paris")[10:12])
+        made.carry()
+        made.restore("paris")
+        paris = made.halls["paris"]
+        paris.hear(said_in("paris")[12])
+        made.carry_down("paris")
+        assert rows_sent(paris) == paris.scorer._journal.height
+        paris.cut()
+        paris.heal()
+        paris.hear(*said_in("paris")[10:])
+        made.carry()
+        assert of_paris(made) == ALL_OF_PARIS
+
+
+def test_a_centre_that_is_restored_gets_what_it_lacks_from_a_hall_that_had_begun_again(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris")[:10])
+        made.copy("paris")
+        made.halls["paris"].hear(*said_in("paris")[10:12])
+        made.carry()
+        made.copy(CENTRE)
+        made.restore("paris")
+        made.halls["paris"].hear(*said_in("paris")[10:])
+        made.carry()
+        made.restore(CENTRE)
+        assert of_paris(made) != ALL_OF_PARIS
+        made.carry()
+        assert of_paris(made) == ALL_OF_PARIS
+
+
+def test_a_receipt_that_is_lost_is_said_again_when_the_hall_says_that_it_is_there(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        made.carry()
+        paris.cut()
+        paris.heal()
+        paris.hear(*said_in("paris"))
+        assert rows_sent(paris) == 0
+        made.centre.ear.forget()
+        made.carry()
+        assert of_paris(made) == ALL_OF_PARIS
+
+
+def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
+    """Let something happen between a hall and the centre, or to one of them."""
+    hall = made.halls[name]
+    mishaps: dict[str, Callable[[], object]] = {
+        "carried, and all that was ever said comes again": lambda: (
+            made.carry_down(name, stale=True),
+            made.carry_up(name),
+        ),
+        "lost, doubled and mixed up": lambda: made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60))),
+        "cut": hall.cut,
+        "healed": hall.heal,
+        "late": lambda: made.wait(name),
+        "copied": lambda: made.copy(data.draw(st.sampled_from((CENTRE, name)))),
+        "restored": lambda: made.restore(data.draw(st.sampled_from((CENTRE, name)))),
+        "taken over by a standby": lambda: (made.copy(name), made.restore(name)),
+    }
+    mishaps[data.draw(st.sampled_from(sorted(mishaps)))]()
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_lost_doubled_and_mixed_up_rows_change_nothing(
+def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     with places(tmp_path_factory.mktemp("places")) as made:
         to_come = {name: said_in(name) for name in made.halls}
+        for name in (CENTRE, *made.halls):
+            made.copy(name)
         for _ in range(data.draw(st.integers(2, 10))):
             name = data.draw(st.sampled_from(sorted(made.halls)))
-            hall = made.halls[name]
             count = data.draw(st.integers(0, 12))
-            hall.hear(*to_come[name][:count])
+            made.halls[name].hear(*to_come[name][:count])
             del to_come[name][:count]
-            match data.draw(st.sampled_from(("carry", "mix", "cut", "heal", "late"))):
-                case "carry":
-                    made.carry_down(name, stale=True)
-                    made.carry_up(name)
-                case "mix":
-                    made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60)))
-                case "cut":
-                    hall.cut()
-                case "heal":
-                    hall.heal()
-                case "late":
-                    made.clock[0] += 6
-                    hall.step()
+            draw_mishap(made, name, data)
         for name, hall in made.halls.items():
-            hall.hear(*to_come[name])
+            hall.hear(*said_in(name))
             hall.heal()
         made.carry(200)
         assert facts_at(made) == ALL

@@ -1,6 +1,5 @@
 """What the centre takes of a hall's rows, what it refuses, and what its arbiters are told."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,11 @@ from broker.event.halls import HALLS as HALLS_FILE
 from broker.event.halls import HallsFile, read_halls, write_halls
 from broker.protocol import AnyDecision, Award, Deadline, LogMessage, Ruling, Undo, Void, decode, encode, topics
 from broker.protocol.halls import HallRow
-from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.link import Incoming
 from broker.rulings.model import RulingAuthor, RulingDraft
 from broker.store.chain import link_after
 from broker.web.embargo import PublicViews
-from tests.broker.halls.places import HALLS, Place, Places, places, start
+from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places
 from tests.broker.halls.test_link import said_in
 from tests.broker.scorer.small import event, whole_log
 
@@ -67,15 +66,12 @@ def test_rulings_of_halls_count_at_the_centre_under_its_own_numbers(tmp_path: Pa
 
 
 def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_again(tmp_path: Path) -> None:
-    with places(tmp_path) as made, ExitStack() as leaving:
+    with places(tmp_path) as made:
         paris = made.halls["paris"]
         rule(paris, Award(gives={"p01": 8}), id_="award-paris")
         made.carry()
         for id_, of in (("undo-paris", "award-paris"), ("redo-paris", "undo-paris")):
-            made.centre.scorer._journal.close()
-            made.centre = start(tmp_path / "centre", made.clock, leaving)
-            made.centre.scorer._inbox.put(LinkChanged(up=True))
-            made.centre.step()
+            made.restart(CENTRE)
             rule(paris, Undo(ruling=of), id_=id_)
             made.carry()
         assert rulings_at(made) == [(1, "award-paris"), (2, "undo-paris"), (3, "redo-paris")]
@@ -209,12 +205,11 @@ def test_a_hall_shows_everybody_only_what_is_over_in_all_halls(tmp_path: Path) -
 
 
 def test_what_a_hall_was_told_is_over_is_known_after_a_restart_without_a_link(tmp_path: Path) -> None:
-    with places(tmp_path) as made, ExitStack() as leaving:
+    with places(tmp_path) as made:
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
         made.carry()
-        made.halls["paris"].scorer._journal.close()
-        made.restart("paris", leaving)
+        made.restart("paris")
         assert made.halls["paris"].scorer.snapshot.complete == frozenset(event().expected)
 
 

@@ -20,6 +20,8 @@ from tests.broker.scorer.small import NAME, admissions, event, sent
 
 NOW = 1_800_000_000_000
 
+STORE = "store.sqlite3"
+
 
 class Clock:
     """The scorer's wall clock: `read` may be replaced."""
@@ -34,7 +36,7 @@ class Clock:
 @contextmanager
 def open_journal(folder: Path, name: str = NAME) -> Iterator[SqliteJournal]:
     """Return the store in a folder, and close it."""
-    journal = SqliteJournal(folder / "store.sqlite3", name)
+    journal = SqliteJournal(folder / STORE, name)
     try:
         yield journal
     finally:

@@ -11,16 +11,28 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice, write_devices
-from broker.protocol import Confirmed, DeviceAdmitted, LogMessage, Receipt, Void, decode, encode, topics
+from broker.protocol import (
+    Confirmed,
+    DeviceAdmitted,
+    FineRuled,
+    LogMessage,
+    Receipt,
+    TilesLaid,
+    Void,
+    decode,
+    encode,
+    topics,
+)
 from broker.protocol.facts import Ruled
-from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
+from broker.protocol.link import Incoming
+from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, signed_part, with_sender
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.store.chain import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
-from tests.broker.scorer.small import NAME, event, fact, restored, result, state
+from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 
 OURS, OTHER = SigningKey.from_bytes(b"1" * 32), SigningKey.from_bytes(b"2" * 32)
 TABLE = 1
@@ -160,6 +172,18 @@ def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> Non
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
 
 
+def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
+    """What names the fact before it is read where the signature covers it: a reader keeps the last of two names."""
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
+    for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
+        vouching = kept_form(encode(SIGNED[1])).removesuffix(b"}") + names % fact_hash(forged).encode() + b"}"
+        for payload in (forged, vouching):
+            hall.scorer._inbox.put(Incoming(LOG, payload, lambda: None))
+        hall.scorer.step(timeout=0)
+    assert (stored(hall), codes(hall)) == ([], ["bad_signature"])
+
+
 def admitted(key: SigningKey) -> DeviceAdmitted:
     return DeviceAdmitted(
         id="admitted-0001", event=NAME, number=1, table=TABLE, device=key.device, key=key.public, at=NOW
@@ -283,6 +307,44 @@ def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_c
     assert (codes(hall), len(stored(hall))) == ([], 3)
 
 
+def of_a_newer_kind(message: LogMessage) -> bytes:
+    """Return a fact of tiles laid under a word that no program knows yet, signed."""
+    content = signed_part(encode(message)).replace(b'"type":"laid"', b'"type":"swept"')
+    return b'%b,"signature":"%b"}' % (content, OURS.sign_bytes(content).encode())
+
+
+def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_scorer_knows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes after it counts, after a start too, and it has kept its place in the chain."""
+    play = whole_play(TABLE)
+    begun = chained(OURS, *play[:2])
+    laid = TilesLaid(round=1, deal=play[0].fact.deal, seats={})
+    before = fact_hash(encode(begun[-1]))
+    newer = of_a_newer_kind(replace(fact(TABLE, 3, laid, id_="swept-0001"), device=OURS.device, before=before))
+    ended = chained(OURS, *(replace(one, seq=one.seq + 1) for one in play[2:]), before=fact_hash(newer))
+    upto = ended[-1].seq
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.arrive(LOG, newer.replace(b'"signature":"', b'"signature":"00')[:-4] + b'"}')
+        assert (codes(hall), hall.scorer.state.plays_at(TABLE)) == (["bad_signature"], 0)
+        for payload in (*map(bytes_of, begun), newer, *map(bytes_of, ended)):
+            hall.arrive(LOG, payload)
+        assert (codes(hall), hall.scorer.state.plays_at(TABLE)) == (["unknown_fact"], 1)
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        assert (hall.scorer.state.plays_at(TABLE), hall.scorer.state.undecided((TABLE, 1))) == (1, [])
+        older = topics.decode_fact
+        monkeypatch.setattr(
+            topics, "decode_fact", lambda said: older(said.replace(b'"type":"swept"', b'"type":"laid"'))
+        )
+        hall.arrive(LOG, newer)
+        told = hall.ear.told(f"receipt/{TABLE}")
+        assert (codes(hall), told["upto"], told["gaps"]) == ([], upto, [])
+        assert hall.scorer.state.plays_at(TABLE) == 1
+
+
 def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
     hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
     first, second, third = SIGNED
@@ -294,6 +356,17 @@ def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
         hall.arrive(LOG, bytes_of(one))
     assert {one.seq for one in stored(hall)} == {1, 2, 3}  # type: ignore[attr-defined] # facts
     assert hall.ear.told(f"receipt/{TABLE}")["head"] == fact_hash(encode(third))
+
+
+@pytest.mark.parametrize("player", ["sender", "signature", "before"])
+def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> None:
+    """The scorer knows what it has kept by the hash that the table names, and by its signature, after a start too."""
+    fined = FineRuled(takes={"p01": 2, player: 2})
+    ruled = Ruled(round=1, deal=1, decision=fined, author="Ada", role="table_arbiter", reason="a false hu")
+    (said,) = chained(OURS, replace(FACTS[0], fact=ruled))
+    kept = kept_form(bytes_of(said))
+    assert (kept_form(kept), fact_hash(kept)) == (kept, fact_hash(bytes_of(said)))
+    assert is_signed_by(OURS.public, kept, said.signature)
 
 
 def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from broker.i18n import Translator
 from broker.protocol import SEATS
-from broker.scorer.highlights import LEAST_TABLES, deal_highlights, event_highlights, highlight_text
+from broker.scorer.highlights import LEAST_TABLES, OF_EACH, deal_highlights, event_highlights, highlight_text
 from broker.scorer.sheets import deal_sheet
 from broker.scorer.snapshot import open_part
 from tests.broker.scorer.small import OUTCOMES, event
@@ -63,14 +63,18 @@ def test_who_is_said_to_have_won_alone_did_so_at_that_seat(plays: list[Said]) ->
 @given(said)
 def test_of_deals_under_embargo_nothing_is_told(plays: list[Said]) -> None:
     snapshot = moment_of(plays)
-    assert {one.deal for one in event_highlights(snapshot)} <= snapshot.complete
+    for of_kind in event_highlights(snapshot).values():
+        deals, sizes = [one.deal for one in of_kind], [one.size for one in of_kind]
+        assert {*deals} <= snapshot.complete
+        assert len({*deals}) == len(deals) <= OF_EACH
+        assert sizes == sorted(sizes, reverse=True)
     assert event_highlights(open_part(snapshot)) == event_highlights(snapshot)
 
 
 def test_each_kind_is_a_sentence_with_the_name_of_the_seat() -> None:
     draw, won, *_ = OUTCOMES
     snapshot = moment_of([(key, won if key[0] == 2 else draw, False, False) for key in event().plays_with(1)])
-    assert [highlight_text(Translator("en"), one, str) for one in event_highlights(snapshot)] == [
+    assert [highlight_text(Translator("en"), one, str) for (one,) in event_highlights(snapshot).values()] == [
         "East scored from 0 (table 1) to 42 (table 2).",
         "8 IMP for Player 8, East at table 2.",
         "Only Player 8 won as East: a hand of 18 at table 2, of 4 tables.",

@@ -62,7 +62,15 @@ def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
     seen.height = seen.watch.decided = 7
     seen.now += SILENT_S
     seen.watch.wait()
-    assert seen.watch.state == (PEER.desk, 7, SILENT_S)
+    assert seen.watch.state == (PEER.desk, 7, SILENT_S, False)
+
+
+def test_a_standby_that_has_yet_to_be_heard_of_is_missed_from_the_start_on() -> None:
+    seen = Seen()
+    seen.watch.peer = PEER
+    assert (seen.watch.state, seen.watch.concerns()) == ((PEER.desk, 0, 0.0, False), [])
+    seen.now += MISSED_S
+    assert [one.code for one in seen.watch.concerns()] == ["standby_lost"]
 
 
 def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None:

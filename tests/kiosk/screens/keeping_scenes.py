@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from broker.protocol import LaidSeat, PlayFound
+from broker.protocol import SEATS, LaidSeat, PlayFound
 from kiosk.camera.observations import CameraView, LaidObservation
 from kiosk.keeping import STEPS, Keeping
 from kiosk.screens import ScreenView, with_keeping
@@ -23,8 +23,9 @@ def keeping_scenes(recorded: Callable[[], ScreenView]) -> dict[str, Callable[[],
         seen = LaidObservation(keeping.asked, laid, problem=problem, still=still, view=view)
         return with_keeping(recorded(), replace(keeping, observation=seen), offered=False)
 
-    def told(answer: PlayFound | None) -> ScreenView:
-        return with_keeping(recorded(), Keeping(play(1), len(STEPS), answer=answer), offered=False)
+    def told(answer: PlayFound | None, *, whole: bool = True) -> ScreenView:
+        seats = {seat: LaidSeat(river=(1,), hand=(2,)) for seat in SEATS if whole}
+        return with_keeping(recorded(), Keeping(play(1), len(STEPS), seats, answer=answer), offered=False)
 
     return {
         "recorded, play may be kept": lambda: with_keeping(recorded(), None, offered=True),
@@ -38,5 +39,6 @@ def keeping_scenes(recorded: Callable[[], ScreenView]) -> dict[str, Callable[[],
         "keep, told": lambda: told(None),
         "keep, found": lambda: told(PlayFound(round=1, steps=84, proved=79)),
         "keep, scorer fails": lambda: told(PlayFound(round=1, code="play_not_kept")),
+        "keep, not all shown": lambda: told(PlayFound(round=1, code="no_play_fits"), whole=False),
         "keep, nothing fits": lambda: told(PlayFound(round=1, code="no_play_fits")),
     }

@@ -1,4 +1,4 @@
-"""What is left of an event planned anew: nobody sits out twice before all have once, and no rule is broken."""
+"""What is left of an event planned anew: nobody sits out twice before all have once, nor twice in a row."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -39,6 +39,22 @@ def out_too_early(
     return found
 
 
+def out_in_a_row(
+    plays: Iterable[MovementPlay], players: Iterable[Hashable], came: int = 1
+) -> list[tuple[int, Hashable]]:
+    """Return who sits out in a round from `came` on, and sat out in the one before."""
+    played: dict[int, set[Hashable]] = {}
+    for play in plays:
+        played.setdefault(play.round, set()).update(play.players.values())
+    return [
+        (round_, one)
+        for round_, sitting in sorted(played.items())
+        for one in players
+        if round_ > came
+        if one not in sitting | played[round_ - 1]
+    ]
+
+
 orders = st.builds(
     lambda tables, more, rounds: MovementOrder(4 * tables + more, tables, rounds, 1, tables),
     st.integers(1, 5),
@@ -51,6 +67,7 @@ orders = st.builds(
 def test_in_a_new_movement_nobody_sits_out_twice_before_all_have_once(order: MovementOrder, seed: int) -> None:
     plays = make_movement(order, Random(seed), for_steps(50))
     assert out_too_early(plays, range(1, order.players + 1)) == []
+    assert out_in_a_row(plays, range(1, order.players + 1)) == []
 
 
 @given(orders, st.integers(0, 2**16), st.data())
@@ -79,6 +96,20 @@ def _is_whole(plays: Sequence[MovementPlay], layout: Iterable[tuple[int, int]], 
     """Return whether every round has all tables that can be filled: none was left out for a deal known to its four."""
     tables, left = Counter(round_ for round_, _ in layout), Counter(play.round for play in plays)
     return all(left[round_] == min(of, present // 4) for round_, of in tables.items() if round_ >= first)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_few_meet_often_nobody_sits_out_twice_in_a_row(seed: int) -> None:
+    chance = Random(seed)
+    plays: Sequence[MovementPlay] = make_movement(MovementOrder(8, 2, 8, 1, 2), chance, for_steps(50))
+    layout = {(play.round, play.table): play.deal for play in plays}
+    present: list[int | str] = [1, 2, 4, 6, 7]
+    for first, gone in ((1, 0), (3, 0), (6, 6)):
+        present = [one for one in present if one != gone] + ["late"] * (first == 3)
+        settled = [play for play in plays if play.round < first]
+        left = replan(Remainder(layout, plays, settled, present, first_round=first), chance, for_steps(100))
+        plays = [*settled, *left]
+    assert out_in_a_row(plays, [1, 2, 4, 7]) == out_in_a_row(plays, ["late"], 3) == []
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from broker.people import Actor, Authentication
-from broker.scorer.standby import FollowAsked, FollowTold, read_peer, secret_of
+from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
 from broker.store import STORE
 from broker.store.following import EventCopy
 from broker.store.sqlite import SqliteJournal
@@ -120,8 +120,14 @@ def test_arbiters_see_how_the_standby_is(room: Room) -> None:
     room.follow()
     assert "Standby: up to date." in page(room)
     assert 'href="https://standby:8137/"' in page(room)
-    room.hall.scorer.standby._heard_at -= 60
+    room.hall.scorer.standby._heard_at = 40.0
     assert "Standby: not heard of for 60 s" in page(room)
+
+
+def test_a_machine_that_has_taken_over_says_how_long_it_has_waited_for_the_other(room: Room) -> None:
+    room.hall.scorer.standby.peer = Peer("active", "https://first:8136", "first:1883", "second:1883")
+    room.hall.scorer.standby._began = 58.0
+    assert "Standby: not heard of for 42 s" in page(room)
 
 
 def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:
@@ -141,7 +147,7 @@ def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room
 
 def test_to_a_standby_that_is_not_there_nothing_is_handed_over_and_nothing_is_noted(room: Room) -> None:
     room.ask()
-    room.hall.scorer.standby._heard_at -= 60
+    room.hall.scorer.standby._heard_at = 40.0
     with logged_in(room.server, "head_arbiter") as client:
         form = {"form": token_of(client, "/devices"), "sure": "on"}
         assert "standby_behind" in client.post("/devices/standby", data=form).text

@@ -1,0 +1,200 @@
+"""How simulated players choose beside recorded ones: `python -m tests.benchmarks.people FILE...`.
+
+Replays recorded plays of MCR through the referee. At every discard, and wherever a chow or pung could be claimed, asks
+simulated players what they would do with what that seat sees, and prints how often it is the same, with the interval of
+90 % over the plays. `blind` reads nobody, `plain` neither weighs what others may give, `random` draws lots.
+
+A file is in the text format of Botzone's data sets: `Match ID`, `Wind 0`, `Player 0 Deal W1 W2 ...` with thirteen tiles
+a player, then a line an action: `Player 0 Draw T9`, `Play`, `Chi` (the middle tile), `Peng`, `Gang`, `AnGang`,
+`BuGang`, `Hu`, with `Ignore Player 1 Chi ...` for claims that were overtaken. W are characters, T bamboo, B dots, F1 to
+F4 winds, J1 to J3 red, green and white. Walls are filled up with what nobody drew.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+import click
+import numpy as np
+
+from broker.protocol import SEATS, Seat
+from broker.rules import FULL_SET, Deal, RuleError
+from broker.rules.deal import NEXT_SEAT, TRAY
+from broker.rules.mcr import Action, Do, PlayState, apply_action, open_play
+from broker.sim.plans import COLUMN, NONE
+from broker.sim.player import Claim, SimulatedPlayer, best_claim, discard_or_kong
+from broker.sim.table import NEEDED
+from tests.benchmarks.club import STYLES, Z90
+from tests.broker.rules.variants import OEDMC
+from tests.broker.sim.playing import JUDGE, view_from
+
+SUITS: Final = {"W": "m", "T": "s", "B": "p"}
+HONOURS: Final = {f"F{at}": f"{at}z" for at in range(1, 5)} | {"J1": "7z", "J2": "6z", "J3": "5z"}
+DOES: Final[Mapping[str, Do]] = {
+    "Draw": "draw",
+    "Play": "discard",
+    "Chi": "chow",
+    "Peng": "pung",
+    "Gang": "melded_kong",
+    "AnGang": "concealed_kong",
+    "BuGang": "added_kong",
+}
+CLAIMS: Final = ("chow", "pung", "melded_kong")
+ASKED: Final = ("sure", "blind", "plain")
+"""Styles that do not err by chance."""
+
+Choice = tuple[str, str, bool]
+"""Of what kind it was, who was asked, and whether the same was chosen."""
+
+
+class Done(NamedTuple):
+    """Something that was done, and who had claimed the discard before it."""
+
+    action: Action
+    claimed: frozenset[Seat]
+
+
+class RecordedPlay(NamedTuple):
+    """A play until somebody wins."""
+
+    deal: Deal
+    done: tuple[Done, ...]
+
+
+def tile(name: str) -> str:
+    """Return a tile as we write it."""
+    return HONOURS.get(name) or name[1] + SUITS[name[0]]
+
+
+def read_plays(text: str) -> Iterator[RecordedPlay]:
+    """Read a file."""
+    for number, match in enumerate(text.split("Match ")[1:], 1):
+        drawn: dict[Seat, list[str]] = {}
+        done, wind = list[Done](), 0
+        for words in (line.split() for line in match.splitlines()):
+            if words[:1] == ["Wind"]:
+                wind = int(words[1])
+            if words[:1] != ["Player"]:
+                continue
+            seat, did, *names = SEATS[int(words[1])], *words[2:]
+            if did == "Deal":
+                drawn[seat] = [tile(one) for one in names]
+            elif did in DOES:
+                ignored = (words[at + 2] for at, word in enumerate(words) if word == "Ignore")
+                done.append(
+                    Done(
+                        _action(DOES[did], seat, tile(names[0])),
+                        frozenset({seat, *(SEATS[int(one)] for one in ignored)}),
+                    )
+                )
+            if did == "Draw":
+                drawn[seat].append(tile(names[0]))
+        yield RecordedPlay(_deal(number, SEATS[wind], drawn), tuple(done))
+
+
+def _action(do: Do, seat: Seat, name: str) -> Action:
+    if do == "chow":
+        return Action(do, seat, f"{int(name[0]) - 1}{name[1]}")
+    return Action(do, seat, None if do in ("draw", "pung", "melded_kong") else name)
+
+
+def _deal(number: int, wind: Seat, drawn: Mapping[Seat, Sequence[str]]) -> Deal:
+    """Return a deal in which everybody draws what was drawn. Raises RuleError `not_a_deal`."""
+    left = Counter(FULL_SET)
+    left.subtract(one for tray in drawn.values() for one in tray)
+    rest, trays = [*left.elements()], {}
+    for seat in SEATS:
+        more = max(TRAY - len(drawn[seat]), 0)
+        trays[seat], rest = (*drawn[seat], *rest[:more]), rest[more:]
+    return Deal(number, wind, SEATS[0], trays)
+
+
+def choices(recorded: RecordedPlay, chance: Random) -> Iterator[Choice]:
+    """Compare what was done in a play; what the referee refuses ends it, as another rule does (how long walls are)."""
+    play = open_play(recorded.deal, OEDMC)
+    for at, (action, _) in enumerate(recorded.done):
+        try:
+            if action.do == "discard":
+                yield from _discards(play, action, chance)
+            play = apply_action(play, action, JUDGE)
+            then = recorded.done[at + 1] if at + 1 < len(recorded.done) else None
+            if action.do == "discard" and then:
+                yield from _claims(play, then, chance)
+            if action.do in ("discard", "added_kong") and then and then.action.do not in CLAIMS:
+                play = apply_action(play, Action("no_claim"), JUDGE)
+        except RuleError:
+            return
+
+
+def _discards(play: PlayState, action: Action, chance: Random) -> Iterator[Choice]:
+    view, chosen = view_from(play, action.actors[0]), COLUMN[action.tile or ""]
+    for style in ASKED:
+        would = discard_or_kong(view, (), SimulatedPlayer(1.0, chance, STYLES[style]))
+        yield "discard", style, would == chosen
+    yield (
+        "discard",
+        "random",
+        chance.choice([int(one) for one in np.repeat(np.arange(len(view.held)), view.held)]) == chosen,
+    )
+
+
+def _claims(play: PlayState, then: Done, chance: Random) -> Iterator[Choice]:
+    """Ask all who could make a set; where somebody's claim was overtaken, nobody knows of the others."""
+    taken = then.action.do in CLAIMS
+    for seat in SEATS:
+        wished = taken and seat in then.claimed
+        if seat == play.turns.turn or (taken and not wished):
+            continue
+        view = view_from(play, seat)
+        claims = [Claim("pung", NONE, (view.offered,) * 2)] if view.held[view.offered] > 1 else []
+        if seat == NEXT_SEAT[play.turns.turn]:
+            claims += [
+                Claim("chow", COLUMN[low], (one, other))
+                for low, one, other in NEEDED.get(view.offered, ())
+                if view.held[one] and view.held[other]
+            ]
+        if claims:
+            kind = "claimed" if wished else "left"
+            for style in ASKED:
+                yield kind, style, (best_claim(view, claims, STYLES[style]) is not None) == wished
+            yield kind, "random", (chance.random() < 1 / 2) == wished
+
+
+def told(found: Iterable[Iterable[Choice]]) -> Iterator[str]:
+    """Tell how often the same was chosen."""
+    counts: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for of_play in found:
+        here: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
+        for kind, style, same in of_play:
+            here[kind, style].append(same)
+        for key, sames in here.items():
+            counts[key].append((sum(sames), len(sames)))
+    for (kind, style), plays in sorted(counts.items()):
+        same, asked = (sum(one) for one in zip(*plays, strict=True))
+        share = same / asked
+        half = Z90 * sqrt(sum((one - share * of) ** 2 for one, of in plays)) / asked
+        yield f"{kind:8} {style:7} {share:6.1%} ± {half:.1%} of {asked}"
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--plays", default=400, show_default=True, help="At most so many plays of each file.")
+def people(files: tuple[Path, ...], plays: int) -> None:
+    """Measure and print."""
+    for file in files:
+        read = [
+            play
+            for play, _ in zip(
+                read_plays(file.read_text(encoding="ascii", errors="replace")), range(plays), strict=False
+            )
+        ]
+        print(f"{file.name}: {len(read)} plays")
+        for line in told(choices(play, Random(number)) for number, play in enumerate(read)):
+            print(line)
+
+
+if __name__ == "__main__":
+    people()
