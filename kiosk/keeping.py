@@ -121,11 +121,11 @@ class KeepDesk:
 
     def offered(self, state: Table) -> bool:
         """Return whether it may be begun."""
-        return state.may_keep and self._camera() and self.now is None
+        return state.may_keep and not state.paused and self._camera() and self.now is None
 
     def follow(self, state: Table) -> None:
-        """Stop where another play, or none, is recorded by now."""
-        going_on = state.phase is Phase.RECORDED and state.outcome is not None
+        """Stop where another play, or none, is recorded by now, or an arbiter has ruled on it."""
+        going_on = state.phase is Phase.RECORDED and state.outcome is not None and state.ruled is None
         if self.now is not None and not (going_on and state.play == self.now.play):
             self.now = None
 
@@ -133,10 +133,9 @@ class KeepDesk:
         """Take a key; return whether it was one of ours."""
         keeping = self.now
         if keeping is None:
-            if key != OPENS or not self.offered(state) or state.play is None:
-                return False
-            self.now = Keeping(state.play)
-            return True
+            return key == OPENS and self._begin(state)
+        if state.paused:
+            return key in (TAKES, PASSES, GAPS, BACK, LEAVES)  # the screen shows the pause, and none of them
         if keeping.asked is None or key == LEAVES or (key == BACK and not keeping.at):
             self.now = None
             return key in (BACK, LEAVES)  # after the last step any other key is for what comes after
@@ -155,6 +154,12 @@ class KeepDesk:
                 self._go_on(keeping.taken(), now)
         else:
             return False
+        return True
+
+    def _begin(self, state: Table) -> bool:
+        if not self.offered(state) or state.play is None:
+            return False
+        self.now = Keeping(state.play)
         return True
 
     def _go_on(self, keeping: Keeping, now: int) -> None:

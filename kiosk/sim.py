@@ -109,7 +109,7 @@ class People:
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
         self._looks = 0
-        """How often they have looked in vain at what is shown: a play that cannot be read holds nobody up."""
+        """How often they have looked, or asked to show it, in vain: a play that cannot be read holds nobody up."""
         self.failed: Exception | None = None
         """Why they cannot go on: the script does not fit what the table has seen."""
         self._changed = threading.Event()
@@ -184,16 +184,17 @@ class People:
         keeping = self._keeping
         if keeping is None or keeping.asked is None:
             tried = self._shown is not None and self._shown[0] == play.round
-            begins = course.laid and not tried and not state.kept and state.may_keep
+            begins = course.laid and not tried and not state.kept and state.may_keep and self._looks <= PATIENCE
+            self._looks = self._looks + 1 if begins else 0
             self._type(OPENS if begins else TAKES)
             return
-        shown = (play.round, keeping.asked.seat, keeping.asked.part)
+        shown, laid = (play.round, keeping.asked.seat, keeping.asked.part), course.laid.get(keeping.asked.seat)
         if self._shown != shown:
             self._shown, self._looks = shown, 0
-            self._trays.spread(_on_the_table(play.set, course.laid.get(keeping.asked.seat, LaidSeat()), shown[2]))
+            self._trays.spread(_on_the_table(play.set, laid or LaidSeat(), shown[2]))
             return
         self._looks += not keeping.ready
-        nothing = keeping.asked.part == "river" and not course.laid[keeping.asked.seat].river
+        nothing = laid is None or (keeping.asked.part == "river" and not laid.river)
         self._type(PASSES if self._looks > PATIENCE or (nothing and keeping.seen.laid is None) else TAKES)
 
     def _react(self) -> None:

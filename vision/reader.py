@@ -286,7 +286,8 @@ def look_beside_trays(
 
     The finder may have taken the side of a tile that lies turned for its back, or one that lies alone for a larger one.
     How large it is is known from the tray, and of one that was read where its number stands on it. What is read along
-    such an outline as before, if it was read, has that outline. None where that look tells nothing new.
+    such an outline as before, if it was read, has that outline; a tile that reads otherwise along two of them is left
+    as it was. None where that look tells nothing new.
     """
     owners, expected = _outlines_beside(found, marks, layout)
     judged = finder.refine_again(picture, np.array(expected).reshape(-1, 4, 2))
@@ -295,10 +296,14 @@ def look_beside_trays(
     good = [at for at, share in enumerate(first.shares_of_marks) if share > _MARK_SEEN]
     likely, again = [likely[at] for at in good], read_again(picture, first.chosen(good), marks, check)
     tiles, settled = list(found.tiles), list(marks)
-    for at, mark in sorted(zip(likely, again, strict=True), key=lambda one: one[1].confidence if one[1] else 0.0):
-        number = owners[at]
-        if mark is not None and is_sure(mark) and not _contradicts(mark, settled[number]):
-            tiles[number] = DetectedTile(judged.quads[at], face_up=False, likelihood=tiles[number].likelihood)
+    sure = [
+        (owners[at], judged.quads[at], mark)
+        for at, mark in zip(likely, again, strict=True)
+        if mark is not None and is_sure(mark) and not _contradicts(mark, marks[owners[at]])
+    ]
+    for number, quad, mark in sorted(sure, key=lambda one: one[2].confidence):
+        if not any(_contradicts(mark, other) for owner, _, other in sure if owner == number):
+            tiles[number] = DetectedTile(quad, face_up=False, likelihood=tiles[number].likelihood)
             settled[number] = mark
     return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 

@@ -87,7 +87,7 @@ def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead],
     """Return the tiles, read or not; then the usual colour of their backs and that of the cloth, L*a*b*, shape (3,).
 
     Others that the finder takes for tiles are bare table, as a gap may be, or the seam between two. Raises
-    RiverUnclearError where no tile was read, or one that was not has neither colour.
+    RiverUnclearError where no tile was read or none with bare table beside it, or one that was not has neither colour.
     """
     read = [tile for tile in reads if tile.serial is not None]
     if not read:
@@ -96,7 +96,10 @@ def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead],
     back = np.median(_colours(picture, quads), axis=0)
     across, down = quads[:, 1] - quads[:, 0], quads[:, 3] - quads[:, 0]
     beside = np.concatenate([quads + step[:, None] for step in (across, -across, down, -down)])
-    cloth = np.median(_colours(picture, beside[_are_apart(beside, seen)]), axis=0)
+    bare = beside[_are_apart(beside, seen)]
+    if not len(bare):
+        raise RiverUnclearError("no bare table is seen beside a tile that was read")
+    cloth = np.median(_colours(picture, bare), axis=0)
     unread = [tile for tile in reads if tile.serial is None]
     unread = list(compress(unread, _are_apart(np.array([tile.quad for tile in unread]), quads)))
     colours = _colours(picture, [tile.quad for tile in unread])
@@ -180,7 +183,7 @@ def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
 def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
     """Return hand and melds as a picture shows them: the concealed tiles first, each meld apart, a winning tile last.
 
-    Raises RiverUnclearError where no tile was read, or a group after the first is no meld.
+    Raises RiverUnclearError as `_backs`, or where a group after the first is no meld.
     """
     groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
     winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None

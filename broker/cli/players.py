@@ -24,7 +24,7 @@ from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject
 from broker.rulings.final import open_matters
 from broker.rulings.plan_changes import plan_changes
 from broker.rulings.plan_check import check_plan_change, planned_after
-from broker.rulings.plan_draft import SEARCH_S, PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.stage import draft_stage, next_stage, qualified
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
@@ -157,7 +157,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
             replaced = {player_named(room.event, gone): name for gone, name in replaces}
             gone = tuple(player_named(room.event, one) for one in leaves)
             wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round)
-            decision = draft_change(facts, wishes, seeded(), for_seconds(SEARCH_S))
+            decision = draft_change(facts, wishes, seeded(), for_seconds)
         check_plan_change(room, decision)
         cost = plan_cost(facts, planned_after(room, decision))
         if not yes:

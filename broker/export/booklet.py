@@ -3,9 +3,10 @@
 There is none before the standings are final: faces are secret until then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
+from itertools import chain
 from typing import Final
 
 from reportlab.lib.colors import HexColor
@@ -13,6 +14,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, PageBreak
 
+from broker.event.par import SeatPar
 from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text, pages_pdf, text_width
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import (
@@ -27,7 +29,7 @@ from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal
 from broker.scorer.highlights import TITLES, deal_highlights, event_highlights, highlight_text
-from broker.scorer.sheets import deal_sheet
+from broker.scorer.sheets import DealSheet, deal_sheet
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
 from broker.terms import SEAT_NAMES, tile_signs
@@ -37,6 +39,9 @@ LEADERS: Final = 3
 TILE: Final = (6.4 * mm, 9 * mm)
 ROW: Final = 11 * mm
 NAME: Final = 27 * mm
+STRIP: Final = 5 * mm
+SCALE: Final = 200 * mm
+"""Where the scale of points ends."""
 APART: Final = 4 * mm
 """Between hand and wall."""
 
@@ -84,6 +89,10 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
             [
                 _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
                 _("Below, what happened with these tiles at each table."),
+                _(
+                    "Of each seat a dot is the points at one table, the stroke the datum; the bar holds 8 of 10 "
+                    "simulated plays, where there is a par."
+                ),
             ],
         ),
         *par_note(stored, _),
@@ -100,17 +109,70 @@ def _part(title: str, lines: Sequence[str]) -> Iterator[PageLine]:
 def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]:
     snapshot = stored.room.snapshot()
     blocks = travellers_by_deal(stored, _, stored.room.groups(), unplayed_notes(stored, _, embargoed=False))
-    before = 0
+    before, names = 0, {seat: _(SEAT_NAMES[seat]) for seat in SEATS}
     for deal, block in blocks:
         if deal != before:
-            stories = deal_highlights(deal_sheet(snapshot, deal))
+            sheet = deal_sheet(snapshot, deal)
+            stories = deal_highlights(sheet)
             yield PageBreak()
             yield PageBlock(block.head[:1], ())
-            yield Walls(stored.event.open_deal(deal), {seat: _(SEAT_NAMES[seat]) for seat in SEATS})
+            yield Walls(stored.event.open_deal(deal), names)
             if told := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
                 yield PageBlock((), told)
+            yield SeatPoints(sheet, par.seats() if (par := stored.par_of(deal)) else {}, names)
         yield block if deal == before else PageBlock(block.head[1:], block.lines)
         before = deal
+
+
+class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
+    """The points of each seat of a deal on one scale: a dot a table, a stroke for the datum, a bar for most of par."""
+
+    def __init__(self, sheet: DealSheet, par: Mapping[Seat, SeatPar], names: Mapping[Seat, str]) -> None:
+        super().__init__()
+        self._names, self._par = names, par
+        plays = [play for group in sheet.groups for play in group.plays]
+        self._points = {seat: [one for play in plays if (one := play.seats[seat].points) is not None] for seat in SEATS}
+        datum = sheet.groups[0].datum if len(sheet.groups) == 1 else None
+        self._datum = {seat: float(Fraction(datum[seat])) for seat in SEATS} if datum else {}
+        ends = [end for one in par.values() for end in (one.least, one.most)]
+        all_points = [0, *ends, *chain.from_iterable(self._points.values())]
+        self._low, self._high = min(all_points), max(*all_points, min(all_points) + 1)
+
+    def wrap(self, room: float, _high: float) -> tuple[float, float]:
+        """Take the room that four rows and the scale need."""
+        self.width, self.height = room, STRIP * (len(SEATS) + 1)
+        return self.width, self.height
+
+    def _across(self, points: float) -> float:
+        at: float = NAME + (points - self._low) / (self._high - self._low) * (SCALE - NAME)
+        return at
+
+    def draw(self) -> None:
+        """Draw them, the first seat on top."""
+        canvas, zero = self.canv, self._across(0)
+        canvas.setLineWidth(0.5)
+        for row, seat in enumerate(SEATS, 1):
+            middle = self.height - (row - 0.5) * STRIP
+            draw_text(canvas, (0, middle - 1 * mm), *fit_text(self._names[seat], NAME - 2 * mm, 8, 6))
+            canvas.setStrokeGray(0.7)
+            canvas.line(NAME, middle, SCALE, middle)
+            if one := self._par.get(seat):
+                left, right = self._across(one.least), self._across(one.most)
+                canvas.setFillGray(0.85)
+                canvas.rect(left, middle - 1.2 * mm, max(right - left, 1), 2.4 * mm, stroke=0, fill=1)
+            canvas.setFillGray(0)
+            canvas.setStrokeGray(0)
+            for points in self._points[seat]:
+                canvas.circle(self._across(points), middle, 0.8 * mm, stroke=0, fill=1)
+            if seat in self._datum:
+                at = self._across(self._datum[seat])
+                canvas.line(at, middle - 2 * mm, at, middle + 2 * mm)
+        canvas.setDash(1, 2)
+        canvas.line(zero, STRIP, zero, self.height)
+        for points in {self._low, 0, self._high}:
+            text = signed_text(Fraction(points))
+            draw_text(canvas, (self._across(points) - text_width(text, 7) / 2, 1.5 * mm), text, 7)
+        canvas.setDash()
 
 
 class Walls(Flowable):  # type: ignore[misc]  # reportlab ships no types

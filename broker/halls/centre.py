@@ -325,6 +325,7 @@ class Centre:
                 seq=height,
                 complete=tuple(sorted(complete)),
                 halls=len(self.halls),
+                store=self._journal.store,
             )
         )
 

@@ -124,8 +124,8 @@ class HallLink:
         """What the arbiters are to be told."""
         self.released: frozenset[int] | None = None
         """Deals that all halls have played, if the centre has said so since this was looked at last."""
-        self._said = -1
-        """Height of the centre's journal when it said so."""
+        self._said: tuple[str | None, int] = None, -1
+        """The centre's store and its height when it said so."""
 
     def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
         """Begin to connect with the centre, and go on trying, one node after the other.
@@ -176,8 +176,9 @@ class HallLink:
             return
         self._heard = self._clock(), self._seconds()
         if isinstance(message, CentreState):
-            if message.seq >= self._said:
-                self._said, self.released = message.seq, frozenset(message.complete)
+            store, height = self._said
+            if message.seq >= height or message.store != store:  # of another store: a standby's, or a restored one's
+                self._said, self.released = (message.store, message.seq), frozenset(message.complete)
         else:
             self._take_receipt(message)
 

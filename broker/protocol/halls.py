@@ -74,6 +74,9 @@ class CentreState(FromScorer, frozen=True, kw_only=True):
 
     complete: Annotated[tuple[DealNo, ...], Meta(max_length=MOST_COMPLETE)]
     halls: Annotated[Count, Meta(description="how many halls the event has")]
+    store: Annotated[
+        StoreId | None, Meta(description="the centre's, by whose height messages are in order; null: not told")
+    ] = None
     signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
         None
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from broker.event import BookedPlay, Event
@@ -15,12 +15,15 @@ from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
-from broker.rulings.plan_changes import ever_entered
+from broker.rulings.plan_changes import ever_entered, plan_changes
 from broker.rulings.plan_check import kept_plays
 from broker.scorer.state import EventState
 
 SEARCH_S: Final = 3.0
 """How long a page waits for a new seating."""
+
+SearchFor = Callable[[float], KeepSearching]
+"""Given the seconds that a search may take, what ends it."""
 
 
 class PlanFacts(NamedTuple):
@@ -37,7 +40,7 @@ class PlanFacts(NamedTuple):
     over: frozenset[int]
     """Deals that everybody may know."""
     gone: frozenset[PlayerId]
-    """Who has no more plays."""
+    """Who has left, or has not come. Who sits out what is left of an event is there."""
     last: str | None
     """The last word on who plays."""
     entered: frozenset[PlayerId]
@@ -45,7 +48,7 @@ class PlanFacts(NamedTuple):
 
     @property
     def playing(self) -> frozenset[PlayerId]:
-        """Who has plays to come."""
+        """Who is there to play."""
         return frozenset(self.planned.players.keys() - self.gone)
 
     @property
@@ -102,16 +105,19 @@ def plan_facts(room: EventState) -> PlanFacts:
         frozenset(kept),
         frozenset(place for place in restored if place[::-1] not in kept),
         frozenset(deal for deal in room.planned.expected if room.plays_of(deal) and room.complete(deal)),
-        frozenset(room.planned.players.keys() - coming),
+        frozenset(
+            room.planned.players.keys() & {who for _, one in plan_changes(room.book) for who in one.left} - coming
+        ),
         room.last_word(WHO_PLAYS),
         frozenset(ever_entered(room.book)),
     )
 
 
-def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_on: KeepSearching) -> PlanChanged:
+def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, search_for: SearchFor) -> PlanChanged:
     """Return the change that seats everybody anew who is there from a round on.
 
-    Raises RuleError `nothing_changes`, `nothing_left`, `too_few_players`, `nobody_of_event`, `plan_too_large`.
+    A section that loses nobody and gains nobody stays as it is. Raises RuleError `nothing_changes`, `nothing_left`,
+    `too_few_players`, `nobody_of_event`, `plan_too_large`.
     """
     planned = facts.planned
     known = {*planned.players, *facts.original.players}
@@ -137,10 +143,16 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
         [one.id for one in new[: len(wishes.enter)]],
     )
     present = _with_comers(parts, staying, back, entering)
+    changing = [
+        (part, here)
+        for part, here in zip(parts, present, strict=True)
+        if part.playing != {*here} or part.playing & instead.keys()
+    ]
+    open_ &= {key for part, _ in changing for key in part.places}
     plays = [
         play
-        for part, here in zip(parts, present, strict=True)
-        for play in replan(_remainder(facts, part, here, instead, first), chance, go_on)
+        for part, here in changing
+        for play in replan(_remainder(facts, part, here, instead, first), chance, search_for(SEARCH_S / len(changing)))
     ]
     seated = {(play.table, play.round): play for play in plays}
     changed = [
@@ -164,7 +176,7 @@ class _Part(NamedTuple):
     by_rank: bool
     places: frozenset[PlayKey]
     playing: frozenset[PlayerId]
-    """Who has plays to come there."""
+    """Who has plays to come there, or sits out what is left."""
     known: frozenset[PlayerId]
     """Who has, or had, any."""
 
@@ -185,8 +197,9 @@ def _parts(facts: PlanFacts, first: int) -> list[_Part]:
         to_come = {who for key, play in plays if key not in facts.kept_keys for who in play.players.values()}
         settled = [facts.original.bookings[key] for key in of if key in facts.original.bookings]
         known = {who for play in (*settled, *(play for _, play in plays)) for who in play.players.values()}
+        staying = known & facts.playing
         by_rank = bool(stages and stages[at].cut)
-        found.append(_Part(at, by_rank, frozenset(of), frozenset(to_come), frozenset(known)))
+        found.append(_Part(at, by_rank, frozenset(of), frozenset(to_come | staying), frozenset(known)))
     return found
 
 

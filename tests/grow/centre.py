@@ -5,6 +5,7 @@ import shutil
 import signal
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,6 +28,18 @@ PATIENCE_S: Final = 180.0
 OF_ITS_OWN: Final = shutil.ignore_patterns("scorer.*", "people.sqlite*", "broker", "session.key", "server.*")
 
 Said = Callable[[str, str], None]
+
+
+def answered(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Ask a desk until it answers: a busy machine may take longer than a question waits. Raises httpx.HTTPError."""
+    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+    while True:
+        try:
+            return ask()
+        except httpx.HTTPError:
+            if time.monotonic() > deadline:
+                raise
+        pause.wait(0.5)
 
 
 class CentreMachines:
@@ -121,10 +134,9 @@ class CentreMachines:
                     os.kill(int(process.name), signal.SIGKILL)
 
     def view(self) -> dict[str, Any]:
-        """Return what the desk of the active scorer shows."""
+        """Return what the desk of the active scorer shows, as soon as it answers."""
         url = f"https://{MACHINES[self.active]}:{self._desk_port}/view.json"
-        found: dict[str, Any] = httpx.get(url, verify=self._trust or False, timeout=30).json()
-        return found
+        return answered(lambda: httpx.get(url, verify=self._trust or False, timeout=30).json())
 
     @property
     def folder(self) -> Path:

@@ -29,7 +29,7 @@ from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.event import expected
 from tests.chaos.oracle import Recount, Verdict, judge_rulings, ranks_of_file, ranks_of_view, read_store
 from tests.e2e.proxy import Proxy
-from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, Said
+from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, Said, answered
 from tests.grow.database import Database
 from tests.grow.event import HALLS, LATE, World, make_world, plays_of_deal
 from tests.grow.tables import SimulatedTable
@@ -218,10 +218,13 @@ class Grown:
     def view(self, name: str) -> dict[str, Any]:
         """Return what the desk of a hall shows to those who run it."""
         if arbiter := self.arbiters.get(name):
-            return arbiter.view()
-        answer = httpx.get(f"http://127.0.0.1:{self.places[name].desk}/view.json", timeout=30)
-        found: dict[str, Any] = answer.json()
-        return found
+            return answered(arbiter.view)
+        url = f"http://127.0.0.1:{self.places[name].desk}/view.json"
+        return answered(lambda: httpx.get(url, timeout=30).json())
+
+    def shows_all(self, view: dict[str, Any]) -> bool:
+        """Return whether in the view of a hall all deals are public."""
+        return {one["deal"] for one in view["plays"] if not one["provisional"]} == {*self.world.chaos.deals.values()}
 
     def copy_store(self, name: str) -> None:
         """Copy the store of a hall as it is now."""
@@ -376,6 +379,10 @@ class Faults:
         name = self._any_hall()
         self._note("a hall is revoked, and admitted again")
         self._grown.centre.set_revoked(name, revoked=True)
+        deadline = time.monotonic() + PATIENCE_S
+        while not any(one["revoked"] for one in self._grown.centre.view()["halls"]):
+            assert time.monotonic() < deadline, f"the centre does not learn that {name} was revoked"
+            self._pause(0.5)
         self._pause(2.0)
         before = _plays_of(self._grown, name)
         self._pause(3 * self._grown.options.pause_s)
@@ -445,14 +452,17 @@ def run_event(options: Options, base: Path, said: Callable[[str], None], log: Ca
 
 
 def _settle(grown: Grown) -> dict[str, Any]:
-    """Wait until the centre has every play, and nobody has anything more to send."""
-    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+    """Wait until the centre shows all that the halls have, and they what is public; or until nothing comes any more."""
+    came, deadline, pause = 0, 0.0, threading.Event()
     while True:
+        halls = {name: grown.view(name) for name in HALLS}
         view = grown.centre.view()
-        over = view["plays_in"] == view["plays_expected"] and not any(one["behind"] for one in view["halls"])
-        halls = [grown.view(name) for name in HALLS] if over else []
-        if over and all(one["centre"]["rows"] == one["centre"]["upto"] for one in halls):
+        there = {one["name"]: one["upto"] for one in view["halls"]}
+        over = view["plays_in"] == view["plays_expected"] and all(map(grown.shows_all, halls.values()))
+        if over and there == {name: one["centre"]["rows"] for name, one in halls.items()}:
             return view
+        if (rows := sum(there.values())) > came or not deadline:
+            came, deadline = rows, time.monotonic() + PATIENCE_S
         if time.monotonic() > deadline:
             return view
         pause.wait(0.5)
@@ -468,11 +478,8 @@ def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
     right = Recount(grown.world.chaos, stored).ranks()
     said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.centre.folder / STANDINGS)}
     verdict.others += [f"{at}: the standings are not those recomputed" for at, ranks in said.items() if ranks != right]
-    everything = set(grown.world.chaos.deals.values())
-    for name in HALLS:
-        deals = {one["deal"] for one in grown.view(name)["plays"] if not one["provisional"]}
-        if deals != everything:
-            verdict.others.append(f"{name}: {len(deals)} of {len(everything)} deals are public at the end")
+    hidden = [name for name in HALLS if not grown.shows_all(grown.view(name))]
+    verdict.others += [f"{name}: not all deals are public at the end" for name in hidden]
 
 
 def _judge_plays(world: World, stored: list[dict[str, Any]], verdict: Verdict) -> None:

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from broker.protocol import SEATS, Counted, LaidSeat, PlayFound, TilesLaid, WinKind
+from broker.protocol import SEATS, Command, Counted, LaidSeat, PlayFound, Seat, TilesLaid, WinKind
+from broker.scorer.quotas import MOST_LAID
 from kiosk.camera.loop import laid_tiles, read_hand
 from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
 from kiosk.sim import PATIENCE, People, Script, ScriptedPlay
-from kiosk.table import Phase, PlayKept
+from kiosk.table import Ordered, Phase, PlayKept
+from kiosk.table.state import MOST_KEPT
 from kiosk.uplink import CAMERA
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right
@@ -146,9 +148,36 @@ def test_it_may_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing
     assert recorded.program.keeping is None
 
 
+def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
+    def order(seq: int, command: Command) -> None:
+        recorded.program._apply(Ordered(at=recorded.time.wait(), seq=seq, command=command))
+
+    order(1, "pause")
+    recorded.type("k")
+    begun = recorded.program.keeping
+    assert begun is None
+    order(2, "resume")
+    recorded.type("k")
+    seen(recorded, LaidSeat(river=(5,)))
+    order(3, "pause")
+    before = recorded.program.keeping
+    recorded.type("enter", "n", "g", "back")
+    assert recorded.program.keeping == before is not None
+    order(4, "resume")
+    recorded.type("enter")
+    assert recorded.program.keeping.at == 1  # type: ignore[union-attr]  # it is open
+
+
+def test_a_ruling_on_the_play_ends_it(recorded: Standing) -> None:
+    recorded.type("k")
+    recorded.program._keeping.follow(replace(recorded.program.state, ruled="adjusted"))
+    assert recorded.program.keeping is None
+
+
 def test_it_is_kept_so_often_and_no_more_and_never_without_a_result(recorded: Standing) -> None:
     kept = PlayKept(at=recorded.time.wait(), seats={"east": LaidSeat(river=(5,))})
-    assert [recorded.program._apply(kept) for _ in range(6)] == [None] * 5 + ["not_kept_here"]
+    assert MOST_KEPT < MOST_LAID
+    assert [recorded.program._apply(kept) for _ in range(6)] == [None] * MOST_KEPT + ["not_kept_here"]
     assert not offered(recorded)
     recorded.type("enter")
     assert recorded.program._apply(kept) == "not_now"
@@ -268,6 +297,21 @@ def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: St
         recorded.type(*keys)
         keys.clear()
     assert (recorded.phase, told(recorded)) == (Phase.RESTORING, [])
+
+
+@pytest.mark.parametrize("laid", [{}, {"south": LaidSeat((5,))}], ids=["no camera", "one seat alone"])
+def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing, laid: dict[Seat, LaidSeat]) -> None:
+    if not laid:
+        recorded.program._health.say(CAMERA, "camera_missing")
+    course = ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid or {"east": LaidSeat((5,))})
+    keys = list[str]()
+    people = People(Script((course,), reaction_ms=0), NoFingers(), SimulatedTable(), keys.append, "table 1")
+    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+    assert recorded.phase is Phase.RESTORING
 
 
 def test_no_program_keeps_anything_by_itself(recorded: Standing) -> None:

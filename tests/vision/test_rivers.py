@@ -57,6 +57,17 @@ def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike() -
             read(picture, reads)
 
 
+def test_where_no_tile_that_was_read_lies_beside_the_bare_table_none_is_dropped_for_a_piece_of_it() -> None:
+    picture = river_picture(range(1, 19))
+    reads = [
+        read if read.serial in (8, 9, 10, 11) else replace(read, serial=None)
+        for read in read_picture(picture, close=False).reads
+    ]
+    for read in (read_river, read_hand):
+        with pytest.raises(RiverUnclearError, match="no bare table"):
+            read(picture, reads)
+
+
 def test_a_few_tiles_alone_are_read() -> None:
     assert river_of(river_picture([19, 76, 12])).serials == (19, 76, 12)
 

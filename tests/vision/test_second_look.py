@@ -132,3 +132,15 @@ def test_without_a_tray_nothing_lies_beside_one() -> None:
     layout = TableLayout(tuple(TilePosition(tile.quad, 0.0) for tile in tiles), ())
     found = Detections(tiles, np.zeros((1, 1), np.uint8), 8.0)
     assert look_beside_trays(picture, found, (UNREAD, *marks[1:]), layout) is None
+
+
+@pytest.mark.parametrize("confidence", [0.96, 0.99])
+def test_two_outlines_of_a_tile_beside_a_tray_that_read_otherwise_tell_nothing(
+    monkeypatch: pytest.MonkeyPatch, confidence: float
+) -> None:
+    _, tiles, marks = seen()
+    one = replace(marks[0], confidence=0.97)
+    for serial, told in ((one.serial, True), ((one.serial or 0) % 136 + 1, False)):
+        looks = [one, replace(one, serial=serial, confidence=confidence)]
+        monkeypatch.setattr("vision.reader.read_again", lambda *_, looks=looks: looks)
+        assert (look_beside_at(tiles[0].quad, UNREAD) is not None) == told

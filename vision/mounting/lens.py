@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.cameras.lens import Lens, Size, with_lens
-from vision.errors import LensUnclearError
+from vision.cameras.lens import Lens, Size, parse_lens, with_lens
+from vision.errors import CameraAddressError, LensUnclearError
 from vision.geometry import Homography, Picture, Points, project
 
 COLUMNS, ROWS = 17, 11
@@ -78,7 +78,7 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     """Fit a lens to the chart's corners in several pictures of one `size`, each shape (187, 2), pixels.
 
     Levenberg and Marquardt's way over the lens's four numbers; for each of them the best view of each picture follows.
-    Raises LensUnclearError where no lens explains all pictures.
+    Raises LensUnclearError where no lens explains all pictures, or one that no address can have.
     """
     numbers, damping = np.array(astuple(Lens())), 1e-3
     off = _misses(Lens(), views, size)
@@ -101,6 +101,10 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
             f"the chart's corners are {found.after:.1f} pixels off in every lens: it must be flat and still, "
             "and the camera's focus and zoom as they stay"
         )
+    try:
+        parse_lens(str(lens))
+    except CameraAddressError as error:
+        raise LensUnclearError(str(error)) from None
     return found
 
 

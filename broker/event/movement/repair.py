@@ -2,7 +2,7 @@
 
 What was played stays as it was, and so does the deal of each table in each round. Who plays where is searched again, as
 near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit out take turns, and tables are
-closed where there are too few players.
+closed where there are too few players, in turn those of each deal: else some deals have more chairs than players.
 """
 
 from collections import Counter
@@ -144,6 +144,7 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
     for play in rest.settled:
         busy.setdefault(play.round, set()).update(play.players.values())
     present = list(rest.present)
+    spare_chairs = _spare_chairs(rest, stays)
     found: list[_Stay] = []
     out: dict[int, list[Player]] = {}
     for round_, group in groupby(stays, key=lambda stay: stay.sitting.round):
@@ -151,7 +152,13 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
         free = [one for one in present if one not in set().union(*(busy.get(at, set()) for at in there[0].rounds))]
         chairs = [stay._replace(four=tuple(_instead(rest, who, free) for who in stay.four)) for stay in there]
         chairs.sort(key=lambda stay: (stay.four.count(None), (stay.rounds[0], stay.sitting.table) not in rest.laid))
-        kept = sorted(chairs[: len(free) // SEATED], key=lambda stay: stay.sitting.table)
+        while len(chairs) > len(free) // SEATED:
+            closed = max(
+                reversed(chairs), key=lambda stay: max(max(0, spare_chairs[deal]) for deal in stay.sitting.deals)
+            )
+            chairs.remove(closed)
+            spare_chairs.subtract(dict.fromkeys(closed.sitting.deals, SEATED))
+        kept = sorted(chairs, key=lambda stay: stay.sitting.table)
         seated = {one for stay in kept for one in stay.four}
         spare = [one for one in free if one not in seated]
         had = {one: _deals_of(rest, one) for one in spare}
@@ -160,6 +167,15 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
             found.append(stay._replace(four=tuple(four)))
         out[round_] = spare
     return found, out
+
+
+def _spare_chairs(rest: Remainder, stays: Iterable[_Stay]) -> Counter[int]:
+    """Return how many chairs of each deal find nobody who has not played it: so many of its tables are closed first."""
+    chairs = Counter(deal for stay in stays for deal in stay.sitting.deals for _ in range(SEATED))
+    had = [_deals_of(rest, one) for one in rest.present]
+    for deal in chairs:
+        chairs[deal] -= sum(deal not in deals for deals in had)
+    return chairs
 
 
 def _instead(rest: Remainder, who: Player | None, free: Collection[Player]) -> Player | None:

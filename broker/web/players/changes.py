@@ -16,7 +16,7 @@ from broker.protocol import PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingEntry
 from broker.rulings.plan_check import check_plan_change, planned_after
-from broker.rulings.plan_draft import SEARCH_S, PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.plan_draft import PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.service import RulingService
 from broker.terms import SEAT_LETTERS
 from broker.web import Access, Form, done_before, form_page, new_id, read_number, render_page, visitor_of
@@ -63,7 +63,7 @@ class ChangesPage:
             decision = Undo(ruling=form["undo"])
         else:
             wishes = wishes_of(form, {**facts.original.players, **facts.planned.players})
-            decision = draft_change(facts, wishes, seeded(), for_seconds(SEARCH_S))
+            decision = draft_change(facts, wishes, seeded(), for_seconds)
 
         def after(rulings: RulingService) -> Event:
             if isinstance(decision, Undo) and not rulings.room.book.counts(decision.ruling):

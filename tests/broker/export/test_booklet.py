@@ -1,16 +1,20 @@
 """The booklet, read back from the PDF: a page a deal with its walls, and none before the standings are final."""
 
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from broker.export.archive import BY_NAME, ExportSource
-from broker.export.booklet import booklet_pdf
+from broker.export.booklet import SeatPoints, booklet_pdf
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import MINUS, travellers_pdf
 from broker.i18n import Translator, languages
+from broker.protocol import SEATS
 from broker.rules import ROWS, RuleError
+from broker.scorer.sheets import deal_sheet
 from broker.scorer.stored_event import open_stored_event
 from broker.terms import tile_signs
 from tests.broker.export.test_printed_results import text_of
@@ -33,6 +37,19 @@ def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declar
         trays = stored.event.open_deal(number).faces.values()
         assert [tray for tray in trays if signs((*in_order(tray[: ROWS[0]]), *tray[ROWS[0] :])) not in page] == []
         assert f"Deal{number}" in page
+
+
+def test_each_table_has_a_dot_for_each_seat_and_each_datum_a_stroke(declared: Path) -> None:
+    sheet = deal_sheet(open_stored_event(declared).room.snapshot(), 2)
+    drawn = SeatPoints(sheet, {}, dict.fromkeys(SEATS, "A seat"))
+    canvas = Canvas(BytesIO(), pageCompression=0)
+    drawn.wrap(800, 800)
+    drawn.drawOn(canvas, 0, 0)
+    lines = canvas.getpdfdata().splitlines()
+    points = [line.points for group in sheet.groups for play in group.plays for line in play.seats.values()]
+    strokes = len(SEATS) * (2 if len(sheet.groups) == 1 else 1) + 1
+    assert sum(line.endswith(b" c") for line in lines) == 4 * sum(one is not None for one in points)
+    assert sum(line.endswith(b" l S") for line in lines) == strokes
 
 
 @pytest.mark.parametrize("language", languages())
@@ -65,5 +82,5 @@ def test_par_is_in_booklet_and_travellers_once_the_standings_are_final(over: Pat
         pages = text_of(made(stored, Translator("en"), NOON))
         text = " ".join("".join(pages).split())
         assert [end for end in ends if end not in text] == []
-        assert text.count("8 of 10") == len(ends)
+        assert text.count("8 of 10: ") == len(ends)
         assert "counts in no ranking" in text

@@ -204,6 +204,23 @@ def test_a_hall_shows_everybody_only_what_is_over_in_all_halls(tmp_path: Path) -
         assert {one.plays for one in public.standings} <= {0}
 
 
+def test_a_hall_believes_a_centre_that_was_restored_and_has_come_less_far(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris"))
+        made.halls["osaka"].hear(*said_in("osaka")[:-1])
+        made.carry()
+        made.copy(CENTRE)
+        rule(made.centre, Award(gives={"p01": 8}), id_="lost-award")
+        rule(made.centre, Undo(ruling="lost-award"), id_="lost-undo")
+        rule(made.centre, Undo(ruling="lost-undo"), id_="lost-redo")
+        made.restart(CENTRE)
+        made.carry()
+        made.restore(CENTRE)
+        made.halls["osaka"].hear(said_in("osaka")[-1])
+        made.carry()
+        assert made.halls["paris"].scorer.snapshot.complete == frozenset(event().expected)
+
+
 def test_what_a_hall_was_told_is_over_is_known_after_a_restart_without_a_link(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         for name, hall in made.halls.items():

@@ -41,7 +41,7 @@ EVERYBODY: Final = sorted(event().players)
 def changed(room: EventState, wishes: PlanWishes, hundreds: int = 5) -> PlanChanged:
     """Return the change that a short search proposes."""
     left = iter(range(hundreds))
-    return draft_change(plan_facts(room), wishes, Random(1), lambda: next(left, None) is not None)
+    return draft_change(plan_facts(room), wishes, Random(1), lambda _: lambda: next(left, None) is not None)
 
 
 def give(hall: Hall, decision: PlanChanged | CheckedIn | Undo) -> str:
@@ -110,6 +110,16 @@ def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> N
     room.apply(ruling(room, changed(room, PlanWishes(("p17",)))))
     assert not {GONE, "p17"} & room.event.players.keys()
     assert [room.event.known[one].name for one in (GONE, "p17")] == [event().players[GONE].name, "Ada Lovelace"]
+
+
+def test_who_sits_out_the_last_round_is_there_to_take_the_seat_of_somebody_who_leaves() -> None:
+    room = EventState(event())
+    room.apply(ruling(room, changed(room, PlanWishes((GONE,)))))
+    last = max(round_ for _, round_ in room.planned.bookings)
+    sitting = [play.players["east"] for (_, round_), play in room.planned.bookings.items() if round_ == last]
+    room.apply(ruling(room, changed(room, PlanWishes((sitting[0],), first_round=last), 50)))
+    assert [round_ for _, round_ in room.planned.bookings].count(last) == len(sitting)
+    assert plan_facts(room).gone == {sitting[0]}
 
 
 def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hall: Hall) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -216,7 +217,7 @@ def test_a_table_that_has_not_heard_that_a_stage_is_seated_no_more_leaves_the_st
 def test_who_has_no_seat_in_any_section_leaves_as_many_to_go_on_from_each() -> None:
     room, _ = room_after(2, 1)
     wishes = PlanWishes(enter=("Ada Lovelace",), first_round=2)
-    room.apply(ruling(room, draft_change(plan_facts(room), wishes, Random(1), lambda: False)))
+    room.apply(ruling(room, draft_change(plan_facts(room), wishes, Random(1), lambda _: lambda: False)))
     _, messages = room_after(2, 2)
     for message in messages:
         room.apply(message)
@@ -297,7 +298,7 @@ def test_what_each_can_reach_is_reached_within_the_own_section_and_stage(seed: i
 def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
     room, _ = room_after(3, 1)
     change = draft_change(
-        plan_facts(room), PlanWishes(leave=(A[0],), enter=("Ada Lovelace",)), Random(1), lambda: False
+        plan_facts(room), PlanWishes(leave=(A[0],), enter=("Ada Lovelace",)), Random(1), lambda _: lambda: False
     )
     room.apply(ruling(room, change))
     assert {one.table for one in change.plays} <= {1, 2}
@@ -307,11 +308,30 @@ def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
     assert "p17" in room.planned.sections[0, "A"]
 
 
+def forty_times(_: float) -> Callable[[], bool]:
+    """Let a search go on for a while that does not depend on the clock."""
+    return partial(next, iter([True] * 40 + [False]))
+
+
+def test_a_section_of_which_nobody_leaves_stays_as_it_is_although_some_sit_out() -> None:
+    room, _ = room_after(3, 0)
+    changed, plans = 0, [room.planned.bookings]
+    for sections in ((A, B), (A,)):
+        sitting = {who for (_, round_), play in plans[-1].items() if round_ == 1 for who in play.players.values()}
+        wishes = PlanWishes(tuple(min(sitting & {*section}) for section in sections))
+        change = draft_change(plan_facts(room), wishes, Random(1), forty_times)
+        room.apply(ruling(room, change))
+        plans.append(room.planned.bookings)
+        changed = len(change.plays)
+    before, now = ({key: play for key, play in plan.items() if key[0] > 2} for plan in plans[-2:])
+    assert (changed > 0, now) == (True, before)
+
+
 def test_who_leaves_the_final_is_replaced_there_and_nobody_of_the_qualification_is_moved() -> None:
     room, _ = room_after(2, 3)
     gone = room.planned.bookings[1, 4].players["east"]
     facts = plan_facts(room)
-    change = draft_change(facts, PlanWishes(replaced={gone: "Ada Lovelace"}), Random(1), lambda: False)
+    change = draft_change(facts, PlanWishes(replaced={gone: "Ada Lovelace"}), Random(1), lambda _: lambda: False)
     assert [(one.round, one.table, one.east) for one in change.plays] == [(4, 1, "p17")]
     cost = plan_cost(facts, planned_after(room, change))
     assert {(one.player.id, one.round) for one in cost.moved} == {(gone, 4), ("p17", 4)}

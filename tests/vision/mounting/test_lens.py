@@ -92,6 +92,11 @@ def test_pictures_that_no_lens_explains_are_refused() -> None:
         measure_lens(views, SIZE)
 
 
+def test_a_lens_that_no_camera_s_address_can_have_is_refused_and_not_written() -> None:
+    with pytest.raises(LensUnclearError, match="middle half"):
+        measure_lens(seen(Lens(0.3, 0.05, 0.2, 0.5)), SIZE)
+
+
 def test_the_chart_is_found_through_a_lens_to_half_a_pixel() -> None:
     for way in VIEWS[:3]:
         corners = find_chart(picture(BARREL, way))

@@ -15,6 +15,7 @@ from broker.web.results.display import rounds_to_come
 from broker.web.results.seating import next_place
 from broker.web.server import DeskServer
 from broker.web.services import Services
+from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import plan, state
 from tests.broker.web.results.test_people import hall_of, shown
@@ -88,6 +89,17 @@ def test_the_next_play_is_marked_while_the_page_is_open(
         unplayed.hear(replace(state(first.table), state="recorded"))
         page.locator(f'tr.next[data-key="place-{second.round}"]').wait_for()
         assert marked.inner_text() == f"{second.round} {word}"
+        page.close()
+
+
+def test_rounds_that_are_over_make_room_on_a_telephone_for_those_to_come(unplayed: Hall, browser: Browser) -> None:
+    rounds = sorted({play.round for play in plan().plays})
+    with DeskServer(unplayed.scorer.feed, port=0, services=Services(lambda: unplayed.scorer.snapshot)) as server:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        for over in (0, 2):
+            unplayed.hear(*until_round(over))
+            page.goto(f"{server.url}seating?lang=en")
+            assert page.locator("thead th:visible abbr").all_inner_texts() == [str(one) for one in rounds if one > over]
         page.close()
 
 
