@@ -85,6 +85,6 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "self_test_failed": N_("found a problem"),
     "self_test_skipped": N_("skipped"),
     "pin_guessed": N_("wrong PINs entered"),
-    "fact_unexpected": N_("what was told last does not follow: an arbiter has to look at it"),
+    "fact_unexpected": N_("the last report does not fit the play so far: an arbiter has to check it"),
     "unknown_keyboard": N_("does not belong to this table; nothing that it types counts"),
 }

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from types import MappingProxyType
 from typing import Final
 
 SOURCE: Final = "en"
@@ -30,8 +29,6 @@ CONTEXT_END: Final = "\x04"
 
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a catalogue was compiled, as it says: a release is the same bytes whenever it is built."""
-
-NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class UnknownLanguage(ValueError):

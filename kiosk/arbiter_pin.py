@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from broker.files import write_private
 from broker.logs import get_logger
 from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, decode, encode
-from broker.protocol.arbiter_session import NONCE_DIGITS
-from broker.protocol.sealed_pin import PinPlace, seal_pin
+from broker.protocol.arbiter_session import NONCE_DIGITS, PinPlace, seal_pin
 
 log = get_logger("homologue.kiosk")
 

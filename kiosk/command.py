@@ -21,7 +21,8 @@ from kiosk.camera.observations import picture_room
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings
 from kiosk.errors import JournalBroken, NotPaired, PairingAsked
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
 from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram

@@ -25,7 +25,7 @@ from firmware.hardware.inventory import clock_troubles
 from firmware.wiring import Wiring, read_wiring
 from kiosk.config import KioskSettings
 from kiosk.errors import KioskError, NotPaired
-from kiosk.screens.drawing import HAN, HINT, chinese_font
+from kiosk.screens.fonts import HAN, HINT, chinese_font
 
 NEEDED: Final = ("cv2", "onnxruntime", "pygame", "serial", "gpiozero", "paho", "zxingcpp")
 SOON: Final = timedelta(days=7)

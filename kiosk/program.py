@@ -14,7 +14,6 @@ from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk.arbiter_pin import TablePin, remove_hash
-from kiosk.brokers import Brokers
 from kiosk.camera.observations import (
     CameraHealth,
     CameraReport,
@@ -44,6 +43,7 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
+from kiosk.server import Brokers, ServerLink
 from kiosk.status import CameraStatus, TableStatus, time_of_day
 from kiosk.table import (
     ArbiterLeft,
@@ -64,7 +64,6 @@ from kiosk.uplink import (
     LATE_PRESS,
     SCREEN,
     DeviceHealth,
-    ServerLink,
     TableConnection,
     open_table_link,
     read_message,

@@ -9,8 +9,9 @@ from broker.version import program_version
 from kiosk.config import Config
 from kiosk.journal import TableJournal
 from kiosk.screens import ScreenView, StatusLine, with_receipt
+from kiosk.server import ServerLink
 from kiosk.table import Phase, Table
-from kiosk.uplink import DeviceHealth, ServerLink, Uplink
+from kiosk.uplink import DeviceHealth, Uplink
 
 
 class Receipts:

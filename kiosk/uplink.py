@@ -1,24 +1,15 @@
-"""The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health.
-
-Also which plan is taken when, and whether this device or another one serves the table.
-"""
+"""The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health."""
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from broker.logs import get_logger
 from broker.protocol import (
-    BEAT_S,
-    DISK_STEP_MIB,
-    SILENT_S,
     ArbiterPin,
-    Assignment,
-    Beat,
     CountRequest,
     Kept,
     KeptBack,
@@ -28,50 +19,36 @@ from broker.protocol import (
     PinGiven,
     Receipt,
     Refused,
-    ScorerState,
-    Served,
     TableState,
-    UpgradeState,
     clock_is_behind,
     decode_on_topic,
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.protocol.link import Incoming, Link, LinkChanged, Will, session_id
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
-from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
-from kiosk.brokers import Brokers
 from kiosk.config import Config, KioskSettings
-from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
-from kiosk.journal import OTHER_DEVICE, TableJournal
+from kiosk.errors import JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
+from kiosk.journal import TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
-    BETWEEN,
     FREE_TRIES,
-    LAYING,
     QUIET,
-    Assigned,
     Phase,
     Table,
-    gives_way,
-    may_renew,
     paused_ms,
     play_minutes,
     played_ms,
 )
 
-log = get_logger("homologue.kiosk")
-
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024
-
 RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
 
 MOST_AT_ONCE: Final = 50
-
 MOST_GIVEN_BACK: Final = 3
 """Records in one message: the largest that there can be have room there."""
 
@@ -307,7 +284,6 @@ BUTTONS: Final = "buttons"
 
 CAMERA: Final = "camera"
 SCREEN: Final = "screen"
-
 LATE_PRESS: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 
@@ -397,268 +373,3 @@ def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Mess
     if event_key is None or not isinstance(message, Receipt | ArbiterPin):
         return message, None
     return (message, None) if is_signed_by(event_key, incoming.payload, message.signature) else (None, UNPROVEN)
-
-
-ID_SHOWN: Final = 8
-"""Characters of a device's id that people compare at table and desk."""
-
-ServiceChange = Literal["back", "say_again", ""]
-"""We serve the table again; another device has spoken in our place, so we say again how we stand; nothing."""
-
-
-class ServiceStatus:
-    """What one device knows of it. Until it is told otherwise it serves its table: a table plays on offline."""
-
-    def __init__(self, device: str) -> None:
-        self._device = device
-        self._served: Served | None = None
-        self._greeted = False
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether another device serves the table."""
-        return self._served is not None and self._served.device not in (None, self._device)
-
-    @property
-    def unknown(self) -> bool:
-        """Whether this device must be accepted by an arbiter before the scorer takes its facts."""
-        return self._served is not None and self._served.unknown == self._device
-
-    @property
-    def calls_before(self) -> int | None:
-        """How many open calls are older than the table's own; None where there is none, or that is not known."""
-        return self._served.calls_before if self._served and not self.elsewhere else None
-
-    @property
-    def arbiter_coming(self) -> bool:
-        """Whether an arbiter is on the way to the table's call."""
-        return self._served is not None and self._served.arbiter_coming and not self.elsewhere
-
-    def take(self, served: Served) -> ServiceChange:
-        """Take in what the scorer says."""
-        was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
-        was_unknown = self.unknown
-        self._served = served
-        if self.elsewhere:
-            return ""
-        if was_elsewhere or (was_unknown and not self.unknown):
-            return "back"
-        return "say_again" if served.refused not in (None, refused, self._device) else ""
-
-    def may_greet(self) -> bool:
-        """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
-        first, self._greeted = not self._greeted, True
-        return first or not self.elsewhere
-
-
-class ScorerWatch:
-    """Whether the scorer is there. A broker goes on without it, and then nothing that the table sends becomes safe."""
-
-    def __init__(self) -> None:
-        self._heard: int | None = None
-        """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
-
-    def connected(self, now: int) -> None:
-        """Take in that it can be heard again from now on (monotonic ns)."""
-        if self._heard is not None:
-            self._heard = now
-
-    def take(self, state: ScorerState, now: int) -> None:
-        """Take in what it says, or its last will."""
-        if self._heard is None or state.lifecycle == "active":
-            self._heard = now
-
-    def silent(self, now: int) -> bool:
-        """Return whether it has not been heard of for long."""
-        return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
-
-
-def plan_content(plan: Assignment) -> tuple[object, ...]:
-    """Return what of a plan matters to a table."""
-    session = plan.session and (plan.session.round, plan.session.players)
-    of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
-    content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
-    return *content, *of_rounds, plan.settled, session
-
-
-def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
-    """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
-
-    A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store, and to one that seats others there or does not have it any more; any other play is finished first.
-    """
-    if offered.store != store:
-        return False
-    had, phase = table.assignment, table.phase
-    other = had is not None and had.store != offered.store
-    return phase in BETWEEN or (
-        (phase is Phase.RESTORING and other)
-        or (phase in LAYING and not other and (gives_way(table, offered) or may_renew(table, offered)))
-    )
-
-
-def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int:
-    """Return the place in the plan of the first play that neither we (rounds and deals) nor the scorer have."""
-    return next(
-        (
-            at
-            for at, one in enumerate(plan.plays)
-            if one.round not in plan.recorded and (one.round, one.deal) not in played
-        ),
-        len(plan.plays),
-    )
-
-
-class ServerLink:
-    """What one table has to do with the scorer and the desk. It says nothing while another device serves the table."""
-
-    def __init__(
-        self,
-        config: Config,
-        journal: TableJournal,
-        link: TableConnection,
-        health: DeviceHealth,
-        state: Callable[[], tuple[Table, str | None]],
-    ) -> None:
-        """Take what gives the table, and which PIN arbiters have there."""
-        self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
-        self.service = ServiceStatus(journal.device)
-        self.scorer = ScorerWatch()
-        self.brokers: Brokers | None = None
-        """Where the event's broker may be, if there is a wire."""
-        self._beat_at = 0
-        """When to say next that the table is there (monotonic ns)."""
-        self._free_mib: int | None = None
-        self.upgrade: Callable[[], UpgradeState | None] = lambda: None
-        """How far the table is with another version of its program."""
-        self.connected = False
-        """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
-        self._config, self._journal, self._health, self._state = config, journal, health, state
-        self._why = ""
-        """Why there is no connection, as it was logged last."""
-        self._plan: Assignment | None = None
-        """What may not be taken yet."""
-        self._last_plan: tuple[object, ...] | None = None
-        self._lifecycle: Lifecycle = "ready"
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether another device serves the table."""
-        return self.service.elsewhere
-
-    def stop(self) -> None:
-        """Say that we go, and go."""
-        self._lifecycle = "disconnected"
-        if not self.elsewhere:
-            self.facts.publish(self.state_message)
-        self.link.flush(2.0)
-        self.link.stop()
-
-    def state_message(self) -> TableState:
-        """Return what the table says of itself."""
-        state, pin = self._state()
-        refused = {"refused": self.facts.refused[-1][1]} if self.facts.refused else {}
-        health = {**self._health.codes, **refused}
-        lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        health |= people_health(state)  # what they did makes no device unwell
-        message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
-        return replace(message, upgrade=self.upgrade())
-
-    def publish(self) -> None:
-        """Publish the table's state where it has changed."""
-        if self.connected and not self.elsewhere:
-            self.facts.publish(self.state_message)
-
-    def greet(self) -> None:
-        """Say how the table stands, whether or not that is new."""
-        self.facts.publish(self.state_message, again=True)
-
-    def link_changed(self, change: LinkChanged, now: int) -> None:
-        """Take in that there is a connection, or none."""
-        self.connected = change.up
-        if change.why and str(change.why) != self._why:
-            log.warning(change.why.code, why=str(change.why))
-        self._why = str(change.why)
-        if isinstance(change.why, LinkRefused):
-            self._health.say("broker", change.why.code)
-        if change.up:
-            self._health.say("broker", None)
-            self.scorer.connected(now)
-            self._beat_at = now  # a standby counts who comes to it
-            if self.brokers:
-                self.brokers.connected()
-            if self.service.may_greet():
-                self.greet()
-                self.facts.reconnected(now)
-
-    def take_served(self, served: Served, now: int) -> None:
-        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
-        was_elsewhere = self.elsewhere
-        change = self.service.take(served)
-        unknown = DeviceUnknown.code if self.service.unknown else None
-        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
-        if self.elsewhere and not was_elsewhere:
-            log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
-        if change:
-            self.greet()
-        if change == "back":
-            self.facts.reconnected(now)
-
-    def take_plan(self, plan: Assignment, now: int) -> None:
-        """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
-        content = plan_content(plan)
-        if self._last_plan not in (None, content):
-            self.facts.reconnected(now)
-        self._plan, self._last_plan = plan, content
-
-    def due_plan(self, table: Table, now: int) -> Assigned | None:
-        """Return the plan that is to be taken now, if there is one that says something new."""
-        plan = self._plan
-        if plan is None or not may_take_plan(plan, table, self._journal.store):
-            return None
-        if table.assignment is not None and plan_content(table.assignment) == plan_content(plan):
-            self._plan = None
-            return None
-        return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
-
-    def plan_taken(self, code: str | None) -> None:
-        """Take in what became of it; without room on the disk it is tried again."""
-        if code != JournalFull.code:
-            self._plan = None
-            self._health.say("plan", code)
-
-    def _disk_mib(self) -> int:
-        """Return how much of the disk is free; while nothing may show, as it was before."""
-        if self._free_mib is None or self._state()[0].phase not in QUIET:
-            self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
-        return self._free_mib
-
-    def take_scorer(self, state: ScorerState, now: int) -> None:
-        """Learn whether the scorer is there, and where else its broker may be."""
-        self.scorer.take(state, now)
-        if self.brokers:
-            self.brokers.take(state, now)
-
-    def due(self, now: int) -> None:
-        """Send again what should have a receipt by now, and say that the table is there."""
-        if not self.connected:
-            return
-        if self.brokers:
-            self.brokers.due(now, silent=self.scorer.silent(now))
-        if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
-            self.facts.resend(now)
-        if now >= self._beat_at:
-            self._beat_at = now + BEAT_S * SECOND_NS
-            config, device, start = self._config, self._journal.device, self._journal.start
-            beat = Beat(
-                id=uuid.uuid4().hex,
-                event=config.event,
-                table=config.table,
-                device=device,
-                start=start,
-                at=wall_clock_ms(),
-                disk_mib=self._disk_mib(),
-                celsius=board_celsius(),
-            )
-            topic = topics.BEAT.at(config.event, table=config.table)
-            self.link.publish(topic, encode(beat), retain=topics.BEAT.retain)

@@ -71,7 +71,7 @@ def _row(one: TableCertificate) -> dict[str, Any]:
     return {"table": one.table, "device": one.device, "revoked": one.revoked}
 
 
-@certs.command("renew", short_help="Make the server's certificate anew.")
+@certs.command("renew", short_help="Renew the server's certificate.")
 @options.folder_argument
 @HOST
 @said_as_json

@@ -12,7 +12,7 @@ from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.console import FILE, FOLDER, said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
-from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
+from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing
 from broker.event.deals import draw as draws
 from broker.event.deals.sealing import Opener
 from broker.export.words_page import words_page
@@ -236,8 +236,8 @@ def deal_seal(folder: Path, public: str | None) -> None:
 
 @click.command("shares", short_help="Share the key for sealed deals among people.")
 @options.folder_argument
-@click.option("--people", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many get a share.")
-@click.option("--needed", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many recover the key.")
+@click.option("--people", type=click.IntRange(2, sealing.MOST_SHARES), required=True, help="How many get a share.")
+@click.option("--needed", type=click.IntRange(2, sealing.MOST_SHARES), required=True, help="How many recover the key.")
 @click.option("--output", type=FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
 @said_as_json
@@ -251,7 +251,7 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     """
     if output.exists() and any(output.iterdir()):
         raise RuleError("folder_taken", f"{output} is not empty")
-    made = shares.make_shares(folder, people, needed)
+    made = sealing.make_shares(folder, people, needed)
     note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
     _ = Translator(language)
@@ -279,16 +279,16 @@ def deal_recover(folder: Path) -> None:
     homologue deal recover my-cup
     """
     given: list[str] = []
-    needed = shares.FEWEST_NEEDED
+    needed = sealing.FEWEST_NEEDED
     while len(given) < needed:
         share = _typed(f"Share {len(given) + 1}")
         try:
-            needed = shares.check_share(share, given)
+            needed = sealing.check_share(share, given)
         except RuleError as refusal:
             click.echo(str(refusal.text), err=True)
         else:
             given.append(share)
-    shares.recover_key(folder, given)
+    sealing.recover_key(folder, given)
     opened = _opens(folder)
     click.echo(f"The key is in {folder / sealing.DEALS_KEY}; {opened} sealed deals open with it.")
 

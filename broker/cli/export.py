@@ -12,7 +12,7 @@ import click
 from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.cli.profile import load_profile
-from broker.cli.score_input import Plays, read_plays
+from broker.cli.score import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working
 from broker.export import ema, results

@@ -144,7 +144,7 @@ def install(
     _take([*steps(role, root, asked)], root, dry_run=dry_run)
 
 
-@click.command(short_help="Take away what `install` has set up; data stays.")
+@click.command(short_help="Remove what `install` set up; data is kept.")
 @options
 @said_as_json
 def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:

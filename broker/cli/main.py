@@ -181,7 +181,7 @@ def _log_to_standard_error(_ctx: click.Context, _param: click.Parameter, verbose
     count=True,
     expose_value=False,
     callback=_log_to_standard_error,
-    help="Say what goes on, on standard error; twice: everything.",
+    help="Log to standard error; give it twice to log everything.",
 )
 @click.version_option(version_and_commit(), prog_name="homologue", message="%(prog)s %(version)s")
 @click.pass_context

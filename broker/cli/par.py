@@ -31,7 +31,7 @@ MOST_PLAYS: Final = 100_000
 )
 @click.option("--seed", type=int, help="Of all chance [default: that of the plays that are there, or 1].")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes [default: one for each processor].")
-@click.option("--early", is_flag=True, help="Also deals that a table has still to play; tell nobody what comes of it.")
+@click.option("--early", is_flag=True, help="Also deals that some table has yet to play; keep the result secret.")
 @json_option()
 def event_par(
     folder: Path,

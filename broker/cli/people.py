@@ -212,7 +212,7 @@ def revoke_token(folder: Path, name: str) -> None:
     say(f"{name}: revoked", name=name, revoked=True)
 
 
-@people.group("webhook", short_help="Addresses that are told the final results.")
+@people.group("webhook", short_help="Addresses notified of the final results.")
 def webhook() -> None:
     """Manage the addresses that are told the final results by a signed POST (docs/api.md).
 

@@ -1,34 +1,267 @@
 """`homologue score`: all plays of an event in, travellers and standings out."""
 
+import codecs
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 import click
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from broker.cli.profile import load_either_profile
-from broker.cli.score_input import Event, Plays, Previous, read_plays, read_previous, read_team_file
-from broker.cli.stream import error_answer, input_lines, write_answer
+from broker.cli.stream import error_answer, input_lines, read_line, write_answer
+from broker.coded_error import reason
 from broker.console import ANY, json_option
+from broker.event.stages import read_part
 from broker.i18n import N_
+from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
 from broker.scoring import (
+    APART,
     Adjustment,
     Bounds,
     ComparisonGroup,
     Ledger,
     PlayWithImps,
+    PreviousPlaces,
     Ranked,
+    ScoredPlay,
     Teams,
+    awards_for_unplayed,
+    carry_over,
     comparable_deals,
     compare_plays,
     entry_bounds,
     json_imp,
     real_table,
+    standing_places,
     standings,
     team,
     team_of_players,
 )
+
+Entrant = Annotated[str, Meta(min_length=1, max_length=100, description="a player, by id or name")]
+Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
+Award = Annotated[int, Meta(ge=-9999, le=9999)]
+Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)", description="a hash, or the arbiter's word")]
+
+
+class PlayQuestion(Struct, forbid_unknown_fields=True):
+    """One play. Without `points` and `unplayed` it is still to come."""
+
+    deal: DealNo
+    table: TableNo
+    players: dict[Seat, Entrant]
+    points: dict[Seat, Points] | None = None
+    fines: dict[Seat, Fine] = field(default_factory=dict)
+    form: Label | None = None
+    section: Label | None = None
+    awards: dict[Seat, Award] = field(default_factory=dict)
+    unplayed: dict[Seat, Fault] | Fault | None = None
+    stands_for: dict[Seat, Entrant] = field(default_factory=dict)
+    out_of_place: bool = False
+    """Another deal was played than planned, or by others, or in other seats: they may have played it before."""
+
+
+class PlayerLine(Struct, forbid_unknown_fields=True):
+    """What a player was given and fined of no play. With neither: somebody who is ranked, with a play or without."""
+
+    player: Entrant
+    award: Award = 0
+    fine: Fine = 0
+
+
+class _Kind(Struct):
+    """Whose line it is: a player's, or else a play's."""
+
+    player: msgspec.Raw | UnsetType = UNSET
+
+
+class Plays(NamedTuple):
+    """All plays of an event: those with a result or a ruling, those that are still to come, and what was refused."""
+
+    done: tuple[ScoredPlay, ...]
+    to_come: tuple[ScoredPlay, ...]
+    """Their points are not looked at; fines and awards may be there already."""
+    refusals: tuple[RuleError, ...]
+    beside: tuple[Adjustment, ...] = ()
+    """One a line of a player, of nothing where there was nothing given and no fine."""
+
+    @property
+    def counted(self) -> tuple[ScoredPlay, ...]:
+        """Those of which something counts by now."""
+        return (*self.done, *(play for play in self.to_come if play.fines or play.awards))
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Everybody who has a play to come, as often as there is one: they are ranked before their first play."""
+        return tuple(name for play in self.to_come for name in play.entries)
+
+
+def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -> Plays:
+    """Read all plays; a refusal has the number of its line in its text."""
+    done: list[ScoredPlay] = []
+    to_come: list[ScoredPlay] = []
+    refusals: list[RuleError] = []
+    beside: list[Adjustment] = []
+    seen: set[tuple[object, ...]] = set()
+    apart: Counter[tuple[object, ...]] = Counter()
+    for number, line in questions:
+        try:
+            if _of_a_player(line):
+                beside.append(_adjustment(read_line(line, PlayerLine)))
+                continue
+            question = read_line(line, PlayQuestion)
+            _check(question, set() if question.out_of_place else seen)
+            play = _play(_numbered(question, apart), profile)
+        except RuleError as problem:
+            refusals.append(RuleError(problem.code, N_("line {line}: {problem}", line=number, problem=problem.text)))
+        else:
+            (to_come if question.points is None and question.unplayed is None else done).append(play)
+    return Plays(tuple(done), tuple(to_come), tuple(refusals), tuple(beside))
+
+
+def _of_a_player(line: str) -> bool:
+    """Return whether a line is a player's. One that cannot be read is refused as a play."""
+    try:
+        return msgspec.json.decode(line, type=_Kind).player is not UNSET
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+
+
+def _adjustment(line: PlayerLine) -> Adjustment:
+    return Adjustment(line.player, line.award, line.fine)
+
+
+def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> PlayQuestion:
+    """Return each play out of place a number apart: its table may have played the deal where it was planned too."""
+    if not question.out_of_place:
+        return question
+    key = question.deal, question.section, question.table
+    apart[key] += 1
+    return msgspec.structs.replace(question, table=question.table + APART * apart[key])
+
+
+def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
+    """Return a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
+    faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
+    given = awards_for_unplayed(faults, profile.awards) if faults is not None else {}
+    return ScoredPlay(
+        deal=question.deal,
+        table=question.table,
+        players=question.players,
+        points=question.points,
+        fines=question.fines,
+        form=question.form,
+        section=question.section,
+        awards={**given, **question.awards},
+        stands_for=question.stands_for,
+    )
+
+
+def _check(question: PlayQuestion, seen: set[tuple[object, ...]]) -> None:
+    if set(question.players) != set(SEATS) or set(question.points or SEATS) != set(SEATS):
+        raise RuleError("malformed", "players and points are needed for all four seats")
+    if question.points is not None and question.unplayed is not None:
+        raise RuleError("played_and_unplayed", "a play has points or is unplayed, not both")
+    play = question.deal, question.section, question.table
+    if play in seen:
+        raise RuleError("duplicate_play", f"table {question.table} has played deal {question.deal} before")
+    seen.add(play)
+    for player in (*question.players.values(), *question.stands_for.values()):
+        if (question.deal, player) in seen:
+            raise RuleError("player_twice", f"{player} has played deal {question.deal} before")
+        seen.add((question.deal, player))
+
+
+T = TypeVar("T")
+
+WHO: Final = {"individual": "a player", "team": "a team"}
+LARGEST: Final = 50_000_000
+"""Bytes of a file."""
+
+Event = Literal["individual", "team"]
+Carried = (
+    Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    | Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}/[1-9][0-9]{0,8}$(?!\n)", description="an exact fraction")]
+)
+
+
+class EarlierLine(Struct):
+    """One line of earlier standings; what else it has is not looked at."""
+
+    place: Annotated[int, Meta(ge=1, le=100_000)]
+    imp: Carried
+    player: Entrant | None = None
+    team: Entrant | None = None
+
+    def ranked(self, event: Event) -> Ranked:
+        """Return the line. Raises ValueError where it is not of such an event."""
+        name, other = (self.player, self.team) if event == "individual" else (self.team, self.player)
+        if name is None or other is not None:
+            raise ValueError(f"place {self.place}: a line of {WHO[event]} is needed")
+        return Ranked(self.place, name, Fraction(self.imp), 0, 0)
+
+
+class EarlierStandings(Struct):
+    """What `homologue score` answered for the session before."""
+
+    standings: tuple[EarlierLine, ...]
+
+    def ranked(self, event: Event) -> list[Ranked]:
+        """Return the standings. Raises ValueError where they are not of such an event, or name somebody twice."""
+        found = [line.ranked(event) for line in self.standings]
+        twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
+        if twice:
+            raise ValueError(f"{twice[0]} is listed twice")
+        return found
+
+
+class Previous(Struct, frozen=True):
+    """What the session before leaves: IMPs that count here, and places that may part ties."""
+
+    adjustments: tuple[Adjustment, ...] = ()
+    places: PreviousPlaces = {}
+
+
+def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Previous:
+    """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
+    if path is None:
+        return Previous()
+    try:
+        ranked = _decoded(path, EarlierStandings).ranked(event)
+    except ValueError as error:
+        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+    return Previous(carry_over(ranked, profile, read_part(part) if part else None), standing_places(ranked))
+
+
+def read_team_file(path: Path | None) -> Teams:
+    """Read the teams. Raises RuleError `teams_missing`, `bad_teams`."""
+    if path is None:
+        raise RuleError("teams_missing", "a team event needs --teams FILE")
+    try:
+        return _decoded(path, dict[Entrant, tuple[Entrant, ...]])
+    except ValueError as error:
+        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+
+
+def _decoded(path: Path, kind: type[T]) -> T:
+    """Read a JSON file. Raises ValueError."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1).removeprefix(codecs.BOM_UTF8)
+        if len(content) > LARGEST:
+            raise ValueError(f"more than {LARGEST} bytes")
+        found = msgspec.json.decode(content, type=kind)
+        refuse_duplicate_names(content)
+    except OSError as error:
+        raise ValueError(error.strerror) from None
+    except (Refused, RecursionError) as error:
+        raise ValueError(reason(error)) from None
+    return found
 
 
 def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:

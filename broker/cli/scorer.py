@@ -94,7 +94,7 @@ def database_address(address: str | None, password: Path | None) -> DatabaseAddr
 @click.option(
     "--second-home",
     type=FOLDER,
-    help="Folder on another disk in which every ruling is written too, before the desk says that it is done.",
+    help="Folder on another disk that also gets every ruling, before the desk confirms it.",
 )
 @click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends.")
 @click.option(

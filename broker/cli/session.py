@@ -321,7 +321,7 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
     return told if settled.places is None else told | {"places": settled.places}
 
 
-@click.command(short_help="Riichi: say what a hand pays, and how the session goes on.")
+@click.command(short_help="Riichi: what a hand pays, and how the session continues.")
 @click.option(
     "--rules",
     default=DEFAULT_RIICHI,

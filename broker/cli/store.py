@@ -97,7 +97,7 @@ FAULTS: Final = {
 
 @store.command()
 @click.argument("source", metavar="FOLDER|COPY", type=EXISTING_FOLDER)
-@click.option("--anchor", help="An anchor that somebody has noted: was anything changed since that was before it?")
+@click.option("--anchor", help="An anchor written down earlier: check that nothing before it has changed.")
 @json_option()
 def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Prove every row of an event's store, or of one copy. Its scorer may be running.

@@ -8,8 +8,7 @@ from pathlib import Path
 from broker.errors import BadEvent, ScorerError
 from broker.event.deals import COMMITMENT, read_commitment, refuse_altered_deals, refuse_other_event, tile_sets
 from broker.event.deals.draw import draw_of_deals, read_draws
-from broker.event.deals.sealing import DEALS_KEY
-from broker.event.deals.shares import read_shares
+from broker.event.deals.sealing import DEALS_KEY, read_shares
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
@@ -79,7 +78,7 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
     elif deals and not read_shares(folder):
         yield RuleError(
             "no_shares",
-            N_("nobody has a share of {file}: lost with this machine, no deal opens again", file=DEALS_KEY),
+            N_("nobody has a share of {file}: if this machine is lost, no deal can be opened", file=DEALS_KEY),
         )
     draws = read_draws(folder)
     if draws and draws[-1].is_open:

@@ -53,7 +53,9 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
 
 def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChanged) -> None:
     if room.planned.plan.teams and change.stage is None:
-        raise Refused("team_event", N_("in a team event who has left gets a substitute: the seating stays"))
+        raise Refused(
+            "team_event", N_("in a team event a player who leaves is replaced by a substitute: the seating stays")
+        )
     if isinstance(decision, PlanChanged) and decision.stage is not None:
         check_stage(room, decision)
     elif isinstance(decision, PlanChanged):

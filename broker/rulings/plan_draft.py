@@ -165,7 +165,7 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
         (round_, table) for table, round_ in sorted(open_ & planned.bookings.keys()) if (table, round_) not in seated
     )
     if max(len(changed), len(dropped)) > MOST_CHANGED:
-        raise RuleError("plan_too_large", N_("this seats more than {most} plays anew", most=MOST_CHANGED))
+        raise RuleError("plan_too_large", N_("this reseats more than {most} plays", most=MOST_CHANGED))
     return PlanChanged(entered=(*new, *returning), left=tuple(sorted(left)), plays=tuple(changed), dropped=dropped)
 
 

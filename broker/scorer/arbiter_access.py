@@ -37,6 +37,8 @@ from broker.protocol.arbiter_session import (
     BY_PIN,
     GIVEN,
     LASTS_MS,
+    PinKey,
+    PinPlace,
     SessionKey,
     is_unproven,
     nonce_of,
@@ -44,7 +46,6 @@ from broker.protocol.arbiter_session import (
     until_of,
 )
 from broker.protocol.link import Incoming
-from broker.protocol.sealed_pin import PinKey, PinPlace
 from broker.protocol.signing import SigningKey
 from broker.protocol.topics import LOG, parse_topic
 

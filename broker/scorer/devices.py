@@ -22,9 +22,56 @@ from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, Device
 from broker.protocol.signing import device_of
 from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
-from broker.scorer.liveness import Liveness
 from broker.scorer.upgrades import Upgrades
 from broker.store import Journal
+
+LOOK_S: Final = 1.0
+"""How often is looked."""
+
+LONGEST_S: Final = 3 * LOOK_S
+"""Of the time between two looks no more counts: in the rest we did not listen."""
+
+
+class Liveness:
+    """The tables that say every few seconds that they are there, and those of them that do so no more."""
+
+    def __init__(self) -> None:
+        self._listened, self._looked = 0.0, 0.0
+        self._heard: dict[int, float] = {}
+        self.silent: set[int] = set()
+
+    def heard(self, table: int) -> bool:
+        """Take in that a table has said something; return whether it had been silent."""
+        self._heard[table] = self._listened
+        was_silent = table in self.silent
+        self.silent.discard(table)
+        return was_silent
+
+    def expect(self, table: int) -> None:
+        """Take it that a table has something to say from now on, though it has not been heard."""
+        self._heard.setdefault(table, self._listened)
+
+    def forget(self, table: int) -> None:
+        """Expect nothing of a table: it is known to be gone, or its program says nothing by itself."""
+        self._heard.pop(table, None)
+        self.silent.discard(table)
+
+    def expected(self, table: int) -> bool:
+        """Return whether a table is to say something."""
+        return table in self._heard
+
+    def look(self, now: float, *, listening: bool) -> set[int]:
+        """Return the tables that have grown silent by now. `now` in s of a clock that counts on."""
+        passed = now - self._looked
+        if 0 <= passed < LOOK_S:
+            return set()
+        self._looked = now
+        if listening:
+            self._listened += min(max(passed, 0), LONGEST_S)
+        silent = {table for table, heard in self._heard.items() if self._listened - heard >= SILENT_S}
+        found, self.silent = silent - self.silent, silent
+        return found
+
 
 GONE: Final = ("lost", "disconnected")
 
@@ -219,7 +266,6 @@ def _clock_concern(table: int, off: int) -> Concern:
 
 
 HEALTH_CODES: Final = frozenset({"device_unwell", "device_well"})
-
 REPORTED_ELSEWHERE: Final = "refused"
 """What the scorer has refused of a table it reports itself."""
 

@@ -64,5 +64,5 @@ class Quotas:
             return
         most = MOST_IN_A_SESSION if session and kind != OF_ARBITERS else MOST_OF_A_KIND
         if told >= (MOST_LAID if isinstance(message.fact, TilesLaid) else most):
-            text = N_("table {table} has told this {count} times in one round", table=table, count=told)
+            text = N_("table {table} has reported this {count} times in one round", table=table, count=told)
             raise Refused("too_many_facts", text)

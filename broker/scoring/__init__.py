@@ -44,7 +44,6 @@ from broker.scoring.strength import (
     MOST_PLAYERS,
     EventStrength,
     Interval,
-    Shares,
     event_strength,
     joint_strength,
     longer,

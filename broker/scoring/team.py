@@ -116,10 +116,6 @@ def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> I
             yield Fraction(len(theirs) * mine[seat] - sum(theirs), counted)
 
 
-Gap = tuple[str, Seat]
-"""A team, and where nobody of it sits."""
-
-
 class ComparableDeals(NamedTuple):
     """The deals of an event for its teams."""
 

@@ -145,7 +145,8 @@ ABOUT: Final[Mapping[str, Message]] = {
     ),
     "appeal": N_("Players appeal against this ruling. It counts until the committee has decided."),
     "appeal_decided": N_(
-        "What the committee has decided, and why. Where the ruling is changed, take it back afterwards, or rule anew."
+        "The committee’s decision and its reason. "
+        "If it changes the ruling, take the ruling back afterwards, or make a new one."
     ),
     "fouled": N_(
         "Tables on the same line had the same tiles and are compared with each other. Tables you do not list stay "
@@ -363,7 +364,7 @@ RECORDED: Final[Mapping[str, Message]] = {
     "a tile was seen": N_("a tile was exposed"),
     "a player was missing or late": N_("player missing"),
     "the time is over": N_("time is up"),
-    "another reason, told to the desk": N_("another reason, told to the desk"),
+    "another reason, given to the desk": N_("another reason, given to the desk"),
 }
 """Authors and reasons that the program writes into the record by itself, in English; people write any others."""
 

@@ -39,8 +39,7 @@ from vision.geometry import Picture
 from vision.hand_groups import hand_rows
 from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
-from vision.mounting.hints import mounting_hints
-from vision.mounting.measure import MountingSetup, measure_mounting
+from vision.mounting.measure import MountingSetup, measure_mounting, mounting_hints
 from vision.overlay import COLUMN_WIDTH, ROW_HEIGHT, list_serials
 from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault

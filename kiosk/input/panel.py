@@ -58,7 +58,7 @@ REASONS: Final = (
     "a tile was seen",
     "a player was missing or late",
     "the time is over",
-    "another reason, told to the desk",
+    "another reason, given to the desk",
 )
 """As they stand in the record; the screen has them in its own language, by their number."""
 
@@ -250,7 +250,7 @@ def _back(panel: ArbiterPanel) -> PanelResult:
 
 
 def _acts_again(panel: ArbiterPanel) -> ArbiterPanel:
-    """Ask anew what to rule. What the rules were asked about is kept: a ruling follows from it, or another question."""
+    """Return to the choice of a ruling, keeping what the rules were asked about, for the ruling or another question."""
     return ArbiterPanel("act", panel.acts, panel.fines, panel.offences, scene=panel.scene)
 
 

@@ -30,9 +30,8 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, SessionKey
+from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, PinKey, PinPlace, SessionKey
 from broker.protocol.link import Incoming, LinkChanged
-from broker.protocol.sealed_pin import PinKey, PinPlace
 from broker.protocol.signing import SigningKey
 from broker.rules.hand_value import KnownTiles, answer_count
 from broker.terms import SEAT_NAMES
@@ -42,7 +41,8 @@ from firmware.sim.buttons import ButtonFingers
 from kiosk.camera.observations import picture_room
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
 from kiosk.practice.deals import EVENT, FACES, TABLE, Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip

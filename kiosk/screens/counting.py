@@ -17,9 +17,15 @@ from broker.rules.riichi import names
 from broker.terms import SEAT_NAMES
 from kiosk.counting.desk import CountingView, HandCounting
 from kiosk.counting.questions import AnyHand, CountQuestion, McrQuestions, RiichiQuestions
-from kiosk.screens import drawing
 from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    LARGE,
     MUCH_SMALLER,
+    QUIET,
+    SMALL,
+    TEXT,
     KeyButton,
     Paint,
     ScreenBody,
@@ -31,8 +37,9 @@ from kiosk.screens.drawing import (
     time_lines,
 )
 from kiosk.screens.riichi import hand_worth
+from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.texts import ANSWER, QUESTION, refusal
-from kiosk.screens.views import DeclaredView, ScreenView, SessionView
+from kiosk.screens.views import DeclaredView, ScreenView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
@@ -46,8 +53,8 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     now = count.counting
     head = (
         *time_lines(_, view),
-        TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), drawing.LARGE, drawing.TEXT),
-        player_line(_, view, now.winner.seat)._replace(share=drawing.SMALL),
+        TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), LARGE, TEXT),
+        player_line(_, view, now.winner.seat)._replace(share=SMALL),
     )
     answer, paint = _answer_lines(_, count)
     lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
@@ -65,7 +72,7 @@ def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ..
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)
         case NotCounted(code=code):
-            return (TextLine(refusal(_, code), drawing.BODY, drawing.ATTENTION),), None
+            return (TextLine(refusal(_, code), BODY, ATTENTION),), None
         case _:
             return (*_waiting(_, view),), _seen(view.counting)
 
@@ -76,12 +83,12 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     if now.asked is not None:
         yield TextLine(
             _(N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
-            drawing.BODY,
-            drawing.ATTENTION,
+            BODY,
+            ATTENTION,
         )
     elif isinstance(hand, str):
-        yield TextLine(refusal(_, hand), drawing.SMALL, drawing.ATTENTION)
-        yield from (TextLine(_(name), drawing.BODY, drawing.QUIET) for name in _help(now))
+        yield TextLine(refusal(_, hand), SMALL, ATTENTION)
+        yield from (TextLine(_(name), BODY, QUIET) for name in _help(now))
     else:
         yield from _read(_, now, hand)
 
@@ -104,21 +111,21 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
     parts = _(
         "Concealed {concealed}   Melds {melds}   Winning tile 1", concealed=len(hand.concealed), melds=len(hand.melds)
     )
-    yield TextLine(parts, drawing.SMALL, drawing.GOOD if still else drawing.QUIET)
+    yield TextLine(parts, SMALL, GOOD if still else QUIET)
     if isinstance(now.details, RiichiWinDetails):
         turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
-        yield TextLine(turned, drawing.SMALL, drawing.TEXT if now.details.dora else drawing.ATTENTION)
+        yield TextLine(turned, SMALL, TEXT if now.details.dora else ATTENTION)
     if not still:
-        yield TextLine(_("Reading: hands off the tiles."), drawing.SMALL, drawing.TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
     elif isinstance(hand, LaidHand):
         drawn = (
             _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=_(SEAT_NAMES[hand.discarder]))
         )
-        yield TextLine(drawn, drawing.SMALL, drawing.TEXT)
+        yield TextLine(drawn, SMALL, TEXT)
     elif not now.win.ready:
-        yield TextLine(_("Touch: self-drawn or discard?"), drawing.SMALL, drawing.ATTENTION)
+        yield TextLine(_("Touch: self-drawn or discard?"), SMALL, ATTENTION)
     elif now.walls_ticked:
-        yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), drawing.SMALL, drawing.QUIET)
+        yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), SMALL, QUIET)
 
 
 def _seen(now: HandCounting) -> Paint | None:
@@ -186,16 +193,16 @@ Row = tuple[str, str]
 def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
     """Return what a hand comes to."""
     if isinstance(value, RiichiValue):
-        return (TextLine(hand_worth(_, value).text, drawing.LARGE, drawing.GOOD),)
+        return (TextLine(hand_worth(_, value).text, LARGE, GOOD),)
     if value.fan < value.minimum:
         return (
             TextLine(
                 _("{fan} fan: below the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
-                drawing.BODY,
-                drawing.ATTENTION,
+                BODY,
+                ATTENTION,
             ),
         )
-    return (TextLine(_("{fan} fan", fan=value.fan), drawing.LARGE, drawing.GOOD),)
+    return (TextLine(_("{fan} fan", fan=value.fan), LARGE, GOOD),)
 
 
 def paint_elements(_: Translator, value: McrValue | RiichiValue) -> Paint:
@@ -294,7 +301,7 @@ def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
 
 def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
     """Return a size for all rows: that of the longest name, but where it would make all others much smaller."""
-    lines = pen.fit([TextLine(name, SHARE, drawing.TEXT) for name, _ in rows], width, high, leading)
+    lines = pen.fit([TextLine(name, SHARE, TEXT) for name, _ in rows], width, high, leading)
     share = lines[0].share if lines else SHARE
     alike = pen.share([name for name, _ in rows], share, width - _number(rows, pen, share, width) - width // 20)
     return max(alike, MUCH_SMALLER * share)
@@ -306,6 +313,6 @@ def _write(
     number, y = _number(rows, pen, share, box.width), box.top
     for name, worth_ in rows:
         wide = box.width - number - box.width // 20
-        stands = pen.write(surface, name, (box.left, y), share, drawing.TEXT, wide)
-        pen.write(surface, worth_, (box.right, y), share, drawing.TEXT, number, align="right")
+        stands = pen.write(surface, name, (box.left, y), share, TEXT, wide)
+        pen.write(surface, worth_, (box.right, y), share, TEXT, number, align="right")
         y = stands.bottom + leading

@@ -12,8 +12,28 @@ from broker.terms import SEAT_NAMES
 from firmware.hardware.self_test import Remark
 from firmware.reports import Scanned
 from kiosk.pairing.form import PairingForm
-from kiosk.screens import drawing
-from kiosk.screens.drawing import KeyButton, Paint, ScreenBody, TextLine, TextPen, keypad, paint_picture
+from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    HEADLINE,
+    LARGE,
+    LINE,
+    PANEL,
+    QUIET,
+    SMALL,
+    TEXT,
+    TITLE,
+    Colour,
+    KeyButton,
+    Paint,
+    ScreenBody,
+    TextLine,
+    TextPen,
+    draw_shape,
+    keypad,
+    paint_picture,
+)
 from kiosk.screens.layout import seats_around
 from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
 from kiosk.screens.views import PairingView, ScreenView
@@ -73,8 +93,8 @@ def _head(_: Translator, seen: SelfTestView) -> TextLine:
     steps = tuple(step for step in STEPS if step != "scanner" or seen.scanner)
     return TextLine(
         _("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)),
-        drawing.SMALL,
-        drawing.QUIET,
+        SMALL,
+        QUIET,
     )
 
 
@@ -85,11 +105,9 @@ def _skip(_: Translator) -> KeyButton:
 def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
     asked = _("Press the button of {seat}", seat=_(SEAT_NAMES[seen.asked]) if seen.asked else "")
     said = (
-        (_remark(_, seen.remark), drawing.ATTENTION)
-        if seen.remark
-        else (_("One short press each. Anyone may press."), drawing.QUIET)
+        (_remark(_, seen.remark), ATTENTION) if seen.remark else (_("One short press each. Anyone may press."), QUIET)
     )
-    lines = _head(_, seen), TextLine(asked, drawing.TITLE, drawing.TEXT), TextLine(said[0], drawing.BODY, said[1])
+    lines = _head(_, seen), TextLine(asked, TITLE, TEXT), TextLine(said[0], BODY, said[1])
     return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, seen), seats=False)
 
 
@@ -104,28 +122,28 @@ def _remark(_: Translator, remark: Remark) -> str:
 def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
     if seen.scan is None:
         lines = (
-            TextLine(_("Scan any tile"), drawing.TITLE, drawing.TEXT),
-            TextLine(_("It must not beep."), drawing.BODY, drawing.QUIET),
+            TextLine(_("Scan any tile"), TITLE, TEXT),
+            TextLine(_("It must not beep."), BODY, QUIET),
         )
         return ScreenBody((_head(_, seen), *lines), (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
     if isinstance(seen.scan, Scanned):
-        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), drawing.LARGE, drawing.GOOD)
+        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), LARGE, GOOD)
     else:
-        was = TextLine(_("That was not a tile code"), drawing.LARGE, drawing.ATTENTION)
-    lines = was, TextLine(_("Did the scanner beep?"), drawing.LARGE, drawing.TEXT)
+        was = TextLine(_("That was not a tile code"), LARGE, ATTENTION)
+    lines = was, TextLine(_("Did the scanner beep?"), LARGE, TEXT)
     answers = KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))
     return ScreenBody((_head(_, seen), *lines), answers, seats=False)
 
 
 def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     wrong, view = seen.picture.wrong, seen.picture.view
-    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), drawing.BODY, drawing.TEXT)]
+    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), BODY, TEXT)]
     if view is None:
-        lines.append(TextLine(_("No picture yet"), drawing.BODY, drawing.ATTENTION))
+        lines.append(TextLine(_("No picture yet"), BODY, ATTENTION))
     elif wrong:
-        lines.append(TextLine(with_remedy(_, "camera", wrong[0]), drawing.SMALL, drawing.ATTENTION))
+        lines.append(TextLine(with_remedy(_, "camera", wrong[0]), SMALL, ATTENTION))
     else:
-        lines.append(TextLine(_("Put a tray there, face down."), drawing.SMALL, drawing.QUIET))
+        lines.append(TextLine(_("Put a tray there, face down."), SMALL, QUIET))
     right = (KeyButton("enter", _("Right"), "strong"),) if view is not None else ()
     answers = (*right, KeyButton("x", _("Wrong")), _skip(_))
     return ScreenBody((*lines,), answers, paint=paint_picture(view) if view is not None else None, seats=False)
@@ -134,8 +152,8 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
 def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
     go_on, again = KeyButton("enter", _("Go on"), "strong"), KeyButton("r", _("Test again"))
     passed, ill = (
-        TextLine(_("All tests passed"), drawing.HEADLINE, drawing.GOOD),
-        TextLine(_("Needs fixing"), drawing.LARGE, drawing.ATTENTION),
+        TextLine(_("All tests passed"), HEADLINE, GOOD),
+        TextLine(_("Needs fixing"), LARGE, ATTENTION),
     )
     lines = _head(_, seen), ill if seen.found else passed, *_faults(_, seen)
     return ScreenBody(lines, (go_on, again), seats=False)
@@ -144,12 +162,12 @@ def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
 def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
     """Name what is wrong and what to do: of as many as have room."""
     for one in seen.found[:MOST]:
-        yield TextLine(part_and_fault(_, one.part, one.code), drawing.BODY, drawing.TEXT)
+        yield TextLine(part_and_fault(_, one.part, one.code), BODY, TEXT)
         if help_ := remedy(_, one.code):
-            yield TextLine(help_, drawing.SMALL, drawing.QUIET)
+            yield TextLine(help_, SMALL, QUIET)
     more = len(seen.found) - MOST
     if more > 0:
-        yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), drawing.SMALL, drawing.QUIET)
+        yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), SMALL, QUIET)
 
 
 # ---- the four seats -----------------------------------------------------------------------------
@@ -166,13 +184,13 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
     return paint
 
 
-def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.Colour, bool]:
+def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, Colour, bool]:
     """Return what is said of a button, in which colour, and whether it is framed."""
     if seat in seen.right:
-        return _("works"), drawing.GOOD, True
+        return _("works"), GOOD, True
     if seat in seen.wrong:
-        return _("no signal"), drawing.ATTENTION, False
-    return (_("press now"), drawing.ATTENTION, True) if seat == seen.asked else ("", drawing.QUIET, False)
+        return _("no signal"), ATTENTION, False
+    return (_("press now"), ATTENTION, True) if seat == seen.asked else ("", QUIET, False)
 
 
 def _box(
@@ -181,22 +199,22 @@ def _box(
     box: pygame.Rect,
     seat: Seat,
     name: str,
-    state: tuple[str, drawing.Colour, bool],
+    state: tuple[str, Colour, bool],
 ) -> None:
     said, colour, framed = state
-    frame, thick = (colour, max(3, round(pen.unit * 0.008))) if framed else (drawing.LINE, 1)
-    pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
+    frame, thick = (colour, max(3, round(pen.unit * 0.008))) if framed else (LINE, 1)
+    pygame.draw.rect(surface, PANEL, box, border_radius=8)
     pygame.draw.rect(surface, frame, box, width=thick, border_radius=8)
-    side, inside = round(pen.unit * drawing.TITLE), box.inflate(-round(pen.unit * 0.03), -4)
+    side, inside = round(pen.unit * TITLE), box.inflate(-round(pen.unit * 0.03), -4)
     if beside := inside.width > 2 * inside.height:
-        drawing.draw_shape(surface, pygame.Rect(inside.left, inside.centery - side // 2, side, side), seat, pen)
+        draw_shape(surface, pygame.Rect(inside.left, inside.centery - side // 2, side, side), seat, pen)
         inside.width, inside.left = inside.width - side, inside.left + side
     above = 0 if beside else side
-    lines = [TextLine(name, drawing.LARGE, drawing.TEXT), TextLine(said or " ", drawing.BODY, colour)]
+    lines = [TextLine(name, LARGE, TEXT), TextLine(said or " ", BODY, colour)]
     lines = pen.fit(lines, inside.width, inside.height - above)
     y = inside.top + (inside.height - above - pen.high(lines, inside.width)) // 2
     if not beside:
-        drawing.draw_shape(surface, pygame.Rect(inside.centerx - side // 2, y, side, side), seat, pen)
+        draw_shape(surface, pygame.Rect(inside.centerx - side // 2, y, side, side), seat, pen)
     for line in lines:
         at = (inside.centerx, y + above)
         y = pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom - above
@@ -225,26 +243,26 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
             return _code(_, form)
         case "asking":
             lines = (
-                TextLine(_("Asking the desk"), drawing.TITLE, drawing.TEXT),
-                TextLine(form.address, drawing.BODY, drawing.QUIET),
+                TextLine(_("Asking the desk"), TITLE, TEXT),
+                TextLine(form.address, BODY, QUIET),
             )
             return ScreenBody(lines)
         case "paired":
             return ScreenBody(
                 (
-                    TextLine(_("Paired"), drawing.LARGE, drawing.GOOD),
-                    TextLine(_("Table {table}", table=form.table), drawing.HEADLINE, drawing.TEXT),
-                    TextLine(form.event, drawing.LARGE, drawing.QUIET),
+                    TextLine(_("Paired"), LARGE, GOOD),
+                    TextLine(_("Table {table}", table=form.table), HEADLINE, TEXT),
+                    TextLine(form.event, LARGE, QUIET),
                 )
             )
 
 
 def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
-        TextLine(_("Pair this table"), drawing.LARGE, drawing.TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), drawing.BODY, drawing.QUIET),
+        TextLine(_("Pair this table"), LARGE, TEXT),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), BODY, QUIET),
         *_found_desks(_, form),
-        TextLine(form.address or "–", drawing.LARGE, drawing.TEXT),
+        TextLine(form.address or "–", LARGE, TEXT),
         *_problem(_, form),
     )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
@@ -254,13 +272,13 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
     """Name the desks that were found, by the numbers that choose them."""
     if not form.found:
-        return (TextLine(_("the desk's address"), drawing.BODY, drawing.TEXT),)
-    asked = TextLine(_("the number of your event, or another address"), drawing.BODY, drawing.TEXT)
+        return (TextLine(_("the desk's address"), BODY, TEXT),)
+    asked = TextLine(_("the number of your event, or another address"), BODY, TEXT)
     desks = (
         TextLine(
             _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address),
-            drawing.SMALL,
-            drawing.QUIET,
+            SMALL,
+            QUIET,
         )
         for at, desk in enumerate(form.found[:MOST], 1)
     )
@@ -270,14 +288,14 @@ def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
 def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(DIGITS, EMPTY)
     lines = (
-        TextLine(_("Pair this table"), drawing.LARGE, drawing.TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), drawing.BODY, drawing.QUIET),
-        TextLine(_("the eight digits from {desk}", desk=form.address), drawing.BODY, drawing.TEXT),
-        TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", drawing.HEADLINE, drawing.TEXT),
+        TextLine(_("Pair this table"), LARGE, TEXT),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), BODY, QUIET),
+        TextLine(_("the eight digits from {desk}", desk=form.address), BODY, TEXT),
+        TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", HEADLINE, TEXT),
         *_problem(_, form),
     )
     return ScreenBody(lines, panel=keypad(_, form.code, KeyButton("enter", _("Enter"), "strong")))
 
 
 def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
-    return (TextLine(refusal(_, form.problem), drawing.BODY, drawing.ATTENTION),) if form.problem else ()
+    return (TextLine(refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()

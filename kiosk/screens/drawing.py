@@ -7,8 +7,6 @@ read it any more.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import pygame
@@ -17,7 +15,7 @@ from broker.i18n import N_, Translator
 from broker.protocol import Seat
 from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from kiosk.camera.observations import CameraView
-from kiosk.errors import BadConfiguration
+from kiosk.screens.fonts import HAN, MOST_KNOWN, Fonts
 from kiosk.screens.texts import refusal
 from kiosk.screens.views import RestoringView, ScreenView
 from vision.palette import SEAT_SHAPES
@@ -43,7 +41,6 @@ legible from a chair.
 STICK: Final[Colour] = (240, 236, 220)
 STICK_RED: Final[Colour] = (200, 52, 44)
 STICK_DARK: Final[Colour] = (40, 40, 44)
-
 HEADLINE: Final = 0.15
 """What happens, or what everybody does now: across the room, by whoever passes."""
 
@@ -66,103 +63,7 @@ minutes on which display is in docs/screens.md.
 SMALLEST: Final = 0.031
 """Share of the unit below which nobody reads a line; what is longer is cut."""
 
-ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
-"""For Latin, Greek and Cyrillic letters; evenly spaced at every size, as on our prints."""
-
-CHINESE_FILES: Final = (Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),)
-"""Where Debian's fonts-wqy-microhei puts it: asked first, so that fontconfig need not be there."""
-
-CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
-
-NO_LETTER: Final = "\uffff"
-"""Unicode promises that this is no letter."""
-
-HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
-
-HAN: Final = ("zh", "ja", "ko")
-"""Languages that Roboto has no letters for, and fonts-wqy-microhei has."""
-
-
-class Fonts:
-    """Fonts in sizes relative to the height of the screen; a text gets one that has all its letters."""
-
-    def __init__(self, language: str, height: int) -> None:
-        """Raise BadConfiguration where the language has no font here."""
-        self._chinese_first = language[:2] in HAN
-        if self._chinese_first and chinese_font() is None:
-            raise BadConfiguration(HINT.format(language=language))
-        self._height = height
-        self._face = lru_cache(MOST_KNOWN)(self._choose)
-
-    def font(self, text: str, share: float) -> pygame.font.Font:
-        """Return the font with lines of this share of the screen's height that has the most letters of a text.
-
-        A Chinese name may sit at an English table and a Polish one at a Chinese table.
-        """
-        return self._sized(self._face(text), share)
-
-    def covers(self, text: str) -> bool:
-        """Return whether a font here has every letter of a text."""
-        return any(_lacking(path, text) == 0 for path in self._faces())
-
-    def _choose(self, text: str) -> Path:
-        return min(self._faces(), key=lambda path: _lacking(path, text))
-
-    def _faces(self) -> Iterator[Path]:
-        """Return font files in the order of trying."""
-        if not self._chinese_first:
-            yield ROBOTO
-        if (chinese := chinese_font()) is not None:
-            yield chinese
-        if self._chinese_first:
-            yield ROBOTO
-
-    def _sized(self, path: Path, share: float) -> pygame.font.Font:
-        return _font(path, max(8, round(self._height * share / _line_height(path))))
-
-
-@cache
-def _font(path: Path, size: int) -> pygame.font.Font:
-    """Open a font once for all screens: each keeps its file open."""
-    return pygame.font.Font(path, size)
-
-
-@cache
-def _line_height(path: Path) -> float:
-    """Return how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
-    return pygame.font.Font(path, 100).get_height() / 100
-
-
-def _lacking(path: Path, text: str) -> int:
-    return sum(not _has(path, letter) for letter in text)
-
-
-@cache
-def _has(path: Path, letter: str) -> bool:
-    """Return whether a font has a letter: what it draws is not what it draws for one that no font has."""
-    return letter.isspace() or _drawn(path, letter) != _drawn(path, NO_LETTER)
-
-
-@cache
-def _drawn(path: Path, letter: str) -> bytes:
-    picture = pygame.font.Font(path, 24).render(letter, False, TEXT, GROUND)  # noqa: FBT003 - pygame's own: antialias
-    return pygame.image.tobytes(picture, "RGB")
-
-
-@cache
-def chinese_font() -> Path | None:
-    """Return a file with Chinese letters, if there is one here."""
-    for path in CHINESE_FILES:
-        if path.is_file():
-            return path
-    for name in CHINESE_NAMES:
-        if found := pygame.font.match_font(name):
-            return Path(found)
-    return None
-
-
 Align = Literal["left", "centre", "right"]
-
 Hand = Literal["right", "left"]
 """At which side the buttons are."""
 
@@ -182,11 +83,8 @@ class Appearance(NamedTuple):
 
 
 USUAL: Final = Appearance()
-
 SMALLER: Final = 0.94
-
 MUCH_SMALLER: Final = 0.72
-
 BREAKS: Final = " -，；：、。"
 """After which a text may go on in the next line."""
 
@@ -194,9 +92,6 @@ NOT_FIRST: Final = ":;?!»，；：、。！？"
 """What never begins a line, though French has a blank before some of it."""
 
 CUT: Final = "…"
-
-MOST_KNOWN: Final = 4_096
-"""Texts whose font and size are remembered; a day at a table has some hundreds."""
 
 
 class TextLine(NamedTuple):

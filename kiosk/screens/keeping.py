@@ -7,8 +7,21 @@ from broker.i18n import N_, Message, Translator
 from broker.terms import SEAT_NAMES
 from kiosk.camera.observations import LaidObservation, LaidTiles
 from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
-from kiosk.screens import drawing
-from kiosk.screens.drawing import KeyButton, ScreenBody, TextLine, paint_picture
+from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    LARGE,
+    QUIET,
+    SMALL,
+    TEXT,
+    TITLE,
+    Colour,
+    KeyButton,
+    ScreenBody,
+    TextLine,
+    paint_picture,
+)
 from kiosk.screens.texts import refusal
 from kiosk.screens.views import RecordedView, ScreenView
 
@@ -49,7 +62,7 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
     title = _("River of {seat}", seat=seat) if river else _("Hand and melds of {seat}", seat=seat)
     lines = (
         TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), *_small()),
-        TextLine(title, drawing.LARGE, drawing.TEXT),
+        TextLine(title, LARGE, TEXT),
         *_seen(_, seen, river=river),
     )
     take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
@@ -65,36 +78,36 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
     return ScreenBody(lines, panel=panel, paint=paint, seats=False)
 
 
-def _small() -> tuple[float, drawing.Colour]:
-    return drawing.SMALL, drawing.QUIET
+def _small() -> tuple[float, Colour]:
+    return SMALL, QUIET
 
 
 def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[TextLine]:
     if seen.laid is None:
         if seen.problem is not None:
-            yield TextLine(refusal(_, seen.problem), drawing.SMALL, drawing.ATTENTION)
+            yield TextLine(refusal(_, seen.problem), SMALL, ATTENTION)
         help_ = (
             N_("Turn each tile over where it lies, row by row. Show this river alone.")
             if river
             else N_("Face down: concealed tiles, each meld apart, last a winning tile. Two fingers between them.")
         )
-        yield TextLine(_(help_), drawing.BODY, drawing.QUIET)
+        yield TextLine(_(help_), BODY, QUIET)
         return
     rows = (seen.laid.river, seen.laid.hand or (), *seen.laid.melds)
     count = sum(serial != 0 for row in rows for serial in row)
-    colour = drawing.GOOD if seen.still and not seen.unread else drawing.TEXT
-    yield TextLine(_("Tiles: {count}   Not read: {unread}", count=count, unread=seen.unread), drawing.SMALL, colour)
+    colour = GOOD if seen.still and not seen.unread else TEXT
+    yield TextLine(_("Tiles: {count}   Not read: {unread}", count=count, unread=seen.unread), SMALL, colour)
     if not seen.still:
-        yield TextLine(_("Reading: hands off the tiles."), drawing.SMALL, drawing.TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
 
 
 def _told(_: Translator, keeping: Keeping) -> ScreenBody:
     failed = keeping.answer is not None and keeping.answer.code is not None
-    title = (N_("The play was not found."), drawing.TEXT) if failed else (N_("The play is kept."), drawing.GOOD)
+    title = (N_("The play was not found."), TEXT) if failed else (N_("The play is kept."), GOOD)
     lines = (
-        TextLine(_(title[0]), drawing.TITLE, title[1]),
+        TextLine(_(title[0]), TITLE, title[1]),
         _found(_, keeping),
-        TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Mix the tiles face down."), LARGE, TEXT),
     )
     return ScreenBody(lines, (KeyButton(BACK, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
 
@@ -102,11 +115,11 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
 def _found(_: Translator, keeping: Keeping) -> TextLine:
     answer = keeping.answer
     if answer is None:
-        return TextLine(_("The scorer looks for how it went. Nobody need wait."), drawing.BODY, drawing.QUIET)
+        return TextLine(_("The scorer looks for how it went. Nobody need wait."), BODY, QUIET)
     if answer.code is not None:
         why = _(NOT_FOUND[answer.code]) if answer.code in NOT_FOUND else refusal(_, answer.code)
         if answer.code in OF_ORDER and not keeping.whole:
             why = _("Not all was shown: without every river and meld no play is found.")
-        return TextLine(why, drawing.BODY, drawing.ATTENTION)
+        return TextLine(why, BODY, ATTENTION)
     proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
-    return TextLine(proved, drawing.BODY, drawing.TEXT)
+    return TextLine(proved, BODY, TEXT)

@@ -5,13 +5,21 @@ from typing import Final
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
-from broker.rules.infractions import Choice
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
-from kiosk.input import INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Form, Offence, WinForm, goes_back
-from kiosk.screens import drawing
+from kiosk.input import Form, WinForm, goes_back
 from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    HEADLINE,
+    LARGE,
+    QUIET,
+    SMALL,
+    TEXT,
+    TITLE,
     ButtonRows,
+    Colour,
     KeyButton,
     ScreenBody,
     TextLine,
@@ -25,7 +33,7 @@ from kiosk.screens.drawing import (
     who_sits,
 )
 from kiosk.screens.keeping import keep_button
-from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
+from kiosk.screens.texts import RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
     ElsewhereView,
@@ -37,7 +45,6 @@ from kiosk.screens.views import (
     StoppedView,
     may_pair,
 )
-from kiosk.screens.what_happened import scene_screen
 from kiosk.table import TrayProblem
 
 
@@ -46,8 +53,8 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not view.paused:
         return None
     lines = (
-        TextLine(_("Paused"), drawing.HEADLINE, drawing.ATTENTION),
-        TextLine(_("The arbiter has paused this table. Buttons do not count now."), drawing.BODY, drawing.TEXT),
+        TextLine(_("Paused"), HEADLINE, ATTENTION),
+        TextLine(_("The arbiter has paused this table. Buttons do not count now."), BODY, TEXT),
     )
     return ScreenBody((*time_lines(_, view), *lines))
 
@@ -56,14 +63,14 @@ def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The question whether hu was meant: the same whoever has pressed, and whoever has answered."""
     doubt = view.phase.doubt if isinstance(view.phase, PlayingView) else None
     if doubt == "asked":
-        asked = TextLine(_("A button was pressed"), drawing.HEADLINE, drawing.ATTENTION)
+        asked = TextLine(_("A button was pressed"), HEADLINE, ATTENTION)
         help_ = _("Pressed for hu? Press once more now. All others: do not press.")
-        body = TextLine(help_, drawing.BODY, drawing.TEXT)
+        body = TextLine(help_, BODY, TEXT)
         return ScreenBody((*time_lines(_, view), asked, body), (KeyButton("n", _("No, play on")),))
     if doubt == "leaving":
-        wait = TextLine(_("One moment"), drawing.HEADLINE, drawing.TEXT)
+        wait = TextLine(_("One moment"), HEADLINE, TEXT)
         help_ = _("If nobody has pressed again, play goes on in two seconds.")
-        return ScreenBody((*time_lines(_, view), wait, TextLine(help_, drawing.BODY, drawing.TEXT)))
+        return ScreenBody((*time_lines(_, view), wait, TextLine(help_, BODY, TEXT)))
     return None
 
 
@@ -76,8 +83,8 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
-        play = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT)
-        lines = [*time_lines(_, view), play, TextLine(_(FOUR), drawing.BODY, drawing.ATTENTION)]
+        play = TextLine(_(STATE[view.state]), TITLE, TEXT)
+        lines = [*time_lines(_, view), play, TextLine(_(FOUR), BODY, ATTENTION)]
     if view.phase.ended:
         return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)))
     return ScreenBody((*lines,), (KeyButton("d", _("Wall empty, no hu")),))
@@ -86,7 +93,7 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def nobody_won_lines(_: Translator) -> tuple[TextLine, ...]:
     """Say to all alike what who has won does now, and what everybody else does."""
     help_ = _("Who has won presses now. Everybody else waits: in a few seconds the play is over.")
-    return TextLine(_("Nobody won?"), drawing.HEADLINE, drawing.TEXT), TextLine(help_, drawing.BODY, drawing.TEXT)
+    return TextLine(_("Nobody won?"), HEADLINE, TEXT), TextLine(help_, BODY, TEXT)
 
 
 def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
@@ -110,12 +117,12 @@ def is_ruled(view: ScreenView) -> bool:
 def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
-        ruled = TextLine(_(RULED[view.phase.ruled]), drawing.TITLE, drawing.ATTENTION)
-        return ruled, TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT)
+        ruled = TextLine(_(RULED[view.phase.ruled]), TITLE, ATTENTION)
+        return ruled, TextLine(_("Mix the tiles face down."), LARGE, TEXT)
     state, help_ = STATE[view.state], STATE_HELP[view.state]
     if view.state == "waiting" and may_pair(view):
         state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
-    return TextLine(_(state), drawing.HEADLINE, drawing.TEXT), TextLine(_(help_), drawing.BODY, drawing.QUIET)
+    return TextLine(_(state), HEADLINE, TEXT), TextLine(_(help_), BODY, QUIET)
 
 
 def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -126,7 +133,7 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if form.whose_tile is not None:
         asked, panel = tile_question(_, view, form, form.whose_tile, N_("False hu"))
     elif form.seat is None:
-        asked = (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),)
+        asked = (TextLine(_("Who discarded?"), TITLE, TEXT),)
         panel = (*_owners(_, view, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
     else:
         asked, panel = _value(_, view, form, form.seat)
@@ -135,10 +142,10 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
     asked = (
-        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), LARGE, TEXT),
         player_line(_, view, seat),
-        TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
-        TextLine(_("At least {least} fan", least=form.least), drawing.SMALL, drawing.QUIET),
+        TextLine(form.digits or "–", HEADLINE, TEXT),
+        TextLine(_("At least {least} fan", least=form.least), SMALL, QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
     pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
@@ -149,13 +156,13 @@ def tile_question(
     _: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str
 ) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Ask on which tile a seat has declared, of several in the order of their presses."""
-    title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT)
+    title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), LARGE, TEXT)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
     rows = _owners(_, view, seat, form.tiles[-1][0] if form.tiles else None)
     last = KeyButton("x", _(fault)), *((KeyButton("back", _("Back")),) if goes_back(form) else ())
-    return (title, player_line(_, view, seat), TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
+    return (title, player_line(_, view, seat), TextLine(order, BODY, QUIET)), (*rows, last)
 
 
 def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> ButtonRows:
@@ -176,7 +183,7 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     how = f"{_(STATE[view.state])} · {_how_won(_, view, view.result)}"
     keep = keep_button(_, view)
     help_ = N_("Keep the play, or mix the tiles face down.") if keep else STATE_HELP[view.state]
-    lines = act_lines(how, _(help_), drawing.GOOD if recorded else drawing.TEXT)
+    lines = act_lines(how, _(help_), GOOD if recorded else TEXT)
     lines += overtaken_lines(_, view.result.overtaken)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
@@ -186,26 +193,23 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
     """Say whose hu was none, as another was earlier."""
-    return [
-        TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.QUIET)
-        for seat in seats
-    ]
+    return [TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), BODY, QUIET) for seat in seats]
 
 
-def act_lines(what: str, act: str, colour: drawing.Colour = drawing.TEXT) -> list[TextLine]:
+def act_lines(what: str, act: str, colour: Colour = TEXT) -> list[TextLine]:
     """Say what has come about, and larger what everybody does now."""
-    return [TextLine(what, drawing.BODY, colour), TextLine(act, drawing.TITLE, drawing.TEXT)]
+    return [TextLine(what, BODY, colour), TextLine(act, TITLE, TEXT)]
 
 
 def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), drawing.LARGE, drawing.TEXT)]
+    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), LARGE, TEXT)]
     if view.phase.receipt_link:
-        lines.append(TextLine(_("Scan it to see the published result at home."), drawing.BODY, drawing.QUIET))
+        lines.append(TextLine(_("Scan it to see the published result at home."), BODY, QUIET))
     elif view.phase.anchor:  # else it is in the QR code
-        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), drawing.SMALL, drawing.QUIET))
+        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), SMALL, QUIET))
     return lines
 
 
@@ -231,9 +235,9 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(phase, RestoringView) or phase.stopped is None:
         return None
     lines = (
-        TextLine(_("Stop. Touch no tile. Call the arbiter."), drawing.TITLE, drawing.ATTENTION),
-        TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.BODY, drawing.TEXT),
-        *(TextLine(who_sits(_, view, seat), drawing.BODY, drawing.TEXT) for seat in phase.repeating),
+        TextLine(_("Stop. Touch no tile. Call the arbiter."), TITLE, ATTENTION),
+        TextLine(_(STOPPED[phase.stopped], deal=view.deal), BODY, TEXT),
+        *(TextLine(who_sits(_, view, seat), BODY, TEXT) for seat in phase.repeating),
     )
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)))
 
@@ -243,16 +247,16 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, ElsewhereView):
         return None
     lines = (
-        TextLine(_("Another device is in use here"), drawing.TITLE, drawing.ATTENTION),
+        TextLine(_("Another device is in use here"), TITLE, ATTENTION),
         TextLine(
             _(
                 "Keep the device that this table has used. To use this one: switch the other off and touch "
                 "“Use this device”, or have the arbiter's desk hand the table over."
             ),
-            drawing.BODY,
-            drawing.TEXT,
+            BODY,
+            TEXT,
         ),
-        TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
+        TextLine(_("This device is waiting. Nothing has been lost."), BODY, QUIET),
     )
     return ScreenBody(lines, (KeyButton("enter", _("Use this device")), *pairing_button(_, view)))
 
@@ -268,7 +272,6 @@ WHY: Final[Mapping[str, Message]] = {
     "screen_missing": N_("It found no screen."),
     "upgrade_begins": N_("Another version of its program begins."),
 }
-
 TOO_OFTEN: Final = 3
 """From so many failures in a row somebody has to come."""
 
@@ -280,13 +283,13 @@ def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None
         return None
     kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
     lines = [
-        TextLine(_("This table is starting again"), drawing.TITLE, drawing.ATTENTION),
-        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), drawing.BODY, drawing.TEXT),
+        TextLine(_("This table is starting again"), TITLE, ATTENTION),
+        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY, TEXT),
     ]
     if stopped.failures >= TOO_OFTEN:
-        lines.append(TextLine(_("It has failed again and again. Call the organiser."), drawing.BODY, drawing.ATTENTION))
+        lines.append(TextLine(_("It has failed again and again. Call the organiser."), BODY, ATTENTION))
     if stopped.why in WHY:
-        lines.append(TextLine(_(WHY[stopped.why]), drawing.BODY, drawing.QUIET))
+        lines.append(TextLine(_(WHY[stopped.why]), BODY, QUIET))
     return ScreenBody(tuple(lines))
 
 
@@ -299,121 +302,10 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     return ScreenBody(
         (
-            TextLine(_("Memory card full"), drawing.TITLE, drawing.ATTENTION),
-            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), drawing.BODY, drawing.TEXT),
+            TextLine(_("Memory card full"), TITLE, ATTENTION),
+            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY, TEXT),
         )
     )
-
-
-UNPROVEN: Final = N_("No connection: the PIN is checked later. Rulings count only if it was right.")
-
-SEEN: Final = "•"
-"""In the place of a digit of the PIN."""
-
-
-def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever the panel asks."""
-    asked = view.panel
-    if asked is None:
-        return None
-    if asked.ask == "scene" and asked.scene:
-        return scene_screen(_, view, asked.scene)
-    title = _title(_, asked)
-    question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
-    lines = [
-        TextLine(title, drawing.LARGE, drawing.TEXT),
-        *((player_line(_, view, asked.seats[0]),) if _names_offender(asked) else ()),
-        TextLine(question or _(ARBITER[asked.ask]), drawing.BODY, drawing.QUIET),
-    ]
-    if asked.ask == "sure" and asked.act:
-        lines.append(TextLine(_(LOST[asked.act]), drawing.BODY, drawing.ATTENTION))
-    if asked.ask == "pin":
-        lines.append(TextLine(SEEN * len(asked.digits) or "–", drawing.TITLE, drawing.TEXT))
-    if view.unproven:
-        lines.append(TextLine(_(UNPROVEN), drawing.SMALL, drawing.ATTENTION))
-    if asked.ask == "checking":
-        return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
-    if asked.ask == "pin" and view.pin_wait_s:
-        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, view, asked))
-    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, view, asked))
-
-
-MINUTE_S: Final = 60
-
-
-def _wait_line(_: Translator, seconds: int) -> TextLine:
-    """Say how long no PIN is taken; the desk lets an arbiter in all the same."""
-    wait = (
-        _("Too many tries: wait {seconds} s, or ask the desk to let you in", seconds=seconds)
-        if seconds <= MINUTE_S
-        else _("Too many tries: wait {minutes} min, or ask the desk to let you in", minutes=-(-seconds // MINUTE_S))
-    )
-    return TextLine(wait, drawing.BODY, drawing.ATTENTION)
-
-
-def _title(_: Translator, asked: ArbiterPanel) -> str:
-    """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
-    if _names_offender(asked):
-        return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
-    if asked.ask == "penalty":
-        seats = _(", ").join(_(SEAT_NAMES[seat]) for seat in asked.seats)
-        return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
-    return _(RULE[asked.act]) if asked.act else _("Arbiter")
-
-
-def _names_offender(asked: ArbiterPanel) -> bool:
-    return asked.act == "false_hu" and bool(asked.seats) and asked.ask != "seats"
-
-
-def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
-    back = (KeyButton("back", _("Back")),)
-    match asked.ask:
-        case "pin" | "minutes":
-            leave = N_("Leave") if asked.ask == "pin" else N_("Back")
-            return keypad(_, asked.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
-        case "act":
-            named = [
-                KeyButton(str((at + 1) % 10), _(RULE[act]), "strong" if act == "resume" else "plain")
-                for at, act in enumerate(asked.acts)
-            ]
-            return (*_in_twos(named), (KeyButton("back", _("Leave")),))
-        case "seats":
-            chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
-            seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
-            return (*seats, (*back, KeyButton("enter", _("Enter"))))
-        case "fine" | "infraction" | "penalty":
-            return _penalty_rows(_, asked, back)
-        case "reason":
-            named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
-            return (*_in_twos(named), back)
-        case _:
-            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
-
-
-def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
-    if asked.ask == "fine":
-        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
-    if asked.ask == "penalty":
-        choices = enumerate(asked.offences[asked.offence].choices, 1)
-        return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
-    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(asked.offences_shown, 1))
-    more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
-    return (*named, (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
-
-
-def _named(_: Translator, offence: Offence) -> str:
-    names = dict(offence.names)
-    return names.get(_.language) or next(iter(names.values()), offence.id)
-
-
-def _penalty(_: Translator, choice: Choice) -> str:
-    return _("{imp} IMP", imp=choice.imp) if choice.measure == "fine" else _(MEASURE[choice.measure])
-
-
-def _in_twos(named: list[KeyButton]) -> ButtonRows:
-    """Return rows of two; what is left over stands above, away from the button that leaves."""
-    odd = len(named) % 2
-    return (*(((named[0],),) * odd), *(tuple(named[at : at + 2]) for at in range(odd, len(named), 2)))
 
 
 def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -428,7 +320,7 @@ def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     )
     right = sheet.deal == view.deal
     lines = (
-        TextLine(name, drawing.TITLE, drawing.GOOD if right else drawing.ATTENTION),
+        TextLine(name, TITLE, GOOD if right else ATTENTION),
         *(_goes_on(_) if right else _fetch(_, view)),
     )
     actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
@@ -452,38 +344,38 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
 def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
     """Ask before tiles that may lie as another table needs them are laid otherwise."""
     lines = (
-        TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), drawing.TITLE, drawing.ATTENTION),
-        TextLine(_("If they were laid for another deal, that work is lost."), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
+        TextLine(_("If they were laid for another deal, that work is lost."), LARGE, TEXT),
     )
-    answers = KeyButton("y", _("Yes, lay them anew")), KeyButton("back", _("No, leave them"), "strong")
+    answers = KeyButton("y", _("Yes, lay them again")), KeyButton("back", _("No, leave them"), "strong")
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), answers)
 
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     if check.deal is not None:
-        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), drawing.TITLE, drawing.ATTENTION)
+        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), TITLE, ATTENTION)
     name = (
         N_("These tiles are of another set") if check.of_another_set else N_("This is not the carrier of deal {deal}")
     )
-    return TextLine(_(name, deal=view.deal), drawing.TITLE, drawing.ATTENTION)
+    return TextLine(_(name, deal=view.deal), TITLE, ATTENTION)
 
 
 def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
-        TextLine(_("Deal {deal} is to be played here", deal=view.deal), drawing.LARGE, drawing.TEXT),
-        TextLine(_("Get the right one. If it is not there, call the arbiter."), drawing.BODY, drawing.TEXT),
+        TextLine(_("Deal {deal} is to be played here", deal=view.deal), LARGE, TEXT),
+        TextLine(_("Get the right one. If it is not there, call the arbiter."), BODY, TEXT),
     )
 
 
 def _goes_on(_: Translator) -> tuple[TextLine, ...]:
-    return TextLine(_("It is the right one"), drawing.LARGE, drawing.TEXT), TextLine(
-        _("Remove the sheet and show the trays."), drawing.BODY, drawing.TEXT
+    return TextLine(_("It is the right one"), LARGE, TEXT), TextLine(
+        _("Remove the sheet and show the trays."), BODY, TEXT
     )
 
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
     return (
-        (TextLine(_("Only if nobody has prepared these tiles, lay the deal with them."), drawing.BODY, drawing.TEXT),)
+        (TextLine(_("Only if nobody has prepared these tiles, lay the deal with them."), BODY, TEXT),)
         if _may_be_laid(check)
         else ()
     )

@@ -10,8 +10,17 @@ from broker.protocol import SEATS, RiichiEvent, RiichiValue, RiichiWin, Seat
 from broker.rules.points import HUNDRED
 from broker.terms import SEAT_NAMES
 from kiosk.input import RiichiQuestion, WinForm, goes_back
-from kiosk.screens import drawing
 from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    EDGE,
+    GOOD,
+    HEADLINE,
+    LARGE,
+    QUIET,
+    SMALL,
+    TEXT,
+    TITLE,
     Align,
     ButtonRows,
     KeyButton,
@@ -35,16 +44,9 @@ from kiosk.screens.play import (
     receipt_link,
     tile_question,
 )
+from kiosk.screens.riichi_views import PlannedRiichiView, RiichiPrompt, SessionView, SheetView
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
-from kiosk.screens.views import (
-    DeclaredView,
-    PlannedRiichiView,
-    PlayingView,
-    RiichiPrompt,
-    ScreenView,
-    SessionView,
-    SheetView,
-)
+from kiosk.screens.views import DeclaredView, PlayingView, ScreenView
 from kiosk.table import LINES
 
 MINUS = "\N{MINUS SIGN}"
@@ -94,16 +96,16 @@ def _win(
         return _value(_, view, form, fault)
     if form.asked == "responsible":
         others = (*_seats(_, view, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
-        return (TextLine(_("Was anyone responsible? (pao)"), drawing.LARGE, drawing.TEXT),), others
+        return (TextLine(_("Was anyone responsible? (pao)"), LARGE, TEXT),), others
     if form.asked == "riichi_tile":
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
-        return (TextLine(_("Was it the riichi declaration tile?"), drawing.LARGE, drawing.TEXT),), (yes, no, back)
+        return (TextLine(_("Was it the riichi declaration tile?"), LARGE, TEXT),), (yes, no, back)
     if form.asked == "live_kan":
-        return (TextLine(_("Whose discard was called for the kan?"), drawing.LARGE, drawing.TEXT),), (
+        return (TextLine(_("Whose discard was called for the kan?"), LARGE, TEXT),), (
             *_seats(_, view, form.declared),
             back,
         )
-    return (TextLine(_.pgettext("riichi", "Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+    return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE, TEXT),), (
         *_seats(_, view, form.declared),
         _drawn(_, form, counted),
         back,
@@ -119,9 +121,9 @@ def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton
 def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
     seat = _(SEAT_NAMES[form.seat]) if form.seat else ""
     lines = (
-        TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), drawing.LARGE, drawing.TEXT),
+        TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE, TEXT),
         *((player_line(_, view, form.seat),) if form.seat else ()),
-        TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
+        TextLine(form.digits or "–", HEADLINE, TEXT),
     )
     last = KeyButton("x", _(fault)), KeyButton("enter", _("Enter"), "strong")
     pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
@@ -138,9 +140,9 @@ def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> Butt
 def _question(
     _: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion
 ) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    lines = [TextLine(_(RIICHI_ASK[question.about]), drawing.LARGE, drawing.TEXT)]
+    lines = [TextLine(_(RIICHI_ASK[question.about]), LARGE, TEXT)]
     if question.about == "riichi" and isinstance(view.riichi, SessionView):
-        lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), drawing.BODY, drawing.QUIET))
+        lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), BODY, QUIET))
     return (*lines,), (*_answers(_, view, prompt, question), (KeyButton("back", _("Back")),))
 
 
@@ -199,14 +201,12 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
     """Return the lines of one seat."""
     yield from _player_lines(_, view, session, seat)
     if seat in session.places:
-        yield TextLine(_("place {place}", place=session.places[seat]), drawing.BODY, drawing.GOOD)
+        yield TextLine(_("place {place}", place=session.places[seat]), BODY, GOOD)
     if paid := session.paid.get(seat):
-        yield TextLine(signed_points(paid), drawing.LARGE, drawing.TEXT)
+        yield TextLine(signed_points(paid), LARGE, TEXT)
     if seat in session.scores:
         score = str(session.scores[seat]).replace("-", MINUS)
-        yield TextLine(
-            score, drawing.SMALL if session.paid else drawing.LARGE, drawing.QUIET if session.paid else drawing.TEXT
-        )
+        yield TextLine(score, SMALL if session.paid else LARGE, QUIET if session.paid else TEXT)
 
 
 def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
@@ -216,17 +216,17 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
     elif seat in view.declared:
         yield _declared(_, planned.prompt, seat)
     if seat in planned.marked:
-        yield TextLine(_("tenpai"), drawing.SMALL, drawing.GOOD)
+        yield TextLine(_("tenpai"), SMALL, GOOD)
     if view.result is not None:
-        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), drawing.LARGE, drawing.TEXT)
+        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), LARGE, TEXT)
     elif seat in view.marked:
-        yield TextLine(_(STATE_MARKED[view.state]), drawing.SMALL, drawing.GOOD)
+        yield TextLine(_(STATE_MARKED[view.state]), SMALL, GOOD)
 
 
 def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
     if seat in prompt.overtaken:
-        return TextLine(_("later tile"), drawing.BODY, drawing.QUIET)
-    return TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
+        return TextLine(_("later tile"), BODY, QUIET)
+    return TextLine(_("hu"), BODY, ATTENTION)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -235,22 +235,22 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
         text = _("yakuman × {count}", count=win.yakuman)
     else:
         text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
-    return TextLine(text, drawing.SMALL, drawing.TEXT)
+    return TextLine(text, SMALL, TEXT)
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         laid = _("riichi −{points}", points=session.deposit)
-        yield TextLine(laid, drawing.SMALL, drawing.ATTENTION)
+        yield TextLine(laid, SMALL, ATTENTION)
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
         yield _declared(_, session.prompt, seat)
     if view.state == "confirming" and seat in view.marked:
-        yield TextLine(_("ready"), drawing.SMALL, drawing.GOOD)
+        yield TextLine(_("ready"), SMALL, GOOD)
     if seat in session.marked:
-        yield TextLine(_("tenpai"), drawing.SMALL, drawing.GOOD)
+        yield TextLine(_("tenpai"), SMALL, GOOD)
 
 
 COLUMNS: Final = (0.12, 0.36, 0.13, 0.13, 0.13, 0.13)
@@ -265,13 +265,9 @@ Cells = tuple[str, ...]
 def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
     """Show one page."""
     head = _("Sheet of the session, page {page} of {pages}", page=view.pages - view.page, pages=view.pages)
-    lines = [TextLine(head, drawing.BODY, drawing.TEXT)]
+    lines = [TextLine(head, BODY, TEXT)]
     if view.unknown:
-        lines.append(
-            TextLine(
-                _("{count} entries before these are at the desk", count=view.unknown), drawing.SMALL, drawing.QUIET
-            )
-        )
+        lines.append(TextLine(_("{count} entries before these are at the desk", count=view.unknown), SMALL, QUIET))
     turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if view.page + 1 < view.pages else []
     turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if view.page else []
     keys = *turn, KeyButton("back", _("Back"), "strong")
@@ -295,7 +291,7 @@ def _paint(_: Translator, view: SheetView) -> Paint:
 def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[Cells]) -> None:
     """Write rows below each other; all letters of a column are equally large."""
     high = room.height // (LINES + 2)
-    share = pen.fit([TextLine("0", LARGEST, drawing.TEXT)] * (LINES + 2), room.width, room.height)[0].share
+    share = pen.fit([TextLine("0", LARGEST, TEXT)] * (LINES + 2), room.width, room.height)[0].share
     left = room.left
     for at, part in enumerate(COLUMNS):
         width = round(room.width * part)
@@ -303,11 +299,11 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Seque
         fitted = pen.share([row[at] for row in rows], share, width - 8)
         for number, row in enumerate(rows):
             x = left if align == "left" else left + width - 4
-            colour = drawing.QUIET if number == 0 or (align == "left" and at == 0) else drawing.TEXT
+            colour = QUIET if number == 0 or (align == "left" and at == 0) else TEXT
             pen.write(surface, row[at], (x, room.top + number * high), fitted, colour, width - 8, align)
         left += width
     line = room.top + (len(rows) - 1) * high - 1
-    pygame.draw.line(surface, drawing.EDGE, (room.left, line), (room.right, line))
+    pygame.draw.line(surface, EDGE, (room.left, line), (room.right, line))
 
 
 def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -374,8 +370,8 @@ def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *h
 def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a head, and what to do."""
     return [
-        TextLine(head, drawing.TITLE, drawing.TEXT),
-        *(TextLine(one, drawing.BODY, drawing.QUIET) for one in help_ if one),
+        TextLine(head, TITLE, TEXT),
+        *(TextLine(one, BODY, QUIET) for one in help_ if one),
     ]
 
 
@@ -423,7 +419,7 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
         lines += overtaken_lines(_, view.result.overtaken)
         buttons = button_row(_, ("r", N_("Wrong: correct it")))
     else:
-        lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), drawing.GOOD)
+        lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), GOOD)
         lines += receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=receipt_link(view))

@@ -8,11 +8,33 @@ import pygame
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
-from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen, draw_shape, wind_name
+from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    GROUND,
+    LARGE,
+    LINE,
+    MUCH_SMALLER,
+    PANEL,
+    QUIET,
+    SMALL,
+    SMALLEST,
+    STICK,
+    STICK_DARK,
+    STICK_RED,
+    TEXT,
+    TITLE,
+    Colour,
+    TextLine,
+    TextPen,
+    draw_shape,
+    wind_name,
+)
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
+from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import DeclaredView, RestoringView, ScreenView, SessionView
+from kiosk.screens.views import DeclaredView, RestoringView, ScreenView
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -52,7 +74,7 @@ class SeatBox:
             self._draw(surface, view, seat, box, small=small)
             return
         own = pygame.Surface(box.size if turn == TURNS[2] else (box.height, box.width))
-        own.fill(drawing.GROUND)
+        own.fill(GROUND)
         self._draw(own, view, seat, own.get_rect(), small=small)
         surface.blit(pygame.transform.rotate(own, turn), box)
 
@@ -78,20 +100,18 @@ class SeatBox:
             came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
         who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
         if view.play:
-            wind = self._wind(view.play.winds[seat], inside.width, drawing.SMALL if small or paid else drawing.BODY)
+            wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
             who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
         if wide:
             what = self._pen.fit(what, came.width, came.height)
             self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
             what = []
-        name = self._name(
-            inside.width - (0 if small else tick), drawing.BODY if small or (wide and paid) else drawing.LARGE
-        )
+        name = self._name(inside.width - (0 if small else tick), BODY if small or (wide and paid) else LARGE)
         self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
 
     def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
         """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
-        shared = next((at for at in reversed(range(len(what))) if what[at].share <= drawing.BODY), None)
+        shared = next((at for at in reversed(range(len(what))) if what[at].share <= BODY), None)
         if len(what) >= MANY and shared is not None:
             line = what[shared]
             both = line._replace(text=self._("{wind} · {what}", wind=wind.text, what=line.text))
@@ -115,7 +135,7 @@ class SeatBox:
         name, *who = who
         head = pygame.Rect(inside)
         head.width -= tick
-        least = [line._replace(share=drawing.SMALLEST) for line in (*who, *what)]
+        least = [line._replace(share=SMALLEST) for line in (*who, *what)]
         if small and len(who) > MANY and self._pen.high(least, inside.width) > SPARE * inside.height:
             who = [who[0]._replace(text=" ".join(line.text for line in who[:-1])), who[-1]]
         beside = max(what, key=lambda line: line.share) if small and what else None
@@ -138,12 +158,12 @@ class SeatBox:
         """Return the longest name of a seat, as large as all four are."""
         names = [self._(name) for name in SEAT_NAMES.values()]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
-        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, drawing.TEXT)
+        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, TEXT)
 
     def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
         """Return whether a line can be read beside a name."""
         left = width - self._pen.wide(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
-        return self._pen.wide(line.text, drawing.SMALL) <= left
+        return self._pen.wide(line.text, SMALL) <= left
 
     def _head(
         self, surface: pygame.Surface, seat: Seat, head: pygame.Rect, share: float, beside: TextLine | None
@@ -152,7 +172,7 @@ class SeatBox:
         side = round(share * self._pen.unit)
         draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
         left, name = head.left + round(1.15 * side), self._(SEAT_NAMES[seat])
-        stands = self._pen.write(surface, name, (left, head.top), share, drawing.TEXT, head.right - left)
+        stands = self._pen.write(surface, name, (left, head.top), share, TEXT, head.right - left)
         if beside is not None:
             wide, share = head.right - stands.right - side // 3, min(beside.share, share)
             y = stands.centery - self._pen.height(beside.text, share, wide) // 2
@@ -170,8 +190,8 @@ class SeatBox:
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
         asked = seat == (view.riichi.prompt.asked if view.riichi else (form.whose_tile or form.seat) if form else None)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
-        colour = drawing.ATTENTION if asked else drawing.GOOD if marked else drawing.LINE
-        pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
+        colour = ATTENTION if asked else GOOD if marked else LINE
+        pygame.draw.rect(surface, PANEL, box, border_radius=8)
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
         if marked:
             self._tick(surface, box)
@@ -182,17 +202,17 @@ class SeatBox:
         size = round(self._pen.unit * TICK)
         x, y = box.right - round(2.1 * size), box.top + round(1.3 * size)
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
-        pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
+        pygame.draw.lines(surface, GOOD, closed=False, points=points, width=self._thick)
 
     def _who(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
         """Return who sits there: in a small box in two lines only where one would be much smaller."""
-        share = drawing.BODY * (drawing.MUCH_SMALLER if small else 1)
+        share = BODY * (MUCH_SMALLER if small else 1)
         for part in self._pen.in_two(view.players[seat], share, width):
-            yield TextLine(part, drawing.BODY, drawing.TEXT)
+            yield TextLine(part, BODY, TEXT)
 
     def _wind(self, own: Seat, width: int, share: float) -> TextLine:
         winds = {wind: wind_name(self._, wind) for wind in SEATS}
-        return TextLine(winds[own], self._pen.share(winds.values(), share, width), drawing.QUIET)
+        return TextLine(winds[own], self._pen.share(winds.values(), share, width), QUIET)
 
     def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if isinstance(view.riichi, SessionView):
@@ -209,26 +229,26 @@ class SeatBox:
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
-            yield TextLine(self._("value {value}", value=entered[seat]), drawing.BODY, drawing.TEXT)
+            yield TextLine(self._("value {value}", value=entered[seat]), BODY, TEXT)
         elif form and seat in form.overtaken:
-            yield TextLine(self._("later tile"), drawing.BODY, drawing.QUIET)
+            yield TextLine(self._("later tile"), BODY, QUIET)
         elif seat in view.declared:
-            yield TextLine(self._("hu"), drawing.LARGE, drawing.ATTENTION)
+            yield TextLine(self._("hu"), LARGE, ATTENTION)
         elif seat in view.marked:
-            yield TextLine(self._(STATE_MARKED[view.state]), drawing.SMALL, drawing.GOOD)
+            yield TextLine(self._(STATE_MARKED[view.state]), SMALL, GOOD)
         if isinstance(view.phase, RestoringView) and seat in view.phase.arrived:
             here = STATE_MARKED["seating"]
-            yield TextLine(self._(here), drawing.SMALL, drawing.GOOD)
+            yield TextLine(self._(here), SMALL, GOOD)
         yield from self._fined(view, seat)
 
     def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if view.play and seat in view.play.fines:
-            yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), drawing.SMALL, drawing.ATTENTION)
+            yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), SMALL, ATTENTION)
 
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
-            yield TextLine(self._("value {value}", value=value), drawing.SMALL, drawing.GOOD)
-        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), drawing.TITLE, drawing.TEXT)
+            yield TextLine(self._("value {value}", value=value), SMALL, GOOD)
+        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), TITLE, TEXT)
 
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
@@ -239,11 +259,11 @@ LONG: Final = 0.19
 SHARE: Final = 0.036
 """Height of the figures as a share of the screen's."""
 
-DOTS: Final[Mapping[int, tuple[int, drawing.Colour]]] = {
-    10_000: (5, drawing.STICK_RED),
-    5_000: (3, drawing.STICK_RED),
-    1_000: (1, drawing.STICK_RED),
-    100: (4, drawing.STICK_DARK),
+DOTS: Final[Mapping[int, tuple[int, Colour]]] = {
+    10_000: (5, STICK_RED),
+    5_000: (3, STICK_RED),
+    1_000: (1, STICK_RED),
+    100: (4, STICK_DARK),
 }
 """How many dots a stick has, and of which colour. The number beside it says its worth."""
 
@@ -275,14 +295,14 @@ def draw_sticks(surface: pygame.Surface, pen: TextPen, points: int, box: pygame.
         _stick(surface, worth, cell)
         room = cell.width - round(cell.width * LONG) - 4
         place = (cell.right - room, cell.top)
-        pen.write(surface, f"{count}×{worth}", place, share, drawing.TEXT, room)
+        pen.write(surface, f"{count}×{worth}", place, share, TEXT, room)
 
 
 def _stick(surface: pygame.Surface, worth: int, cell: pygame.Rect) -> None:
     number, colour = DOTS[worth]
     stick = pygame.Rect(cell.left, 0, round(cell.width * LONG), max(6, round(cell.height * 0.42)))
     stick.centery = cell.centery
-    pygame.draw.rect(surface, drawing.STICK, stick, border_radius=stick.height // 2)
+    pygame.draw.rect(surface, STICK, stick, border_radius=stick.height // 2)
     radius = max(1, stick.height // 5)
     for dot in range(number):
         x = stick.centerx + round((dot - (number - 1) / 2) * 2.6 * radius)

@@ -14,11 +14,21 @@ import pygame
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.terms import SEAT_NAMES
-from kiosk.screens import drawing
+from kiosk.screens.arbiter import arbiter_screen
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
 from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    DANGER,
+    EDGE,
+    GOOD,
+    GROUND,
+    LOWERED,
     NOTHING,
+    QUIET,
+    SMALL,
+    TEXT,
     USUAL,
     Align,
     Appearance,
@@ -32,7 +42,6 @@ from kiosk.screens.keeping import keeping_screen
 from kiosk.screens.layout import ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
-    arbiter_screen,
     carrier_sheet_screen,
     disk_full_screen,
     doubt_screen,
@@ -92,7 +101,7 @@ class TableScreen:
     def draw(self, surface: pygame.Surface, view: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
         now = current_screen(self._, view)
-        surface.fill(drawing.GROUND)
+        surface.fill(GROUND)
         self._head(surface, view)
         self._middle(surface, view, now)
         if view.players and now.seats:
@@ -102,7 +111,7 @@ class TableScreen:
         for target in self._targets(now, view):
             self._buttons.draw(surface, target, pressed=target == pressed)
         if self._pen.look.quiet:
-            surface.fill(drawing.LOWERED, special_flags=pygame.BLEND_MULT)
+            surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
 
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
@@ -140,7 +149,7 @@ class TableScreen:
             ]
         share = self._pen.share(texts, 0.06, layout.head_width)
         for text, (at, align) in zip(texts, layout.heads, strict=False):
-            self._pen.write(surface, text, at, share, drawing.TEXT, layout.head_width, align=align)
+            self._pen.write(surface, text, at, share, TEXT, layout.head_width, align=align)
 
     def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
@@ -149,7 +158,7 @@ class TableScreen:
         if parted.code:
             surface.blit(parted.code, parted.place)
             if self._pen.look.quiet:
-                surface.fill(drawing.EDGE, parted.place, pygame.BLEND_MULT)
+                surface.fill(EDGE, parted.place, pygame.BLEND_MULT)
         if now.actions:
             room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
@@ -220,9 +229,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
     if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
         return found
     here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
-    return replace(
-        found, lines=(*found.lines, TextLine(_("Players here: {seats}", seats=here), drawing.SMALL, drawing.GOOD))
-    )
+    return replace(found, lines=(*found.lines, TextLine(_("Players here: {seats}", seats=here), SMALL, GOOD)))
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
@@ -245,10 +252,10 @@ A Chinese letter has the room of two.
 def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     """Return the lines, from above."""
     if view.call:
-        yield TextLine(_call_sentence(_, view.call), drawing.SMALL, drawing.ATTENTION)
+        yield TextLine(_call_sentence(_, view.call), SMALL, ATTENTION)
     line = view.line
     if line.apart:
-        yield TextLine(line.version, drawing.SMALL, drawing.QUIET)
+        yield TextLine(line.version, SMALL, QUIET)
         return
     wrong = (
         [_.ngettext("{count} refused: call the arbiter", "{count} refused: call the arbiter", count=line.refused)]
@@ -256,7 +263,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         else []
     )
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
-    colour = drawing.QUIET if line.up and not line.scorer_silent and not wrong else drawing.ATTENTION
+    colour = QUIET if line.up and not line.scorer_silent and not wrong else ATTENTION
     connection = [_(_connection(view))]
     if line.plain:
         connection.append(_("NOT ENCRYPTED"))
@@ -264,9 +271,9 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         connection.append(line.version)
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
-    yield TextLine(" · ".join(connection), drawing.SMALL, drawing.DANGER if line.plain else colour)
+    yield TextLine(" · ".join(connection), SMALL, DANGER if line.plain else colour)
     if wrong:
-        yield TextLine(_shortened(_, wrong), drawing.SMALL, colour)
+        yield TextLine(_shortened(_, wrong), SMALL, colour)
 
 
 def _connection(view: ScreenView) -> Message:
@@ -307,7 +314,7 @@ def clock_button(layout: ScreenLayout, view: ScreenView) -> TouchTarget | None:
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
     """Return the time of day in a play: else it is on a button."""
     if view.line.clock and view.state == "playing":
-        yield TextLine(view.line.clock, drawing.BODY, drawing.TEXT)
+        yield TextLine(view.line.clock, BODY, TEXT)
 
 
 def _shortened(_: Translator, wrong: list[str]) -> str:

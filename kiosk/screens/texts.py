@@ -70,7 +70,7 @@ ARBITER: Final[Mapping[str, Message]] = {
 }
 
 LOST: Final[Mapping[str, Message]] = {
-    "forward": N_("What is laid of the present deal is lost: its trays are laid again when its turn comes."),
+    "forward": N_("The trays laid for the present deal no longer count: lay them again when its turn comes."),
     "adjust": N_("The play ends now. What was declared and entered is lost; each player gets IMPs instead."),
     "void": N_("The play ends now. What was declared and entered is lost; it counts for nobody."),
 }

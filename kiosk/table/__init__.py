@@ -3,14 +3,9 @@
 from broker.protocol.arbiter_session import AT_THE_TABLE
 from kiosk.table.arbiter import (
     FREE_TRIES,
-    event_of_order,
     refuse_locked_pin,
 )
 from kiosk.table.claim import DOUBTFUL_NS
-from kiosk.table.claim_window import (
-    HOLD_NS,
-    ClaimWindow,
-)
 from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
@@ -57,14 +52,11 @@ from kiosk.table.events import (
 from kiosk.table.guards import (
     BEFORE_PLAY,
     IDLE,
-    OUT_OF_ORDER,
     PLAY,
     in_play,
 )
 from kiosk.table.machine import (
     BETWEEN,
-    RIICHI,
-    RULES,
     handle,
 )
 from kiosk.table.plan import (
@@ -73,17 +65,13 @@ from kiosk.table.plan import (
     may_renew,
 )
 from kiosk.table.sequence_watch import SequenceWatch, Unexpected
+from kiosk.table.session import LINES, RiichiSession, SessionEntry, sheet_pages
 from kiosk.table.state import (
-    LINES,
     QUIET,
     SETTLE_NS,
-    Declaration,
     Doubt,
-    FinishedPlay,
     Light,
     Phase,
-    RiichiSession,
-    SessionEntry,
     Table,
     TrayProblem,
     minutes_left,
@@ -92,11 +80,8 @@ from kiosk.table.state import (
     played_ms,
     profile_of,
     riichi_session_of,
-    sheet_pages,
 )
 from kiosk.table.trays import (
-    BLANK,
-    EMPTY,
     PLACES,
     Carrier,
     Content,
@@ -108,21 +93,12 @@ from kiosk.table.trays import (
     Swap,
     TakeOut,
     TilePlace,
-    Turn,
     Work,
-    after_move,
-    all_moves,
-    count_moves,
-    crosses,
-    is_done,
     known_places,
-    next_move,
     place_by_serial,
     places_of,
     rows_left,
     serial_by_place,
-    tray_contents,
-    with_look,
     work_after_look,
 )
 from kiosk.table.walls import (

@@ -51,7 +51,8 @@ from kiosk.table.events import (
     PlayVoided,
     Reopened,
 )
-from kiosk.table.state import Declaration, Phase, PlannedHand, Table, arbiter_name, current_play
+from kiosk.table.session import PlannedHand
+from kiosk.table.state import Declaration, Phase, Table, arbiter_name, current_play
 
 Step = tuple[Table, tuple[Fact, ...]]
 

@@ -8,18 +8,8 @@ from msgspec import structs
 from broker.protocol import SEATS, Assignment, Fact, PlannedPlay, PlannedSession, Seat, Seated, TilesLaid
 from broker.rules import RuleError
 from kiosk.table.events import Assigned, ButtonPressed, NextDealCalled, NotNow, PlayKept, SeatsSwapped
-from kiosk.table.state import (
-    FinishedPlay,
-    Phase,
-    RiichiSession,
-    Table,
-    arbiter_name,
-    begin_session,
-    check_settled,
-    cleared,
-    profile_of,
-    riichi_rules_of,
-)
+from kiosk.table.session import RiichiSession, begin_session, riichi_rules_of
+from kiosk.table.state import FinishedPlay, Phase, Table, arbiter_name, check_settled, cleared, profile_of
 
 LAYING: Final = (Phase.RESTORING, Phase.SEATING)
 """Where nobody has begun to play yet."""

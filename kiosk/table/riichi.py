@@ -34,18 +34,8 @@ from kiosk.table.events import (
     SessionStopped,
 )
 from kiosk.table.guards import in_play_time
-from kiosk.table.state import (
-    Phase,
-    PlannedHand,
-    RiichiSession,
-    SessionEntry,
-    Table,
-    check_settled,
-    cleared,
-    current_play,
-    riichi_session_of,
-    with_acceptance,
-)
+from kiosk.table.session import PlannedHand, RiichiSession, SessionEntry
+from kiosk.table.state import Phase, Table, check_settled, cleared, current_play, riichi_session_of, with_acceptance
 
 Step = tuple[Table, tuple[Fact, ...]]
 

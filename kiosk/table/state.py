@@ -9,120 +9,19 @@ from broker.protocol import (
     Assignment,
     Fine,
     PlannedPlay,
-    PlannedSession,
     Player,
     PublicState,
-    RiichiEvent,
-    RiichiRecorded,
     Seat,
 )
-from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_riichi, load_rules, parse_riichi, parse_rules
-from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, state_from_standing
-from broker.rules.riichi import first_state as riichi_begin_session
+from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_rules, parse_rules
+from broker.rules.riichi import RiichiProfile
 from kiosk.table.claim_window import ClaimWindow
 from kiosk.table.events import ButtonPressed, Misplaced, NotNow, TrayChecked, Verdict
+from kiosk.table.session import PlannedHand, RiichiSession
 from kiosk.table.trays import Work
-
-
-@dataclass(frozen=True, slots=True)
-class SessionEntry:
-    """What was recorded, and how the session stood when it happened."""
-
-    fact: RiichiRecorded
-    before: SessionState
-    hand: int
-    riichi: tuple[Seat, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RiichiSession:
-    """Between two facts. Players are the seats in turn order, and east deals first."""
-
-    planned: PlannedSession
-    profile: RiichiProfile
-    state: SessionState
-    hand: int = 1
-    recorded: int = 0
-    """Entries that were there before this device knew of the session, and those it has made."""
-    riichi: tuple[Seat, ...] = ()
-    """Who has laid a deposit in this hand, in that order."""
-    ending: RiichiEvent | None = None
-    """What was said to end the hand, while the claim window is waited for; None: nobody won."""
-    asking: bool = False
-    """The wall is empty, and each seat is asked whether it is tenpai."""
-    tenpai: frozenset[Seat] = frozenset()
-    pending: RiichiEvent | None = None
-    """What the four seats are asked to accept."""
-    settled: SettledEvent | None = None
-    """What that pays; after the end of the session, its places."""
-    entries: tuple[SessionEntry, ...] = ()
-
-    @property
-    def play(self) -> PlannedPlay:
-        """The present hand as a play: its number in the place of the deal's, and no order of tiles."""
-        return PlannedPlay(
-            round=self.planned.round,
-            deal=self.hand,
-            set=self.planned.set,
-            prevalent_wind=SEATS[self.state.round],
-            dealer=SEATS[self.state.dealer],
-            players=self.planned.players,
-            order={},
-        )
-
-    @property
-    def deposits(self) -> int:
-        """Deposits on the table, those of this hand among them."""
-        return self.state.deposits + len(self.riichi)
-
-    def score(self, seat: Seat) -> int:
-        """Return a seat's points: what it has laid down in this hand is gone from them."""
-        laid = self.profile.points.deposit.value if seat in self.riichi else 0
-        return self.state.scores[SEATS.index(seat)] - laid
-
-    def next_hand(self) -> "RiichiSession":
-        """Forget what is over with the hand."""
-        return replace(self, riichi=(), ending=None, asking=False, tenpai=frozenset(), pending=None, settled=None)
-
-
-def riichi_rules_of(assignment: Assignment) -> RiichiProfile:
-    """Return the riichi rules of a plan: those that it brings, or those that ship. Raises RuleError."""
-    return load_riichi(assignment.profile) if assignment.rules is None else parse_riichi(assignment.rules)
-
-
-def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSession:
-    """Begin a session, or go on where the scorer says that it stands. Raises RuleError."""
-    standing = planned.standing
-    if standing is None:
-        return RiichiSession(planned, rules, riichi_begin_session(rules))
-    return RiichiSession(planned, rules, state_from_standing(standing), standing.hand, planned.entries)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedHand:
-    """What a table knows of the present hand of a planned deal."""
-
-    ending: RiichiEvent | None = None
-    """What was said to break it off, while the claim window is waited for; None: nobody won."""
-    asking: bool = False
-    """The wall is empty, and each seat is asked whether it is tenpai."""
-    tenpai: frozenset[Seat] = frozenset()
-    told: RiichiEvent | None = None
-    """How it ended, to be accepted by the four seats or recorded."""
-
-
-LINES: Final = 8
-"""Entries on a page."""
-
-
-def sheet_pages(session: RiichiSession) -> int:
-    """Return how many pages there are; a session without an entry has one."""
-    return max(1, -(-len(session.entries) // LINES))
-
 
 SETTLE_NS: Final = 1_000_000_000
 """After a change of phase a press counts only from here on: a second push at a confirmation is no hu."""
-
 
 Doubt = Literal["asked", "leaving", "denied"]
 """What the screen says of presses that may be no hu: the question, that the play goes on in a moment unless somebody
@@ -160,8 +59,6 @@ PUBLIC: Final[dict[Phase, PublicState]] = {
     Phase.RECORDED: "recorded",
     Phase.FINISHED: "finished",
 }
-
-
 MOST_KEPT: Final = 5
 """Times that a play is read: fewer than the scorer takes."""
 

@@ -5,15 +5,8 @@ import time
 from random import Random
 from typing import Final
 
-from broker.event.movement import (
-    MovementOrder,
-    NumberedPlay,
-    check_movement,
-    lay_out,
-    make_movement,
-    measure_movement,
-    numbered_plays,
-)
+from broker.event.movement import MovementOrder, NumberedPlay, check_movement, make_movement, measure_movement
+from broker.event.movement.plays import lay_out, numbered_plays
 
 SECONDS: Final = 20.0
 ORDERS: Final = (MovementOrder(64, 16, 8), MovementOrder(64, 16, 8, deals_per_round=4))

@@ -19,10 +19,10 @@ from typing import Final
 from broker.protocol import Seat
 from broker.structs import examine_structs
 from firmware.reports import Pressed, Released
-from kiosk import brokers, uplink
-from kiosk import journal as journals
+from kiosk import journal_file, server, uplink
 from kiosk.config import KioskSettings
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.loop import StateLog
 from kiosk.program import TableProgram
 from kiosk.sim import People, read_script
@@ -197,12 +197,12 @@ def main(origin: str, speed: str, *configs: str) -> None:
     examine_structs()
     boot = Path(configs[0]).parent.parent / f"boot-{origin}"
     boot.write_text(f"run {origin}", encoding="ascii")
-    journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
+    journal_file.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
     # People are fast, and what goes over the wire by itself keeps its pace.
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
-    uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
-    uplink.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
-    brokers.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
+    server.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
+    server.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
+    server.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop, rooms
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

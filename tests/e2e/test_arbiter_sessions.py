@@ -29,10 +29,9 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE
+from broker.protocol.arbiter_session import AT_THE_TABLE, PinPlace, seal_pin
 from broker.protocol.facts import Ruled
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.protocol.sealed_pin import PinPlace, seal_pin
 from broker.protocol.signing import SigningKey
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, open_journal

@@ -17,7 +17,8 @@ from broker.scorer.service import Scorer
 from firmware.reports import Pressed, Released
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.program import TableProgram
 from kiosk.screens import DeclaredView
 from kiosk.table import DOUBTFUL_NS, Phase

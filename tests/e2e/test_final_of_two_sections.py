@@ -24,7 +24,8 @@ from broker.scorer.state import EventState
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from kiosk.config import KioskSettings
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.program import TableProgram
 from kiosk.table import Phase
 from tests.broker.rulings.ruled import HEAD, draft

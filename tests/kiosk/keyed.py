@@ -2,7 +2,8 @@
 
 from typing import Generic, TypeVar
 
-from kiosk.input import Keyboard, PinChecker
+from kiosk.input import Keyboard
+from kiosk.input.keyboard import PinChecker
 from kiosk.table import Event, NotNow
 from tests.kiosk.tables import Sitting
 

@@ -11,7 +11,8 @@ from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
-from kiosk.screens import PhaseView, ScreenView
+from kiosk.screens import ScreenView
+from kiosk.screens.views import PhaseView
 from kiosk.table import DOUBTFUL_NS, Assigned, Event, Phase
 from kiosk.uplink import TableConnection
 from tests.kiosk.journals import OURS

@@ -7,7 +7,9 @@ import pytest
 from broker.i18n import Translator
 from broker.protocol import SEATS
 from kiosk.config import ScreenSettings
-from kiosk.screens import SEEN_NS, Hand, ScreenWindow
+from kiosk.screens import ScreenWindow
+from kiosk.screens.drawing import Hand
+from kiosk.screens.window import SEEN_NS
 from kiosk.table import ArbiterAdmitted, Phase
 from tests.kiosk.screens.test_window import touched
 from tests.kiosk.standing import Standing, standing

@@ -12,7 +12,8 @@ from broker.protocol import Confirmed, LogMessage, Receipt, decode, encode, topi
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
 from broker.scorer.service import Scorer
 from kiosk.config import KEY_FILE, open_device_key
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from tests.broker.scorer.hall import Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event
 from tests.kiosk.journals import HAPPENED, OURS, receipt, told

@@ -10,7 +10,8 @@ import pytest
 
 from broker.protocol import Result
 from kiosk.errors import JournalBroken, JournalInUse
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.spare import allocate_log
 from kiosk.table import ButtonPressed, CallToggled, NotNow, Phase, Restarted, Table
 from tests.flushes import note_flushes
@@ -248,7 +249,7 @@ def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_anothe
 ) -> None:
     """Else times of two clocks would be taken for one, and a claim window close at once or never."""
     boot = path.parent / "boot"
-    monkeypatch.setattr("kiosk.journal.BOOT", boot)
+    monkeypatch.setattr("kiosk.journal_file.BOOT", boot)
     path.parent.mkdir()
     told_same: list[bool] = []
     for run, tells in (("one", True), ("two", False), ("two", True), ("two", True)):

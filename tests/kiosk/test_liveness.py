@@ -14,7 +14,7 @@ from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenView
-from kiosk.uplink import ScorerWatch
+from kiosk.server import ScorerWatch
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.tables import EVENT, TABLE, S

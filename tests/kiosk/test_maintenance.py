@@ -15,7 +15,8 @@ from broker.protocol import LogMessage, decode_fact, encode
 from broker.protocol.signing import fact_hash, is_signed_by
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalInUse
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.maintenance import Takeover, find_journal, take_over_journal
 from kiosk.table import Assigned, CallToggled, Phase
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, core, played, receipt

@@ -17,11 +17,12 @@ from firmware.scanners import OpenedScanner, open_scanner
 from firmware.sim.buttons import ButtonFingers
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
-from kiosk.input import Act
+from kiosk.input.panel import Act
 from kiosk.journal import TableJournal
 from kiosk.loop import lamps_shown
 from kiosk.program import TableProgram
-from kiosk.screens import Hand, ScreenWindow
+from kiosk.screens import ScreenWindow
+from kiosk.screens.drawing import Hand
 from kiosk.self_test import NIGHT_MS, SelfTestView, begins_a_day
 from kiosk.table import AT_THE_TABLE, BEFORE_PLAY, ArbiterAdmitted, Phase
 from tests.kiosk.journals import OURS

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from broker.protocol import SEATS, LogMessage, Served, TableState, decode_on_topic, encode, topics
 from kiosk.screens import CallView, ElsewhereView
+from kiosk.server import ServiceStatus
 from kiosk.table import Phase
-from kiosk.uplink import ServiceStatus
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.tables import EVENT, TABLE, S
 from tests.patience import PATIENCE_S

@@ -26,7 +26,8 @@ import pygame
 
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
 from firmware.reports import Pressed
-from kiosk.screens import Appearance, PlayingView, StatusLine, TableScreen, screen_view
+from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
+from kiosk.screens.drawing import Appearance
 from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, NoHuMeant, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.refusing_card import refusing

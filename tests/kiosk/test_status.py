@@ -10,11 +10,14 @@ from msgspec import structs
 
 from broker.protocol import Result, receipt_code
 from kiosk.config import BrokerSettings, Config, DeviceSettings
-from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
+from kiosk.input import ArbiterPanel, Keyboard
+from kiosk.input.keyboard import NoPin
+from kiosk.input.panel import opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
-from kiosk.screens import IdleView, RecordedView, ScreenView, StatusLine, drawing
+from kiosk.screens import RecordedView, ScreenView, StatusLine, drawing
 from kiosk.screens.table import status_lines
 from kiosk.screens.texts import translator
+from kiosk.screens.views import IdleView
 from kiosk.status import Receipts, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from kiosk.uplink import Uplink

@@ -5,7 +5,8 @@ import uuid
 from contextlib import closing
 from pathlib import Path
 
-from broker.people import Account, Actor, Authentication, PeopleError, all_rows
+from broker.people import Account, Actor, Authentication, PeopleError
+from broker.people.database import all_rows
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
 from tests.power.subject import Cut, Outcome, Subject, Tell, digest

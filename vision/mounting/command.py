@@ -21,8 +21,19 @@ from vision.cameras.folder import PicturesCamera
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureError, VisionError
 from vision.geometry import Picture
-from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, print_hints
-from vision.mounting.measure import CARRIER, TRAY, MarkKind, MountingMeasures, MountingSetup, measure_mounting, room_for
+from vision.mounting.measure import (
+    CARRIER,
+    TRAY,
+    MarkKind,
+    MountingHint,
+    MountingMeasures,
+    MountingSetup,
+    judge_focus,
+    measure_mounting,
+    mounting_hints,
+    print_hints,
+    room_for,
+)
 from vision.overlay import checked_picture, write_overlay
 from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading

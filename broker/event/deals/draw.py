@@ -158,7 +158,7 @@ def _sets_of(request: DrawRequest) -> set[int]:
 def _refuse_twice(people: Sequence[Contributor]) -> None:
     """Somebody who repeats another's hash says the same words after them, and adds nothing."""
     if not people:
-        raise RuleError("person_missing", N_("nobody is named who gives words"))
+        raise RuleError("person_missing", N_("nobody is named to give words"))
     if len({person.name for person in people}) < len(people):
         raise RuleError("name_twice", N_("two people of a draw have the same name"))
     if len({person.words for person in people}) < len(people):

@@ -1,15 +1,10 @@
 """Who plays which deal, at which table and seat, in which round."""
 
 from broker.event.movement.algebra import (
-    MODULI,
     SIZE,
-    finite_field,
-    has_field,
-    is_perfect,
     sixteen_players,
 )
 from broker.event.movement.make import (
-    least_possible_cost,
     make_movement,
     repair_movement,
 )
@@ -22,22 +17,16 @@ from broker.event.movement.plays import (
     NumberedPlay,
     check_movement,
     check_teams,
-    lay_out,
     name_players,
-    numbered_plays,
-    table_rounds,
 )
 from broker.event.movement.plays_csv import (
-    MOVEMENT_COLUMNS,
     MovementProblem,
     decode_movement,
     movement_csv,
     read_player_id,
 )
 from broker.event.movement.quality import (
-    comparisons,
     is_measurable,
-    least_excess,
     measure_movement,
     meetings,
     usual_copies,
@@ -45,7 +34,4 @@ from broker.event.movement.quality import (
 from broker.event.movement.search import (
     STEPS_AT_ONCE,
     KeepSearching,
-    SearchFrame,
-    Seating,
-    propose,
 )

@@ -35,14 +35,17 @@ from msgspec import Meta, Struct
 
 from broker.i18n import N_
 from broker.protocol import SEATS
-from broker.rules.deal import KINDS
+from broker.rules.deal import COPIES, KINDS
 from broker.rules.errors import RuleError
 from broker.rules.mcr import referee
 from broker.rules.mcr.hand import (
+    STARTING_TILES,
     McrHand,
     McrMeld,
     McrSituation,
     check_situation,
+    check_tiles,
+    held_of_each,
     is_seven_pairs,
     is_winning,
     kind_counts,
@@ -122,7 +125,6 @@ def fan_name(fan_id: str, language: Language = "en") -> str:
 
 
 SUITS: Final = {"m": "W", "p": "B", "s": "T"}
-
 HONORS: Final = {"1z": "F1", "2z": "F2", "3z": "F3", "4z": "F4", "5z": "J3", "6z": "J2", "7z": "J1"}
 """East to north, then white, green and red, which the library has in the opposite order."""
 
@@ -186,7 +188,6 @@ def fan_ids(hand: McrHand, situation: McrSituation) -> list[str]:
 CONCEALED_BY_NATURE: Final = frozenset(
     ["seven_pairs", "seven_shifted_pairs", "thirteen_orphans", "nine_gates", "four_concealed_pungs"]
 )
-
 OF_THE_DIVISION: Final = frozenset(
     [
         "all_fives",
@@ -307,3 +308,57 @@ def fan_judge(payments: McrPaymentRules) -> Judge:
         return counted.fan
 
     return judge
+
+
+FORMS: Final = {
+    STARTING_TILES: (
+        "RegularShanten",
+        "SevenPairsShanten",
+        "KnittedStraightShanten",
+        "HonorsAndKnittedTilesShanten",
+        "ThirteenOrphansShanten",
+    ),
+    STARTING_TILES - 3: ("RegularShanten", "KnittedStraightShanten"),
+}
+"""The library's question for each shape, by the number of concealed tiles; with two melds and more only one is left."""
+
+
+def shanten(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> int:
+    """Return how many tiles are missing until the hand waits: 0 where it does, and then `mcr_waits` is not empty.
+
+    `concealed`: the tiles after a discard, 13 and three less for each meld. Raises RuleError `unknown_tile`,
+    `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or `fan_counter_failed`.
+    """
+    return shanten_and_useful(concealed, melds)[0]
+
+
+def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[int, tuple[str, ...]]:
+    """Return the shanten, and the tiles that bring a hand nearer to the shape or shapes to which it is nearest.
+
+    Tiles of which the hand has all four are left out. Arguments and errors as for `shanten`.
+    """
+    check_tiles(concealed, melds)
+    hand = tuple(code_from_tile(tile) for tile in concealed)
+    try:
+        forms = [getattr(mahjong_gb(), form)(hand=hand) for form in FORMS.get(len(hand), ("RegularShanten",))]
+    except TypeError as error:
+        raise RuleError("fan_counter_failed", f"PyMahjongGB does not take this hand: {error}") from None
+    least = min(missing for missing, _ in forms)
+    codes = {code for missing, useful in forms if missing == least for code in useful}
+    free = _free(concealed, melds)
+    tiles = tuple(tile for tile in KINDS if tile in free and tile in {tile_from_code(code) for code in codes})
+    return (least, tiles) if least or mcr_waits(concealed, melds) else (1, free)
+
+
+def mcr_waits(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[str, ...]:
+    """The tiles that would complete the hand, without those of which it has all four. Arguments as for `shanten`.
+
+    Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
+    """
+    check_tiles(concealed, melds)
+    return tuple(tile for tile in _free(concealed, melds) if is_winning((*concealed, tile)))
+
+
+def _free(concealed: Sequence[str], melds: Sequence[McrMeld]) -> tuple[str, ...]:
+    held = held_of_each(concealed, melds)
+    return tuple(tile for tile in KINDS if held[tile] < COPIES)

@@ -166,7 +166,7 @@ class RulingWriter:
     def _seated_anew(self, said: PlanChanged) -> Markup:
         if said.stage:
             return self._("Goes on to {stage}", stage=said.stage)
-        parts = [self._.ngettext("{count} play seated anew", "{count} plays seated anew", count=len(said.plays))]
+        parts = [self._.ngettext("{count} play reseated", "{count} plays reseated", count=len(said.plays))]
         if said.entered:
             parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in said.entered)))
         if said.left:

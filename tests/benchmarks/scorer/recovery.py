@@ -18,7 +18,8 @@ from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.uplink import RESEND_NS, Uplink
 from tests.benchmarks.scorer.large import NAME, Chains, key_of, large_event, list_devices, plays
 

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from broker.cli.main import homologue
 from broker.event import DEALS, EVENT, MOVEMENT, SETS, read_plan, save_event
 from broker.event.files import NO_OWN_RULES
-from broker.event.movement import MOVEMENT_COLUMNS, NamedPlay, movement_csv
+from broker.event.movement import NamedPlay, movement_csv
 from broker.event.movement.files import LARGEST, read_movement
+from broker.event.movement.plays_csv import MOVEMENT_COLUMNS
 from broker.event.plan import plan_problems
 from broker.protocol import SEATS
 from broker.store import STORE

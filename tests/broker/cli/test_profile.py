@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from broker.rules import load_mcr, mcr_folder, profile_settings, profiles, riichi_profile_text, shipped_mcr
+from broker.rules import load_mcr, mcr_folder, profile_settings, profiles, shipped_mcr
+from broker.rules.profiles import riichi_profile_text
 from tests.broker.cli.asking import ask
 from tests.refusals import codes
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.protocol import SEATS
-from broker.rules.mcr import DOES
+from broker.rules.mcr.turns import DOES
 from tests.broker.cli.asking import ask, code
 from tests.broker.rules.variants import seats
 

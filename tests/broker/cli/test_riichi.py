@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
-from broker.cli.riichi_answers import parse_tiles
+from broker.cli.riichi import parse_tiles
 from tests.broker.cli.asking import ask, code
 from tests.broker.rules.riichi.impossible import SITUATIONS, TILES
 from tests.refusals import codes

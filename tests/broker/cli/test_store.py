@@ -22,7 +22,8 @@ from broker.store.anchor import LogHead, anchor_text
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.table import NextDealCalled
 from kiosk.uplink import Uplink, read_message
 from tests.broker.rulings.ruled import HEAD, draft

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from broker.rules import load_mcr
 from broker.rules import mcr_folder as profiles
-from broker.rules import riichi_folder as riichi_profiles
+from broker.rules.profiles import riichi_folder as riichi_profiles
 from broker.rulings.preview import changed_rules, what_if
 from broker.scorer.stored_event import open_stored_event
 from tests.broker.event.deals.asking import contents

@@ -14,7 +14,8 @@ from broker.event.players import ListedPlayer, players_csv
 from broker.export.document import event_document, restore_event
 from broker.export.session_sheet import read_session
 from broker.protocol import Player
-from broker.rules import parse_riichi, riichi_profile_text
+from broker.rules import parse_riichi
+from broker.rules.profiles import riichi_profile_text
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal

@@ -14,7 +14,8 @@ from broker.event import Plan, read_plan, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
-from broker.event.movement import check_movement, lay_out
+from broker.event.movement import check_movement
+from broker.event.movement.plays import lay_out
 from broker.event.plan import BookedPlay, plan_problems
 from broker.event.stages import Section, Stage, read_part, section_plays
 from broker.event.structure import Format, Resources, Structure, formats, strength_share, structured_plan

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.cli import export
-from broker.cli.score_input import read_plays
+from broker.cli.score import read_plays
 from broker.export import results
 from broker.protocol import SEATS
 from broker.rules import RuleError, load_mcr

@@ -3,7 +3,7 @@
 from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from broker.people import ARGON2_SETTING
+from broker.people.accounts import ARGON2_SETTING
 
 
 def test_the_hasher_is_the_one_of_rfc_9106() -> None:

@@ -10,9 +10,25 @@ from hypothesis import strategies as st
 
 from broker.people import (
     FIRST_LINK_FILE,
-    FIRST_LINK_MS,
     HOUR_MS,
-    IDLE_MS,
+    PEOPLE_FILE,
+    AuditBroken,
+    Authentication,
+    LinkSpent,
+    PeopleStoreBroken,
+)
+from broker.people.accounts import IDLE_MS, RIGHTS, WHOLE_MS
+from broker.people.errors import (
+    AccountTaken,
+    AccountUnknown,
+    BadAccount,
+    LastHeadArbiter,
+    LoginDelayed,
+    LoginRefused,
+    WeakPassword,
+)
+from broker.people.login import (
+    FIRST_LINK_MS,
     LOGIN_WINDOW_MS,
     MOST_LOGIN_KEYS,
     OF_ADDRESS,
@@ -20,21 +36,7 @@ from broker.people import (
     OF_BROWSER,
     OF_FRESH_NETWORK,
     OF_NAME,
-    PEOPLE_FILE,
-    RIGHTS,
-    WHOLE_MS,
-    AccountTaken,
-    AccountUnknown,
-    AuditBroken,
-    Authentication,
-    BadAccount,
-    LastHeadArbiter,
-    LinkSpent,
-    LoginDelayed,
-    LoginRefused,
-    PeopleStoreBroken,
     Throttle,
-    WeakPassword,
 )
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken, all_rows
+from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken
 from broker.people.copies import MOVED, UNUSED
+from broker.people.database import all_rows
 from broker.store import SETTING, DatabaseAddress, write_address
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders

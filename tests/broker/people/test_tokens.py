@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from broker.people import TOKEN_RIGHTS, Authentication, BadToken, TokenTaken, TokenUnknown
+from broker.people import TOKEN_RIGHTS, Authentication, TokenUnknown
 from broker.people.copies import ClosedAccounts
+from broker.people.errors import BadToken, TokenTaken
 from broker.people.tokens import SEEN_EVERY_MS
 from tests.broker.people.conftest import BY, NOON, Hand
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from random import Random
 
 from broker.protocol import AnyWinDetails, CountRequest, Seat
-from broker.rules import FULL_SET, RED_SET, has_red
+from broker.rules import FULL_SET, has_red
+from broker.rules.deal import RED_SET
 
 
 @dataclass(frozen=True, slots=True)

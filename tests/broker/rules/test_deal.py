@@ -13,18 +13,17 @@ from broker.rules import (
     FULL_SET,
     KINDS,
     RED,
-    RED_SET,
     Deal,
     RuleError,
     SerialTray,
     form_hash,
     in_rows,
-    is_full_set,
     new_deal,
     new_set,
     seat_wind,
     serial_order,
 )
+from broker.rules.deal import RED_SET, is_full_set
 
 SEED = st.integers(0, 2**32)
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import FULL_SET, RED_SET, Deal, RuleError, is_whole_registry
+from broker.rules import FULL_SET, Deal, RuleError, is_whole_registry
+from broker.rules.deal import RED_SET
 from broker.rules.draw import (
     Announcement,
     Beacon,

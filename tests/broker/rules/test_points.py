@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat, WinKind
-from broker.rules import (
-    McrPaymentRules,
-    Outcome,
-    RuleError,
-    SeveralHu,
-    Winners,
-    allowed_outcome,
-    others_in_turn,
-    seat_points,
-    winners_on_discard,
-)
+from broker.rules import McrPaymentRules, Outcome, RuleError, allowed_outcome, seat_points
+from broker.rules.points import SeveralHu, Winners, others_in_turn, winners_on_discard
 from tests.broker.rules.variants import MCR, OEDMC, ZERO_SUM, seats
 
 

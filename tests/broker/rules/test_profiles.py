@@ -5,16 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from broker.rules import (
-    DEFAULT_MCR,
-    Profile,
-    RuleError,
-    load_mcr,
-    load_of_same_book,
-    parse_mcr,
-    profile_settings,
-    shipped_mcr,
-)
+from broker.rules import DEFAULT_MCR, Profile, RuleError, load_mcr, load_of_same_book, profile_settings, shipped_mcr
+from broker.rules.profiles import parse_mcr
 
 SHIPPED = (files("broker.rules") / "profiles" / f"{DEFAULT_MCR}.toml").read_text(encoding="utf-8")
 

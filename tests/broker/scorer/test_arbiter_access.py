@@ -29,9 +29,8 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, begun_session
+from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, PinPlace, begun_session, seal_pin
 from broker.protocol.facts import Ruled
-from broker.protocol.sealed_pin import PinPlace, seal_pin
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
 from broker.scorer import arbiter_access
 from broker.scorer.arbiter_access import MOST_IN_ALL

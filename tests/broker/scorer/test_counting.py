@@ -31,7 +31,8 @@ from broker.protocol import (
     topics,
 )
 from broker.rules import FULL_SET, KINDS, Outcome
-from broker.rules.mcr import RULESETS, Ruleset, fan_entries, fan_value
+from broker.rules.mcr import RULESETS, Ruleset, fan_value
+from broker.rules.mcr.fan import fan_entries
 from broker.scorer.counting import MOST_COUNTS, HandCounter
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall

@@ -19,7 +19,8 @@ from broker.store.backup import check_copy, copy_faults
 from broker.store.backup_worker import BackupWorker
 from broker.store.sqlite import SqliteJournal, SqliteReader
 from kiosk.config import BrokerSettings, Config, DeviceSettings
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from kiosk.table import Table
 from kiosk.uplink import state_message
 from tests.broker.scorer.folders import event_folder, until_round

@@ -17,7 +17,8 @@ from broker.store.journal import Journal
 from broker.store.records import Decided
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import Clock, Ear, Hall, admitting, make_hall

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS, Seat
-from broker.rules import DatumRules, Profile, SmallGroupRules, Stated, load_mcr
+from broker.rules import DatumRules, Profile, Stated, load_mcr
+from broker.rules.profile import SmallGroupRules
 from broker.scoring import ScoredPlay
 from tests.broker.rules.variants import TURNED
 from tests.broker.scoring.oracle import Line, Play

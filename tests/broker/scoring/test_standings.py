@@ -16,7 +16,8 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import CarryOverRules, Profile, Stated, TieBreak
+from broker.rules import Profile, Stated, TieBreak
+from broker.rules.profile import CarryOverRules
 from broker.scoring import (
     Adjustment,
     Entries,

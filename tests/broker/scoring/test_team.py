@@ -7,7 +7,8 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
-from broker.rules import Profile, RuleError, Stated, TeamRules, load_mcr
+from broker.rules import Profile, RuleError, Stated, load_mcr
+from broker.rules.profile import TeamRules
 from broker.scoring import APART, Exact, Ranked, ScoredPlay, team
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events, turned

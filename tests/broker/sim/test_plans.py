@@ -8,7 +8,8 @@ import pytest
 
 from broker.protocol import SEATS
 from broker.rules import KINDS
-from broker.rules.mcr import McrHand, McrMeld, McrSituation, count_fan, is_winning
+from broker.rules.mcr import McrHand, McrMeld, McrSituation, count_fan
+from broker.rules.mcr.hand import is_winning
 from broker.sim.plans import CHOWS, LEAST, NONE, TILES_OF, plans
 
 SOME: Final = 400

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
 from broker.rules import TRAY, Deal
-from broker.rules.mcr import PlayState, SeatTiles, TableMeld, apply_action, awaited_seats, open_play
+from broker.rules.mcr import PlayState, TableMeld, apply_action, awaited_seats, open_play
+from broker.rules.mcr.referee import SeatTiles
 from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Kong, SimulatedPlayer, choose_hold
 from broker.sim.view import PlayerView

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from broker.rules import KINDS
-from broker.rules.mcr import mcr_waits
+from broker.rules.mcr.fan import mcr_waits
 from broker.sim.plans import count_columns, plans
 from broker.sim.waits import waits
 from tests.broker.rules.mcr.playing import tiles

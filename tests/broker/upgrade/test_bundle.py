@@ -18,7 +18,7 @@ from broker.upgrade.bundle import (
     trusted_keys,
 )
 from broker.upgrade.slots import own_target
-from kiosk import journal
+from kiosk import journal_file
 from tests.broker.upgrade.packages import KEY, bundle_of, formats, make_deb, make_debs
 
 TRUSTED = {KEY.public}
@@ -32,7 +32,7 @@ def refusal(bundle: Path, folder: Path, trusted: set[str] = TRUSTED) -> str:
 
 def test_what_the_formats_say_is_what_the_program_does() -> None:
     of_journal, of_store = own_formats()
-    assert (of_journal.writes, of_store.writes) == (journal.VERSION, str(store.VERSION))
+    assert (of_journal.writes, of_store.writes) == (journal_file.VERSION, str(store.VERSION))
     assert of_journal.writes in of_journal.opens
     assert of_store.writes in of_store.opens
 

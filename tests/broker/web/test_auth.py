@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from starlette.routing import Mount, Route
 
 from broker.mqtt.certificates import Certificates
-from broker.people import OF_BOTH, ROLES, Actor, Authentication
+from broker.people import ROLES, Actor, Authentication
+from broker.people.login import OF_BOTH
 from broker.scorer.publisher import WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
@@ -306,7 +307,7 @@ def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
         assert "Nothing to tell yet" in client.get("/people").text
         auth.webhooks.put_down(b"{}")
         shown = client.get("/people").text
-        assert ("Not told yet" in shown, "Try now" in shown) == (True, True)
+        assert ("Not notified yet" in shown, "Try now" in shown) == (True, True)
         auth.webhooks.tried(auth.webhooks.all()[0], "answered 500")
         assert "Last answer: answered 500" in client.get("/people").text
         asked(client, "hurry_webhook")

@@ -55,7 +55,7 @@ SET_UP: Final = (
     "broker/web/setup",
     "broker/event/players.py",
     "broker/event/readiness.py",
-    *("broker/event/movement/files.py", "broker/event/movement/plays_csv.py", "broker/event/movement/plays.py"),
+    *("broker/event/movement/files.py", "broker/event/movement/files.py", "broker/event/movement/plays.py"),
     *(f"broker/organiser/deals/{part}.py" for part in ("committed", "listed", "made", "sets")),
     *("broker/event/event.py", "broker/event/files.py", "broker/event/files.py", "broker/event/plan.py"),
 )

@@ -11,7 +11,8 @@ from kiosk.camera.loop import HandWatcher, read_hand
 from kiosk.camera.observations import HandObservation
 from kiosk.counting.desk import CountDesk
 from kiosk.counting.questions import serials_by_group
-from kiosk.input import WinForm, press_win_key
+from kiosk.input import WinForm
+from kiosk.input.forms import press_win_key
 from kiosk.table import DepositLaid
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting_riichi import BOOKED, LAID, TABLE, answer_to, declared

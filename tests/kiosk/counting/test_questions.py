@@ -21,7 +21,8 @@ from broker.protocol import (
 from kiosk.camera.observations import HandObservation
 from kiosk.counting.desk import AnyForm
 from kiosk.counting.questions import HandAnswers, McrQuestions
-from kiosk.input import WinForm, press_win_key
+from kiosk.input import WinForm
+from kiosk.input.forms import press_win_key
 from kiosk.table import DepositLaid, RowTicked
 from tests.kiosk.counting.test_desk import WORTH, Desk
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, session_plan

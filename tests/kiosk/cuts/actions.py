@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from broker.protocol import Assignment, Command, Seat
-from kiosk.input import Act
+from kiosk.input.panel import Act
 
 HOUSE_PIN: Final = "4812"
 

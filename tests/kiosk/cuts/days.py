@@ -6,7 +6,7 @@ from typing import Final
 
 from broker.protocol import SEATS, Seat
 from broker.rules import TRAY
-from kiosk.input import Act
+from kiosk.input.panel import Act
 from kiosk.table import DOUBTFUL_NS, SETTLE_NS
 from tests.kiosk.cuts.actions import (
     HOUSE_PIN,

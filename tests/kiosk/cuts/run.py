@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from kiosk import journal as journals
+from kiosk import journal_file
 from kiosk.table import Phase
 from tests.kiosk.cuts.actions import Day
 from tests.kiosk.cuts.cut import Counted, Cut, connections, die
@@ -48,7 +48,7 @@ class Start:
 def watched(folder: Path, boot: str, counted: Counted) -> None:
     """Let this process's journals count their writes, and be in a run of the machine."""
     (folder / "boot").write_text(boot, encoding="ascii")
-    journals.BOOT = folder / "boot"  # type: ignore[misc]  # this process ends with the run
+    journal_file.BOOT = folder / "boot"  # type: ignore[misc]  # this process ends with the run
     kind, connect = connections(counted), sqlite3.connect
 
     def connected(path: Path, **said: Any) -> sqlite3.Connection:  # noqa: ANN401 - sqlite3's

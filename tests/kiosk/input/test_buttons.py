@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
-from kiosk.input import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, ButtonInput, WindowClosing
+from kiosk.input.buttons import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, ButtonInput, WindowClosing
 from kiosk.table import ButtonHeld, ButtonPressed, ButtonReleased, Phase
 
 OTHERS = [phase for phase in Phase if phase not in AGREEING]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
-from kiosk.input import Form, WinEntered, WinForm, Won, press_form_key, press_win_key
-from kiosk.input.forms import MOST_VALUE
+from kiosk.input import Form, WinForm
+from kiosk.input.forms import MOST_VALUE, WinEntered, Won, press_form_key, press_win_key
 
 
 def typed(form: Form, *keys: str) -> Form | Won:

@@ -7,8 +7,11 @@ import pytest
 from broker.i18n import Translator
 from broker.protocol import SEATS, Result
 from kiosk.arbiter_pin import SealedTry
-from kiosk.input import NoPin, WinForm
-from kiosk.screens import StatusLine, current_screen, planned_riichi_view, screen_view
+from kiosk.input import WinForm
+from kiosk.input.keyboard import NoPin
+from kiosk.screens import StatusLine, screen_view
+from kiosk.screens.riichi_views import planned_riichi_view
+from kiosk.screens.table import current_screen
 from kiosk.table import ButtonPressed, Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS
 from broker.rules.mcr import Scene, what_happened
-from kiosk.input import opened_panel, panel_draft, panel_from_draft, possible_acts, press_panel_key
-from kiosk.input.panel import ArbiterPanel
+from kiosk.input.panel import ArbiterPanel, opened_panel, panel_draft, panel_from_draft, possible_acts, press_panel_key
 from kiosk.input.what_happened import SceneForm, press_scene_key
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Phase
 from tests.kiosk.judging import Judged, judged

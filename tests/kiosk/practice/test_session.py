@@ -25,7 +25,9 @@ from kiosk.practice.deals import Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
 from kiosk.practice.session import PracticeTable, PracticeWindow
 from kiosk.program import TableProgram
-from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen, type_key
+from kiosk.screens import DeclaredView, TableScreen, type_key
+from kiosk.screens.drawing import SMALLEST
+from kiosk.screens.table import current_screen
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 

@@ -20,8 +20,8 @@ from kiosk.practice.deals import FACES, practice_plan, riichi_hand
 from kiosk.practice.hands import TURN_OUT, PracticeHands, strip
 from kiosk.practice.session import LABELS, PracticeTable, PracticeWindow
 from kiosk.practice.tutorial import AGAIN_NS, BACK_KEY, EACH_NS, ON_KEY, STEPS, Lesson, Role
-from kiosk.screens import QUIT, SMALLEST, ScreenView
-from kiosk.screens.drawing import BODY, SMALL, TEXT, TextLine
+from kiosk.screens import QUIT, ScreenView
+from kiosk.screens.drawing import BODY, SMALL, SMALLEST, TEXT, TextLine
 from kiosk.table import profile_of
 from tests.kiosk.screens.scenes import SCENES
 from tests.kiosk.screens.test_window import Time

@@ -16,8 +16,8 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import pygame
 from PIL import Image
 
-from kiosk.screens import Appearance, TableScreen, TextPen, drawing
-from kiosk.screens.drawing import USUAL
+from kiosk.screens import TableScreen, TextPen, drawing
+from kiosk.screens.drawing import USUAL, Appearance
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES: Final = ((800, 480), (1280, 720), (1920, 1080), (720, 1280))

@@ -13,23 +13,22 @@ from broker.protocol import SEATS, CarrierCode, Command, PlannedPlay, Player, Se
 from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraView, SeenTile, TableObservation
 from kiosk.cards.page import drawn_heap
-from kiosk.input import REASONS, Act, ArbiterPanel, Form, opened_panel
-from kiosk.input.panel import PanelStep
+from kiosk.input import REASONS, ArbiterPanel, Form
+from kiosk.input.panel import Act, PanelStep, opened_panel
 from kiosk.input.what_happened import press_scene_key
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
 from kiosk.screens import (
     CallView,
     ElsewhereView,
-    IdleView,
     PlayingView,
     ScreenView,
     StatusLine,
-    TimeView,
     screen_view,
     stopped_view,
     with_receipt,
 )
+from kiosk.screens.views import IdleView, TimeView
 from kiosk.table import Assigned, Doubt, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.keeping_scenes import keeping_scenes

@@ -9,7 +9,8 @@ import numpy as np
 from firmware.presses import MS, TooShort
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned
 from kiosk.camera.observations import CameraView, PictureObservation
-from kiosk.screens import IdleView, ScreenView, StatusLine
+from kiosk.screens import ScreenView, StatusLine
+from kiosk.screens.views import IdleView
 from kiosk.self_test import HardwareFinding, SelfTestRun
 from tests.kiosk.tables import TABLE
 

@@ -16,19 +16,8 @@ import pytest
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
-from kiosk.screens import (
-    EDGE,
-    GROUND,
-    LOWERED,
-    PANEL,
-    Appearance,
-    Colour,
-    RestoringView,
-    ScreenView,
-    TableScreen,
-    TextPen,
-    drawing,
-)
+from kiosk.screens import RestoringView, ScreenView, TableScreen, TextPen, drawing
+from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, Appearance, Colour
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.test_table import contrast, scene_of
 

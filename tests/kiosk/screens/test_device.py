@@ -22,7 +22,7 @@ from kiosk.errors import (
     ScannerSilent,
 )
 from kiosk.restoring import FOREIGN
-from kiosk.screens import fault_name, part_and_fault, part_name, remedy, with_remedy
+from kiosk.screens.device import fault_name, part_and_fault, part_name, remedy, with_remedy
 from kiosk.uplink import LATE_PRESS
 from vision.errors import CameraError
 

@@ -8,7 +8,8 @@ import pytest
 import zxingcpp
 
 from broker.i18n import Translator
-from kiosk.screens import Appearance, Hand, TableScreen, table, with_receipt
+from kiosk.screens import TableScreen, table, with_receipt
+from kiosk.screens.drawing import Appearance, Hand
 from tests.kiosk.screens.scenes import LINK, LONG_LINK, RECEIPT, SCENES
 from vision.geometry import Picture
 

@@ -9,7 +9,7 @@ import pytest
 
 from broker.i18n import Translator, languages
 from broker.terms import SEAT_NAMES
-from kiosk.screens import drawing
+from kiosk.screens import drawing, fonts
 from tests.kiosk.screens.test_table import inked, scene_of
 
 ROOT: Final = Path(__file__).parents[3]
@@ -37,7 +37,7 @@ OF_FOUR: Final = (
 
 def capital() -> float:
     """Return how high a capital letter is, as a part of its line."""
-    font = pygame.font.Font(drawing.ROBOTO, 1000)
+    font = pygame.font.Font(fonts.ROBOTO, 1000)
     letter = font.render("H", antialias=True, color=drawing.TEXT)
     return letter.get_bounding_rect().height / font.get_height()
 

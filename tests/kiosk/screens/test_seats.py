@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
-from kiosk.screens import Appearance, ScreenLayout, TextPen, seats_around, sticks
-from kiosk.screens.seats import SeatBox
+from kiosk.screens import TextPen
+from kiosk.screens.drawing import Appearance
+from kiosk.screens.layout import ScreenLayout, seats_around
+from kiosk.screens.seats import SeatBox, sticks
 from tests.kiosk.screens.test_table import SIZES, scene_of
 
 ROOMS = [(772, 171), (437, 190), (676, 521), (676, 277), (1236, 256)]

@@ -10,25 +10,9 @@ import pytest
 
 from broker.i18n import Translator, languages
 from kiosk.camera.observations import CameraView, TableObservation
-from kiosk.screens import (
-    EDGE,
-    GROUND,
-    LOWERED,
-    PANEL,
-    TEXT,
-    Align,
-    Appearance,
-    Colour,
-    DeclaredView,
-    Fonts,
-    Hand,
-    RestoringView,
-    ScreenView,
-    SeatingView,
-    TableScreen,
-    TextPen,
-    TouchTarget,
-)
+from kiosk.screens import DeclaredView, RestoringView, ScreenView, SeatingView, TableScreen, TextPen, TouchTarget
+from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
+from kiosk.screens.fonts import Fonts
 from kiosk.screens.restoring import MOST_WAITED_FOR
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.scenes import unread

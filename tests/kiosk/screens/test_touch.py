@@ -16,12 +16,13 @@ from pygame.image import tobytes
 from broker.i18n import Translator
 from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraHealth
-from kiosk.input import ArbiterPanel, opened_panel, possible_acts, press_panel_key
-from kiosk.input.panel import PanelStep
+from kiosk.input import ArbiterPanel
+from kiosk.input.panel import PanelStep, opened_panel, possible_acts, press_panel_key
 from kiosk.input.what_happened import press_scene_key, scene_of
 from kiosk.restoring import Restoring, may_tick, press_restoring_key
 from kiosk.screens import RestoringView, ScreenView, StatusLine, TableScreen, screen_view, with_riichi
-from kiosk.table import RIICHI, RULES, ButtonPressed, ClaimWindowElapsed, Phase
+from kiosk.table import ButtonPressed, ClaimWindowElapsed, Phase
+from kiosk.table.machine import RIICHI, RULES
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.standing import Standing, standing

@@ -11,17 +11,8 @@ from broker.i18n import Translator
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens import (
-    QUICK_FOR_NS,
-    QUICK_S,
     QUIT,
-    ROUND_S,
-    SECOND_NS,
-    SEEN_NS,
-    Backlight,
-    Dimming,
-    Finger,
     PlayingView,
-    PollingPace,
     ScreenView,
     ScreenWindow,
     StatusLine,
@@ -29,6 +20,17 @@ from kiosk.screens import (
     TouchTarget,
     open_keyboards,
     type_key,
+)
+from kiosk.screens.window import (
+    QUICK_FOR_NS,
+    QUICK_S,
+    ROUND_S,
+    SECOND_NS,
+    SEEN_NS,
+    Backlight,
+    Dimming,
+    Finger,
+    PollingPace,
 )
 from tests.kiosk.screens.pixels import shown_pixels
 from tests.kiosk.screens.scenes import SCENES

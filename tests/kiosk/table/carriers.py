@@ -7,7 +7,6 @@ from typing import Final
 from hypothesis import strategies as st
 
 from kiosk.table import (
-    EMPTY,
     PLACES,
     Carrier,
     Content,
@@ -18,10 +17,9 @@ from kiosk.table import (
     Swap,
     TakeOut,
     TilePlace,
-    Turn,
-    after_move,
     serial_by_place,
 )
+from kiosk.table.trays import EMPTY, Turn, after_move
 from tests.kiosk.tables import play
 
 DEAL: Final = serial_by_place(play(1).order)

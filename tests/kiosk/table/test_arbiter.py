@@ -48,9 +48,9 @@ from kiosk.table import (
     Reopened,
     Restarted,
     Table,
-    event_of_order,
     refuse_locked_pin,
 )
+from kiosk.table.arbiter import event_of_order
 from tests.kiosk.tables import EVENT, TABLE, S, Sitting, play, sitting_in
 
 AT = 10**12

@@ -14,7 +14,6 @@ from kiosk.table import (
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
-    Declaration,
     NotNow,
     Phase,
     PlayEndedDrawn,
@@ -24,6 +23,7 @@ from kiosk.table import (
     handle,
 )
 from kiosk.table.claim import MOST_CALLS
+from kiosk.table.state import Declaration
 from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 
 

@@ -28,8 +28,9 @@ from broker.protocol import (
     Seated,
     Void,
 )
-from kiosk.table import RIICHI, RULES, ButtonPressed, Event, Phase, Restarted, ResultRefused, Table, handle
+from kiosk.table import ButtonPressed, Event, Phase, Restarted, ResultRefused, Table, handle
 from kiosk.table.diagram import diagram
+from kiosk.table.machine import RIICHI, RULES
 from tests.kiosk.table.days import MOVES, Move, Step, days, walk
 from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat
 from kiosk.table import (
-    BLANK,
-    EMPTY,
     PLACES,
     Carrier,
     Content,
@@ -22,13 +20,17 @@ from kiosk.table import (
     TakeOut,
     TilePlace,
     TrayChecked,
+    known_places,
+)
+from kiosk.table.trays import (
+    BLANK,
+    EMPTY,
     Turn,
     after_move,
     all_moves,
     count_moves,
     crosses,
     is_done,
-    known_places,
     next_move,
     tray_contents,
     with_look,

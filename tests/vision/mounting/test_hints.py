@@ -8,19 +8,23 @@ from hypothesis import strategies as st
 from broker.i18n import Translator
 from tests.vision.mounting.drawn_pictures import TILE, Shot, draw, quads
 from vision.cameras.camera import UnmetSetting
-from vision.mounting import hints
+from vision.mounting import measure
 from vision.mounting.command import HINTS, MountingReport, hint_text, mounting_line, mounting_text
-from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, picture_region, print_hints
 from vision.mounting.measure import (
     CARRIER,
     TRAY,
     Glare,
     Light,
     MarkKind,
+    MountingHint,
     MountingMeasures,
     MountingSetup,
     fit_camera_pose,
+    judge_focus,
     measure_mounting,
+    mounting_hints,
+    picture_region,
+    print_hints,
     room_for,
 )
 
@@ -129,7 +133,7 @@ def test_a_ninth_of_the_picture_has_a_name(at: tuple[float, float], name: str) -
 
 
 def test_every_hint_has_its_sentence_with_its_names() -> None:
-    source = (Path(hints.__file__ or "")).read_text(encoding="utf-8")
+    source = (Path(measure.__file__ or "")).read_text(encoding="utf-8")
     named = set(re.findall(r'Hint\("(\w+)"', source))
     assert named == HINTS.keys()
 

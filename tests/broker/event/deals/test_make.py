@@ -16,7 +16,8 @@ from broker.errors import BadEvent
 from broker.event import DealRecord, Plan, open_event, read_deals, read_registry, save_event
 from broker.event.deals import CommitmentFile
 from broker.protocol import SEATS
-from broker.rules import FULL_SET, KINDS, RED_SET, has_red, new_deal
+from broker.rules import FULL_SET, KINDS, has_red, new_deal
+from broker.rules.deal import RED_SET
 from tests.broker.event.deals.asking import ask, codes, contents, done, refused, sets_of
 from tests.broker.scorer.small import deals, plan, registry
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.cli.main import homologue
-from broker.event.deals import sealing, shares
+from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
 from broker.event.deals.sealing import DEALS_KEY, DealsKey
 from broker.event.readiness import start_problems
@@ -90,14 +90,14 @@ def test_any_k_recover_the_key_and_any_fewer_do_not(
 ) -> None:
     folder, (people, needed) = tmp_path_factory.mktemp("key"), counts
     key = sealing.ensure_key(folder)
-    made = shares.make_shares(folder, people, needed)
+    made = sealing.make_shares(folder, people, needed)
     for some in combinations(made, needed):
         (folder / DEALS_KEY).unlink()
-        assert shares.recover_key(folder, some).to_bytes() == key.to_bytes()
+        assert sealing.recover_key(folder, some).to_bytes() == key.to_bytes()
     (folder / DEALS_KEY).unlink()
     for few in combinations(made, needed - 1):
         with pytest.raises(RuleError) as refused:
-            shares.recover_key(folder, few)
+            sealing.recover_key(folder, few)
         assert refused.value.code == "shares_too_few"
     assert DEALS_KEY not in contents(folder)
 
@@ -105,7 +105,7 @@ def test_any_k_recover_the_key_and_any_fewer_do_not(
 def test_no_share_contains_the_key_or_is_like_that_of_another_time(tmp_path: Path) -> None:
     """Shares of one key that were made twice have nothing in common but their language."""
     sealing.write_key(tmp_path, DealsKey.from_bytes(bytes(32)))
-    one, other = (shares.make_shares(tmp_path, 3, 2) for _ in range(2))
+    one, other = (sealing.make_shares(tmp_path, 3, 2) for _ in range(2))
     assert len({share.split(maxsplit=4)[4] for share in (*one, *other)}) == 6
     assert [share for share in one if "academic academic academic" in share] == []  # the word for zeros
 
@@ -121,35 +121,35 @@ def test_whoever_writes_shares_is_noted_and_told_of(cup: Path, tmp_path: Path) -
 def test_shares_that_protect_nothing_are_not_made(tmp_path: Path, counts: tuple[int, int]) -> None:
     sealing.ensure_key(tmp_path)
     with pytest.raises(RuleError) as refused:
-        shares.make_shares(tmp_path, *counts)
+        sealing.make_shares(tmp_path, *counts)
     assert refused.value.code == "shares_wrong"
 
 
 def test_shares_of_another_event_write_no_key(cup: Path, tmp_path: Path) -> None:
-    shares.make_shares(cup, 3, 2)
+    sealing.make_shares(cup, 3, 2)
     sealing.ensure_key(tmp_path)
-    others = shares.make_shares(tmp_path, 3, 2)
+    others = sealing.make_shares(tmp_path, 3, 2)
     (cup / DEALS_KEY).unlink()
     with pytest.raises(RuleError) as refused:
-        shares.recover_key(cup, others[:2])
+        sealing.recover_key(cup, others[:2])
     assert (refused.value.code, DEALS_KEY in contents(cup)) == ("key_of_another", False)
 
 
 def test_shares_that_do_not_belong_together_are_told_apart(tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
-    one, other = (shares.make_shares(tmp_path, 3, 2) for _ in range(2))
+    one, other = (sealing.make_shares(tmp_path, 3, 2) for _ in range(2))
     for pair, code in ((one[0], other[1]), "share_of_another"), ((one[0], one[0]), "share_twice"):
         with pytest.raises(RuleError) as refused:
-            shares.recover_key(tmp_path, pair)
+            sealing.recover_key(tmp_path, pair)
         assert refused.value.code == code
 
 
 def test_a_key_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
-    made = shares.make_shares(tmp_path, 2, 2)
+    made = sealing.make_shares(tmp_path, 2, 2)
     (tmp_path / "shares.json").unlink()
     sealing.write_key(tmp_path, DealsKey.new())
     before = contents(tmp_path)
     with pytest.raises(RuleError) as refused:
-        shares.recover_key(tmp_path, made)
+        sealing.recover_key(tmp_path, made)
     assert (refused.value.code, contents(tmp_path)) == ("key_exists", before)

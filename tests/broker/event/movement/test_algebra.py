@@ -6,16 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from broker.event.movement import (
-    MODULI,
-    MovementOrder,
-    check_movement,
-    finite_field,
-    has_field,
-    is_perfect,
-    measure_movement,
-    sixteen_players,
-)
+from broker.event.movement import MovementOrder, check_movement, measure_movement, sixteen_players
+from broker.event.movement.algebra import MODULI, finite_field, has_field, is_perfect
 from broker.protocol import SEATS
 from tests.broker.event.movement.making import made
 from tests.broker.event.movement.oracle import compared, is_sound, times_met

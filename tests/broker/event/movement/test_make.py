@@ -12,11 +12,11 @@ from broker.event.movement import (
     NamedPlay,
     check_movement,
     check_teams,
-    lay_out,
     measure_movement,
     name_players,
     repair_movement,
 )
+from broker.event.movement.plays import lay_out
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from tests.broker.event.movement.making import made, steps

@@ -6,20 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event.movement import (
-    MovementOrder,
-    NumberedPlay,
-    SearchFrame,
-    Seating,
-    comparisons,
-    least_excess,
-    least_possible_cost,
-    measure_movement,
-    meetings,
-    sixteen_players,
-    table_rounds,
-    usual_copies,
-)
+from broker.event.movement import MovementOrder, NumberedPlay, measure_movement, meetings, sixteen_players, usual_copies
+from broker.event.movement.make import least_possible_cost
+from broker.event.movement.plays import table_rounds
+from broker.event.movement.quality import comparisons, least_excess
+from broker.event.movement.search import SearchFrame, Seating
 from broker.protocol import SEATS
 from tests.broker.event.movement.making import made
 from tests.broker.event.movement.oracle import compared, times_met

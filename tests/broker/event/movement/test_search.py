@@ -5,7 +5,9 @@ from random import Random
 
 import pytest
 
-from broker.event.movement import MovementOrder, SearchFrame, Seating, propose, table_rounds
+from broker.event.movement import MovementOrder
+from broker.event.movement.plays import table_rounds
+from broker.event.movement.search import SearchFrame, Seating, propose
 from tests.broker.event.movement.making import made
 
 ORDERS = [

@@ -11,7 +11,8 @@ from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.notation import LONGEST_LINE, MOST_LINES, REQUIRED, write_record, write_records
 from broker.export.pmn.record import OURS, TOKEN, PmnRecord, RecordError, by_wind, write_play
 from broker.protocol import SEATS
-from broker.rules.mcr import PlayState, SeatTiles
+from broker.rules.mcr import PlayState
+from broker.rules.mcr.referee import SeatTiles
 from tests.broker.export.pmn.plays import example, examples, of, one, played, refused
 
 GOOD: Final = examples()[1]

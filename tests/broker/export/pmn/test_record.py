@@ -21,7 +21,8 @@ from broker.export.pmn.record import (
     write_wall,
 )
 from broker.rules import KINDS, RuleError, new_deal
-from broker.rules.mcr import FanCount, FanElement
+from broker.rules.mcr import FanCount
+from broker.rules.mcr.fan import FanElement
 from tests.broker.export.pmn.plays import RULES
 from tests.broker.rules.mcr.playing import nobody
 

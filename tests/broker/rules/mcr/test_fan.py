@@ -21,18 +21,14 @@ from broker.rules.mcr import (
     McrMeld,
     McrSituation,
     Ruleset,
-    by_green_book,
     count_fan,
     fan_81,
-    fan_entries,
-    fan_ids,
     fan_name,
     fan_place,
     fan_value,
-    ids_by_library_name,
-    is_winning,
-    mahjong_gb,
 )
+from broker.rules.mcr.fan import by_green_book, fan_entries, fan_ids, ids_by_library_name, mahjong_gb
+from broker.rules.mcr.hand import is_winning
 from tests.broker.rules.mcr.every_fan import EVERY_FAN
 from tests.broker.rules.mcr.hands import hand, ids, situation, without, worth
 from tests.broker.rules.mcr.oracle import CHOWS, PUNGS, seven_pairs

@@ -14,13 +14,12 @@ from broker.rules.mcr import (
     McrMeld,
     McrSituation,
     check_minimum,
-    code_from_tile,
     count_fan,
     is_seven_pairs,
-    is_winning,
     kind_counts,
-    mahjong_gb,
 )
+from broker.rules.mcr.fan import code_from_tile, mahjong_gb
+from broker.rules.mcr.hand import is_winning
 from tests.broker.rules.mcr.hands import hand, meld, situation, tiles, worth
 from tests.broker.rules.mcr.oracle import regular_shapes
 from tests.broker.rules.mcr.strategies import any_tiles

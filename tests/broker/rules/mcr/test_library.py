@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from broker.rules import KINDS, RuleError
-from broker.rules.mcr import count_fan, fan, shanten
+from broker.rules.mcr import count_fan, fan
+from broker.rules.mcr.fan import shanten
 from tests.broker.rules.mcr.hands import hand, meld, situation, tiles
 
 BARE = hand("345p 67s 33z", "8s", "123m", "888p")
@@ -42,7 +43,7 @@ def test_a_meld_is_told_by_its_middle_tile_and_whether_it_is_concealed(text: str
 
 
 def test_importing_the_rules_of_fan_does_not_import_the_library() -> None:
-    asked = "import broker.cli.calculators, broker.rules.mcr.shanten, sys; print('MahjongGB' in sys.modules)"
+    asked = "import broker.cli.calculators, broker.rules.mcr.fan, sys; print('MahjongGB' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

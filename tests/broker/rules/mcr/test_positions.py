@@ -7,8 +7,10 @@ from typing import Final
 import pytest
 
 from broker.protocol import SEATS, Seat
-from broker.rules import NEXT_SEAT, RuleError
-from broker.rules.mcr import DOES, PHASES, Action, Do, Extra, Phase, Turns, apply_turn
+from broker.rules import RuleError
+from broker.rules.deal import NEXT_SEAT
+from broker.rules.mcr import Action, Do, Phase, Turns, apply_turn
+from broker.rules.mcr.turns import DOES, PHASES, Extra
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "referee.md"
 

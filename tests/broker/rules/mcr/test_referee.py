@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat
-from broker.rules import FULL_SET, KINDS, NEXT_SEAT, Deal, RuleError
+from broker.rules import FULL_SET, KINDS, Deal, RuleError
+from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import (
-    DOES,
     Action,
     Hu,
     PlayState,
@@ -23,6 +23,7 @@ from broker.rules.mcr import (
     open_play,
     replay_actions,
 )
+from broker.rules.mcr.turns import DOES
 from tests.broker.rules.mcr.playing import after, all_tiles, arranged, at_random, everybody, nobody, seldom, tiles
 from tests.broker.rules.variants import MCR, OEDMC
 

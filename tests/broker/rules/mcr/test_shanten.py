@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import FULL_SET, KINDS, RuleError
-from broker.rules.mcr import McrHand, is_winning, mcr_waits, shanten, shanten_and_useful
+from broker.rules.mcr import McrHand, shanten_and_useful
+from broker.rules.mcr.fan import mcr_waits, shanten
+from broker.rules.mcr.hand import is_winning
 from tests.broker.rules.mcr.hands import meld, tiles, without
 from tests.broker.rules.mcr.strategies import pairs, regular_hands
 from tests.examples import COSTLY

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from broker.i18n import Translator, languages
 from broker.protocol import SEATS, Seat
-from broker.rules import NEXT_SEAT, RuleError
+from broker.rules import RuleError
+from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import Do, Phase, PlayState, Scene, what_happened
 from tests.broker.rules.mcr.playing import at_random
 from tests.broker.rules.variants import seats

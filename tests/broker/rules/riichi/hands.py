@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from broker.cli.riichi_answers import parse_tiles
+from broker.cli.riichi import parse_tiles
 from broker.rules import Stated, load_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import FULL_SET, RuleError
-from broker.rules.mcr import McrMeld, mcr_waits
+from broker.rules.mcr import McrMeld
+from broker.rules.mcr.fan import mcr_waits
 from broker.rules.riichi.waits import PassedTile, furiten, may_ron, orphans_wait, riichi_waits
 
 

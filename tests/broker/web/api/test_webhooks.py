@@ -13,7 +13,8 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from broker.people import Actor, Authentication, BadWebhook, WebhookTaken, WebhookUnknown
+from broker.people import Actor, Authentication, BadWebhook
+from broker.people.errors import WebhookTaken, WebhookUnknown
 from broker.people.webhooks import GIVE_UP_MS, PAUSES_MS, Webhook
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState

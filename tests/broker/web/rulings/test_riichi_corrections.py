@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.event import PROFILE
 from broker.protocol import RiichiEvent, RiichiWin
-from broker.rules import riichi_profile_text
+from broker.rules.profiles import riichi_profile_text
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import event
 from tests.broker.web.rulings.desks import Ruled, opened, publish, ruling_desk

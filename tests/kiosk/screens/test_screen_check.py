@@ -8,11 +8,11 @@ from typing import Final
 import pygame
 import pytest
 
-from kiosk.screens.shown import EACH_NS, ScreenCheck, is_unplugged
+from kiosk.screens.window import EACH_NS, ScreenCheck, is_unplugged
 
 READ_BACK: Final = """
 import pygame
-from kiosk.screens.shown import is_black
+from kiosk.screens.window import is_black
 
 pygame.display.init()
 surface = pygame.display.set_mode((320, 200))
@@ -21,7 +21,7 @@ surface.fill((230, 220, 220), (200, 150, 40, 20))
 pygame.display.flip()
 print("shown:", is_black(surface))
 pygame.display.flip = lambda: None  # a driver that takes pictures and shows none
-from kiosk.screens.shown import _renderers
+from kiosk.screens.window import _renderers
 video = _renderers()
 renderer = video.Renderer.from_window(video.Window.from_display_module())
 renderer.draw_color = (0, 0, 0, 255)

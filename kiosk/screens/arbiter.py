@@ -1,0 +1,220 @@
+"""What an arbiter does at the table: the PIN, what is ruled, penalties, and the questions about the walls."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from broker.i18n import N_, Message, Translator
+from broker.protocol import SEATS, Seat
+from broker.rules.infractions import Choice
+from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, PHASE_ASKED, Answer
+from broker.terms import SEAT_NAMES
+from kiosk.input import ANSWERS_SHOWN, INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Offence, SceneForm
+from kiosk.screens.drawing import (
+    ATTENTION,
+    BODY,
+    GOOD,
+    LARGE,
+    QUIET,
+    SMALL,
+    SMALLEST,
+    TEXT,
+    TITLE,
+    ButtonRows,
+    Colour,
+    KeyButton,
+    ScreenBody,
+    TextLine,
+    Tone,
+    keypad,
+    player_line,
+    problem_lines,
+    seat_button,
+)
+from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE
+from kiosk.screens.views import (
+    ScreenView,
+)
+
+TONES: Final[Mapping[str, Colour]] = {"yes": GOOD, "no": ATTENTION, "plain": TEXT}
+QUESTION: Final[Mapping[str, str]] = {"claimants": "claims", "claim": "claims"}
+"""Of steps that share one."""
+
+EVEN: Final = 0.9
+"""Answers are about as large as each other, however long they are."""
+
+APART: Final = TextLine(" ", SMALLEST, QUIET)
+"""Between two answers."""
+
+BACK: Final = N_("Back")
+
+
+def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody:
+    """Whatever is asked of the scene, or the answers."""
+    if form.asked == "answer":
+        return _answers(_, form)
+    lines = [TextLine(_(ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
+    if seat := form.turn if form.asked == "phase" else form.seat:
+        lines = [TextLine(_(SEAT_NAMES[seat]), LARGE, TEXT), player_line(_, view, seat), *lines]
+    if form.asked == "walls":
+        lines.append(TextLine(form.digits or "–", TITLE, TEXT))
+    if form.asked == "sets":
+        lines.append(TextLine(_(ABOUT_SETS), SMALL, QUIET))
+    return ScreenBody((*lines,), panel=_scene_rows(_, view, form), seats=form.asked != "sets")
+
+
+def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
+    back, enter = KeyButton("back", _(BACK)), KeyButton("enter", _("Enter"), "strong")
+    match form.asked:
+        case "walls":
+            return keypad(_, form.digits, enter)
+        case "turn":
+            return (*((seat_button(_, view, seat),) for seat in SEATS), (back,))
+        case "phase":
+            return (*_choices(_, PHASE_ASKED.values()), (back,))
+        case "claim":
+            return (*_choices(_, CLAIMS.values()), (back,))
+        case "claimants":
+            chosen = {*form.claimants}
+            others = (seat for seat in SEATS if seat != form.turn)
+            rows = ((seat_button(_, view, seat, "strong" if seat in chosen else "plain"),) for seat in others)
+            nobody = enter if chosen else KeyButton("enter", _("Nobody"))
+            return (*rows, (back, nobody))
+        case _:
+            counted = dict(zip(SEATS, form.counted, strict=False))
+            taken = ((seat, _("from {seat}", seat=_(SEAT_NAMES[seat]))) for seat in SEATS if seat != form.seat)
+            rows = ((KeyButton(seat[0], _counted(_, text, counted[seat]), seat=seat),) for seat, text in taken)
+            return (*rows, (KeyButton("k", _counted(_, _("Kongs"), form.counted[-1])),), (back, enter))
+
+
+def _choices(_: Translator, named: Iterable[Message]) -> ButtonRows:
+    """Return a button for each, by its number."""
+    return tuple((KeyButton(str(at), _(text)),) for at, text in enumerate(named, 1))
+
+
+def _counted(_: Translator, what: str, count: int) -> str:
+    return _("{what}: {value}", what=what, value=count)
+
+
+def _answers(_: Translator, form: SceneForm) -> ScreenBody:
+    """Answer on the whole screen: whoever stands there reads sentences, with their rule."""
+    spoken = [TextLine(_in_words(_, one), BODY, TONES[one.tone], EVEN) for one in form.answers_shown]
+    lines = [line for one in spoken for line in (one, APART)][:-1]
+    sets = (KeyButton("2", _("Say which sets")),) if form.may_say_sets else ()
+    more = (KeyButton("1", _.pgettext("button", "More")),) if len(form.answers) > ANSWERS_SHOWN else ()
+    buttons = KeyButton("back", _(BACK)), *sets, *more, KeyButton("enter", _("To the rulings"), "strong")
+    return ScreenBody((*lines,), buttons, seats=False)
+
+
+def _in_words(_: Translator, answer: Answer) -> str:
+    said = answer.in_words(_)
+    return _("{text} ({rule})", text=said, rule=answer.rule) if answer.rule else said
+
+
+UNPROVEN: Final = N_("No connection: the PIN is checked later. Rulings count only if it was right.")
+SEEN: Final = "•"
+"""In the place of a digit of the PIN."""
+
+
+def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """Whatever the panel asks."""
+    asked = view.panel
+    if asked is None:
+        return None
+    if asked.ask == "scene" and asked.scene:
+        return scene_screen(_, view, asked.scene)
+    title = _title(_, asked)
+    question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
+    lines = [
+        TextLine(title, LARGE, TEXT),
+        *((player_line(_, view, asked.seats[0]),) if _names_offender(asked) else ()),
+        TextLine(question or _(ARBITER[asked.ask]), BODY, QUIET),
+    ]
+    if asked.ask == "sure" and asked.act:
+        lines.append(TextLine(_(LOST[asked.act]), BODY, ATTENTION))
+    if asked.ask == "pin":
+        lines.append(TextLine(SEEN * len(asked.digits) or "–", TITLE, TEXT))
+    if view.unproven:
+        lines.append(TextLine(_(UNPROVEN), SMALL, ATTENTION))
+    if asked.ask == "checking":
+        return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
+    if asked.ask == "pin" and view.pin_wait_s:
+        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, view, asked))
+    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, view, asked))
+
+
+MINUTE_S: Final = 60
+
+
+def _wait_line(_: Translator, seconds: int) -> TextLine:
+    """Say how long no PIN is taken; the desk lets an arbiter in all the same."""
+    wait = (
+        _("Too many tries: wait {seconds} s, or ask the desk to let you in", seconds=seconds)
+        if seconds <= MINUTE_S
+        else _("Too many tries: wait {minutes} min, or ask the desk to let you in", minutes=-(-seconds // MINUTE_S))
+    )
+    return TextLine(wait, BODY, ATTENTION)
+
+
+def _title(_: Translator, asked: ArbiterPanel) -> str:
+    """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
+    if _names_offender(asked):
+        return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
+    if asked.ask == "penalty":
+        seats = _(", ").join(_(SEAT_NAMES[seat]) for seat in asked.seats)
+        return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
+    return _(RULE[asked.act]) if asked.act else _("Arbiter")
+
+
+def _names_offender(asked: ArbiterPanel) -> bool:
+    return asked.act == "false_hu" and bool(asked.seats) and asked.ask != "seats"
+
+
+def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
+    back = (KeyButton("back", _("Back")),)
+    match asked.ask:
+        case "pin" | "minutes":
+            leave = N_("Leave") if asked.ask == "pin" else N_("Back")
+            return keypad(_, asked.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
+        case "act":
+            named = [
+                KeyButton(str((at + 1) % 10), _(RULE[act]), "strong" if act == "resume" else "plain")
+                for at, act in enumerate(asked.acts)
+            ]
+            return (*_in_twos(named), (KeyButton("back", _("Leave")),))
+        case "seats":
+            chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
+            seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
+            return (*seats, (*back, KeyButton("enter", _("Enter"))))
+        case "fine" | "infraction" | "penalty":
+            return _penalty_rows(_, asked, back)
+        case "reason":
+            named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
+            return (*_in_twos(named), back)
+        case _:
+            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
+
+
+def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+    if asked.ask == "fine":
+        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
+    if asked.ask == "penalty":
+        choices = enumerate(asked.offences[asked.offence].choices, 1)
+        return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
+    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(asked.offences_shown, 1))
+    more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
+    return (*named, (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
+
+
+def _named(_: Translator, offence: Offence) -> str:
+    names = dict(offence.names)
+    return names.get(_.language) or next(iter(names.values()), offence.id)
+
+
+def _penalty(_: Translator, choice: Choice) -> str:
+    return _("{imp} IMP", imp=choice.imp) if choice.measure == "fine" else _(MEASURE[choice.measure])
+
+
+def _in_twos(named: list[KeyButton]) -> ButtonRows:
+    """Return rows of two; what is left over stands above, away from the button that leaves."""
+    odd = len(named) % 2
+    return (*(((named[0],),) * odd), *(tuple(named[at : at + 2]) for at in range(odd, len(named), 2)))
