@@ -12,6 +12,7 @@ import pytest
 
 from broker.cli.publish import publish
 from broker.cli.scorer import scorer
+from broker.console import PathType
 from broker.sim.demo_event import write_kiosk
 from kiosk.maintenance import table
 from kiosk.spare import memory_folder
@@ -149,7 +150,7 @@ def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
     program, name, *arguments = words
     assert program == f"{INSTALLED}homologue"
     assert name == command.name
-    with patch.object(Path, "exists", return_value=True):  # on the machine whose unit this is
+    with patch.object(PathType, "convert", lambda _, value, *_where: Path(value)):  # on the machine whose unit this is
         return command.make_context(name, arguments).params
 
 
