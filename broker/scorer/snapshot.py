@@ -84,6 +84,8 @@ class Snapshot:
     """Who sits in whose place: names alone, which are under no embargo."""
     declared: bool = False
     """Whether the head arbiter has declared the standings final."""
+    rounds_over: int = 0
+    """Up to which round every planned play is settled."""
 
     def sat(self, player: str, round_: int) -> str | None:
         """Return the substitute who sat in a player's seat in a round; None where the player did."""

@@ -672,6 +672,7 @@ class EventState:
                 tuple(sorted(self.teams.left_out)),
                 plan.stand_ins(self.book),
                 declared,
+                self.rounds_over(),
             )
         return last
 

@@ -184,7 +184,7 @@ def _result_routes(
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()
-    yield from SeatingPage(sheets, feeds).routes(access, live)
+    yield from SeatingPage(sheets).routes(access, live)
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
         yield from WirePage(services.wire, feeds.room, trace).routes(live)

@@ -53,8 +53,11 @@ QUERY: Final = ("by", "stage", "page")
 
 NUMBERED: Final = ("deal", "team")
 
-NOT_IN_FILES: Final = {"search": False, "slips": None, "replays": False}
-"""What needs a desk that answers: the search of names, codes by which a player asks for a receipt, and replays."""
+NOT_IN_FILES: Final = {"search": False, "slips": None, "replays": False, "over": 0}
+"""What needs a desk that answers: the search of names, codes by which a player asks for a receipt, and replays.
+
+Which rounds are over is not said either: files change only when results become public.
+"""
 
 LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DOTALL)
 FIRST_PLACES: Final = 10

@@ -17,7 +17,7 @@ from broker.i18n import folded
 from broker.protocol import SEATS, Player
 from broker.scorer.view import PLAYING, DashboardView, TableView
 from broker.terms import SEAT_LETTERS
-from broker.web import Access, Feeds, HtmlTranslator, LivePage, LivePages, Pagination, Sheets, Visitor, translator_for
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Sheets, Visitor, translator_for
 
 LONGEST_SEARCH: Final = 100
 
@@ -32,8 +32,8 @@ class SeatedPlayer(NamedTuple):
 class SeatingPage:
     """Answers whoever may see what is public: the plan is no secret."""
 
-    def __init__(self, sheets: Sheets, feeds: Feeds | None = None) -> None:
-        self._sheets, self._feeds = sheets, feeds
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets = sheets
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
@@ -56,8 +56,7 @@ class SeatingPage:
             found = tables_of_rounds(event.plan)
         else:
             found = [one for one in seated_players(event) if folded(asked) in folded(one.player.name)]
-        anchor = self._feeds.of(visitor).current.anchor if self._feeds else None
-        over = anchor.round if anchor and anchor.round < max(rounds, default=0) else 0
+        over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
         pagination = Pagination.at(request.query_params.get("page", ""), len(found))
         shown = tuple(found[pagination.lines()])
         values = {

@@ -43,8 +43,8 @@ DESK_PAGES: Final = (
 ROOM: Final = re.compile(r'<div id="room".*</main>\n</div>', re.DOTALL)
 LINKS: Final = re.compile(r"</?a\b[^>]*>")
 SEARCH: Final = re.compile(r'<form method="get".*?</form>\n', re.DOTALL)
-NEXT: Final = re.compile(r' class="next"| <span class="badge">Next</span>')
-"""Which round a player plays next: how the tables stand is not in files."""
+ROUND: Final = re.compile(r' class="(next|over)"| <span class="badge">Next</span>')
+"""Which round comes next: how the tables stand is not in files."""
 
 HREF: Final = re.compile(r'href="([^"]*)"')
 RECEIPT: Final = re.compile(rb"<code>[0-9A-Z-]+</code>")
@@ -61,7 +61,7 @@ def content(page: str) -> str:
     """Return what a page shows, without where it leads and without what only a desk can answer."""
     found = ROOM.search(page)
     assert found, page
-    return NEXT.sub("", SEARCH.sub("", LINKS.sub("", found[0])))
+    return ROUND.sub("", SEARCH.sub("", LINKS.sub("", found[0])))
 
 
 def play(hall: Hall, place: Place, went: Play) -> None:
