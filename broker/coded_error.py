@@ -31,6 +31,13 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """How msgspec names what it found, and how people do."""
 
+OTHERS: Final[Mapping[str, str]] = {
+    "Object missing required field `(.*)`": r"\1 is missing",
+    "Object contains unknown field `(.*)`": r"\1 is not known here",
+    "Invalid (?:enum )?value (.*)": r"\1 is not allowed here",
+}
+"""What else msgspec says of a value, and what people do."""
+
 LIMITS: Final[Mapping[str, str]] = {">=": "of at least", "<=": "of at most", "matching regex": "of the form"}
 
 
@@ -44,16 +51,28 @@ def reason(error: BaseException) -> str:
         return "it is nested too deeply"
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
-    return re.sub(r"^Expected `(.*?)`(.*?)(?:, got `(.*?)`)?(?: - at `\$\.?(.*)`)?$", _of_a_kind, str(error))
+    said, at, place = str(error).partition(" - at `$")
+    return f"{_place(place)}{_said(said)}" if at else _said(said)
+
+
+def _place(path: str) -> str:
+    """Return where in a file a value is, with a colon; nothing for the whole."""
+    items = re.sub(r"\[(\d+)\]", lambda item: f", item {int(item[1]) + 1}, ", path.rstrip("`").replace("[...]", ""))
+    where = re.sub(r"(^|, )[., ]+", r"\1", items).strip(", ")
+    return f"{where}: " if where else ""
+
+
+def _said(text: str) -> str:
+    for internal, words in OTHERS.items():
+        text = re.sub(f"^{internal}$", words, text)
+    return re.sub(r"^Expected `(.*?)`(.*?)(?:, got `(.*?)`)?$", _of_a_kind, text)
 
 
 def _of_a_kind(found: re.Match[str]) -> str:
-    kind, limit, got, place = found.groups(default="")
-    where = re.sub(r"\[(\.\.\.|\d+)\]", "", place)
+    kind, limit, got = found.groups(default="")
     for sign, words in LIMITS.items():
         limit = limit.replace(sign, words)
-    instead = f", not {_kinds(got)}" if got else ""
-    return f"{where}{': ' if where else ''}{_kinds(kind)}{limit} is needed{instead}"
+    return f"{_kinds(kind)}{limit} is needed{f', not {_kinds(got)}' if got else ''}"
 
 
 def _kinds(names: str) -> str:

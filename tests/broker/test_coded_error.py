@@ -1,5 +1,7 @@
 """Why something could not be read is said in words for those who do not program."""
 
+from typing import Literal
+
 import msgspec
 import pytest
 
@@ -12,6 +14,12 @@ class Entry(msgspec.Struct):
     name: str
     seats: list[int]
     team: str | None = None
+    wind: Literal["east", "south"] = "east"
+    carriers: list[dict[str, int]] = []
+
+
+class Strict(Entry, forbid_unknown_fields=True):
+    """What knows no other values."""
 
 
 @pytest.mark.parametrize(
@@ -19,14 +27,21 @@ class Entry(msgspec.Struct):
     [
         (b"[]", "an object is needed, not a list"),
         (b'{"name": 3, "seats": []}', "name: text is needed, not a whole number"),
-        (b'{"name": "a", "seats": [1, "b"]}', "seats: a whole number is needed, not text"),
+        (b'{"name": "a", "seats": [1, "b"]}', "seats, item 2: a whole number is needed, not text"),
         (b'{"name": "a", "seats": null}', "seats: a list is needed, not nothing"),
         (b'{"name": "a", "seats": [], "team": 1.5}', "team: text or nothing is needed, not a number"),
+        (b'{"name": "a"}', "seats is missing"),
+        (b'{"name": "a", "seats": [], "colour": 1}', "colour is not known here"),
+        (b'{"name": "a", "seats": [], "wind": "up"}', "wind: 'up' is not allowed here"),
+        (
+            b'{"name": "a", "seats": [], "carriers": [{}, {"x": "b"}]}',
+            "carriers, item 2: a whole number is needed, not text",
+        ),
     ],
 )
 def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.json.decode(content, type=Entry)
+        msgspec.json.decode(content, type=Strict)
     assert reason(refused.value) == words
 
 

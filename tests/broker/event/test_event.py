@@ -204,7 +204,7 @@ def test_a_file_that_is_missing_is_named_with_its_folder(tmp_path: Path, name: s
 
 def test_the_number_of_a_set_is_one_that_a_table_can_be_told(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), (replace(deals()[0], set=100), *deals()[1:]), registry())
-    with pytest.raises(BadEvent, match=r"^deals\.json: .*\$\[0\]\.set"):
+    with pytest.raises(BadEvent, match=r"^deals\.json: item 1, set: a whole number of at most 99 is needed$"):
         open_event(tmp_path)
 
 

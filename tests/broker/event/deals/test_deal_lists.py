@@ -224,8 +224,8 @@ def test_every_deal_of_a_json_list_that_is_wrong_is_named_by_its_place(tmp_path:
     listed[0]["dealer"] = "up"
     listed[2]["number"] = 0
     assert take_json(tmp_path, listed) == [
-        "malformed: deal in place 1 of the list: Invalid enum value 'up' - at `$.dealer`",
-        "malformed: deal in place 3 of the list: Expected `int` >= 1 - at `$.number`",
+        "malformed: deal in place 1 of the list: dealer: 'up' is not allowed here",
+        "malformed: deal in place 3 of the list: number: a whole number of at least 1 is needed",
     ]
 
 
