@@ -22,6 +22,7 @@ from broker.rulings.model import (
     player_subject,
     result_of,
     riichi_win_of,
+    settled_by_ruling,
     unruled_play,
     with_points_of_deal,
 )

@@ -304,6 +304,16 @@ class RulingBook:
         return None if since.at_table else since
 
 
+def settled_by_ruling(plays: Mapping[PlayKey, "CountedPlay"], book: RulingBook) -> dict[PlayKey, int]:
+    """Return which of the plays without a result a ruling has settled, in the order of rulings, with its time."""
+    by_ruling: dict[str | None, list[PlayKey]] = {}
+    for key, play in plays.items():
+        if play.settled:
+            by_ruling.setdefault(play.source, []).append(key)
+    entries = book.entries.values() if by_ruling else ()
+    return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
+
+
 class CountedPlay(Struct, frozen=True, kw_only=True):
     """One play with its rulings. Without `points` it is in no datum: still to come, void, or adjusted."""
 

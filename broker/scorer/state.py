@@ -48,6 +48,7 @@ from broker.rulings import (
     plan,
     plan_changes,
     result_of,
+    settled_by_ruling,
     unruled_play,
     with_points_of_deal,
 )
@@ -638,15 +639,6 @@ class EventState:
         """Return the plays in which another deal was played than planned, or by other players."""
         return [play for key, play in self._ruled.items() if out_of_place(self.planned, key, play)]
 
-    def settled_by_ruling(self) -> dict[PlayKey, int]:
-        """Return the plays that have a ruling in the place of a result, oldest first, with its time."""
-        by_ruling: dict[str | None, list[PlayKey]] = {}
-        for key, play in self._ruled.items():
-            if play.settled and key not in self.results:
-                by_ruling.setdefault(play.source, []).append(key)
-        entries = self.book.entries.values() if by_ruling else ()
-        return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
-
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Return table and round of a scored play."""
         table = real_table(play)
@@ -658,6 +650,7 @@ class EventState:
         """Return all plays as they are now: the same object until a play has changed."""
         last, declared = self._snapshot, self.book.declared is not None
         if last is None or last.ledger is not self._ledger or last.event is not self.event or last.declared != declared:
+            without_result = {key: play for key, play in self._ruled.items() if key not in self.results}
             last = self._snapshot = Snapshot(
                 self.event,
                 self._ledger,
@@ -666,7 +659,7 @@ class EventState:
                 tuple(self.adjustments()),
                 self.book.deadline,
                 {key: (play, self.book.kinds(play)) for key, play in self._ruled.items()},
-                self.settled_by_ruling(),
+                settled_by_ruling(without_result, self.book),
                 self.team_rows(),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),

@@ -62,8 +62,12 @@ class Container(Machine):
         enter = ["nsenter", "-t", self._init(), "-m", "-u", "-i", "-p", "-C", "env", "-i", "sh", "-lc", command]
         done = subprocess.run(
             [*AS_ROOT, *enter],
-            input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit_s, check=False,
-        )  # fmt: skip
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=limit_s,
+            check=False,
+        )
         return Answer(done.returncode, done.stdout.decode(errors="replace"))
 
     def wait_until_up(self) -> None:
@@ -91,8 +95,8 @@ class Container(Machine):
 def make_root(folder: Path) -> Path:
     """Return the files of a machine that was never on, with the packages of a table installed as a person would."""
     root, debs = folder / "root", newest_debs()
-    install = f"apt-get install -qq -y --no-install-recommends {' '.join(f'/root/{deb.name}' for deb in debs)}"
-    hooks = (f"copy-in {' '.join(map(str, debs))} /root", f'chroot "$1" {install}')
+    install = f"apt-get install -qq -y --no-install-recommends {' '.join(f'/srv/{deb.name}' for deb in debs)}"
+    hooks = (f"copy-in {' '.join(map(str, debs))} /srv", f'chroot "$1" {install}')
     debian = ["mmdebstrap", "--mode=root", "--variant=minbase", "--include=systemd-sysv,udev,dbus"]
     hooked = [f"--customize-hook={hook}" for hook in hooks]
     subprocess.run([*AS_ROOT, *debian, *hooked, SUITE, root], check=True, capture_output=True)
