@@ -125,7 +125,7 @@ class EmaReport(NamedTuple):
 def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaReport:
     """Write the results of an event. Who has not played is not in them."""
     points = _points(stored)
-    ranked = [line for line in stored.room.standings() if line.plays]
+    ranked = [line for line in stored.room.snapshot().ranking if line.plays]
     who = {line.name: _who(line.name, entrants, stored.event.players) for line in ranked}
     of = stored.room.snapshot().section_of
     keys = {line.name: (-of[line.name].stage if of else 0, line.place) for line in ranked}

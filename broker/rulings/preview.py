@@ -250,7 +250,7 @@ def what_if(room: EventState, profile: Rules) -> WhatIf:
     other.count([play for key in other.touched() if (play := _recounted_play(other, key, profile))], room.complete)
     return WhatIf(
         profile=profile,
-        players=standing_changes(room.standings(), other.standings()),
+        players=standing_changes(room.snapshot().ranking, other.snapshot().ranking),
         teams=standing_changes(room.team_standings(), other.team_standings()),
         of=len(room.event.players),
     )

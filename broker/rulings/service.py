@@ -64,7 +64,7 @@ class RulingService:
         ruling, after = self._checked(draft, author), self.room.fork()
         deals = after.apply(ruling)
         return RulingEffects(
-            players=standing_changes(self.room.standings(), after.standings()),
+            players=standing_changes(self.room.snapshot().ranking, after.snapshot().ranking),
             teams=standing_changes(self.room.team_standings(), after.team_standings()),
             plays=play_changes(_compared(self.room, deals), _compared(after, deals)),
             change=RulingChanges(after.event, after).of(after.book.entries[ruling.id]),

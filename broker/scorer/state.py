@@ -673,10 +673,6 @@ class EventState:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
         return self._ledger.groups
 
-    def standings(self) -> Ranking:
-        """Rank all players of the event."""
-        return self.snapshot().ranking
-
     def team_rows(self) -> tuple[TeamStanding, ...]:
         """Return the teams' standings as everybody may read them, with the places that each can still reach."""
         if not self.planned.plan.teams:

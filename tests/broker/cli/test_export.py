@@ -186,7 +186,7 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
 def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path))
     assert export("standings", tmp_path).stdout_bytes.decode() == standings_csv(
-        standing_rows(stored.room.standings(), stored.event.players)
+        standing_rows(stored.room.snapshot().ranking, stored.event.players)
     )
 
 
@@ -215,7 +215,7 @@ def scored(lines: str) -> dict[str, tuple[int, int]]:
 
 def test_exported_plays_are_scored_as_the_event_was(over: Path) -> None:
     stored = open_stored_event(over)
-    ranked = stored.room.standings()
+    ranked = stored.room.snapshot().ranking
     assert scored(export("plays", over).stdout) == {one.name: (one.place, one.imp) for one in ranked}
 
 

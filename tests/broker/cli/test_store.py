@@ -178,7 +178,7 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
         hall.connect(up=True)
         assert hall.alerts() == [("store_shrunk", None)]
         hall.hear(*last)
-        assert [*hall.scorer.state.standings()] == [*before.room.standings()]
+        assert [*hall.scorer.state.snapshot().ranking] == [*before.room.snapshot().ranking]
 
 
 def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missing(

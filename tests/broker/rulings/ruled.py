@@ -78,4 +78,4 @@ def told(room: EventState) -> object:
     """Return everything that a room says."""
     counts = [(room.complete(deal), room.expected(deal), room.plays_of(deal)) for deal in event().expected]
     groups = [(group.members, group.points.tolist()) for group in room.groups()]
-    return groups, list(room.standings()), counts, [room.plays_at(table) for table in event().tables], room.over
+    return groups, list(room.snapshot().ranking), counts, [room.plays_at(table) for table in event().tables], room.over

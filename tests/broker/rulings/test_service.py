@@ -141,11 +141,11 @@ def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, t
 def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:
     room = played.scorer.state
     one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
-    before = {line.name: line for line in room.standings()}
+    before = {line.name: line for line in room.snapshot().ranking}
     effects = played.scorer.rulings.effects(one, HEAD)
     assert told(room) == told(make_hall(played.folder, played.journal).scorer.state)
     give(played, one)
-    after = {line.name: line for line in room.standings()}
+    after = {line.name: line for line in room.snapshot().ranking}
     moved = {name for name in before if (before[name].imp, before[name].place) != (after[name].imp, after[name].place)}
     assert {line.name for line in effects.players} == moved
     for line in effects.players:

@@ -86,7 +86,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
                 rule(hall, number)
                 assert writer.wait()
             hall.hear(*rest[:3])
-        before = [*hall.scorer.state.standings()]
+        before = [*hall.scorer.state.snapshot().ranking]
     with hall_in(older, home) as hall:
         assert rulings(hall.journal) == [1, 2]
         assert [
@@ -96,7 +96,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
             ("rulings_back", {"numbers": "1-2"}),
         ]
         hall.hear(*rest[:3])
-        assert [*hall.scorer.state.standings()] == before
+        assert [*hall.scorer.state.snapshot().ranking] == before
     with hall_in(older, home) as hall:
         assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [])
 
@@ -119,7 +119,7 @@ def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path:
         for number in (1, 2):
             rule(hall, number)
         at_table = kept(hall, 2)
-        standings = [*hall.scorer.state.standings()]
+        standings = [*hall.scorer.state.snapshot().ranking]
     assert len(at_table) == 2
     with closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 2))) as table:
         assert table.keep(at_table) == ()
@@ -129,12 +129,12 @@ def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path:
         assert back == at_table
         give_back(hall, 2, *back)
         assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [("rulings_back", None)])
-        assert [*hall.scorer.state.standings()] == standings
+        assert [*hall.scorer.state.snapshot().ranking] == standings
         assert table.keep(kept(hall, 2)) == ()
         give_back(hall, 2, *back)
         assert rulings(hall.journal) == [1, 2]
     with hall_in(older) as hall:
-        assert [*hall.scorer.state.standings()] == standings
+        assert [*hall.scorer.state.snapshot().ranking] == standings
 
 
 def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_theirs(

@@ -62,7 +62,7 @@ EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "we
 
 def total(room: EventState, player: str) -> Fraction:
     """Return a player's IMPs."""
-    return next(Fraction(line.imp) for line in room.standings() if line.name == player)
+    return next(Fraction(line.imp) for line in room.snapshot().ranking if line.name == player)
 
 
 def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
@@ -171,10 +171,10 @@ def test_awards_and_fines_move_those_whom_they_name_and_no_datum(play: tuple[int
     room, before = room_of(), room_of()
     room.apply(ruling(room, Award(gives={EAST: 3}), play))
     room.apply(ruling(room, FineRuled(takes={EAST: 8, WEST: 4}), play))
-    moved = {line.name: total(room, line.name) - total(before, line.name) for line in before.standings()}
+    moved = {line.name: total(room, line.name) - total(before, line.name) for line in before.snapshot().ranking}
     assert {name: by for name, by in moved.items() if by} == {EAST: -5, WEST: -4}
-    assert [line.fines for line in room.standings() if line.name == WEST] == [
-        4 + line.fines for line in before.standings() if line.name == WEST
+    assert [line.fines for line in room.snapshot().ranking if line.name == WEST] == [
+        4 + line.fines for line in before.snapshot().ranking if line.name == WEST
     ]
     assert [group.datum for group in room.groups()] == [group.datum for group in before.groups()]
 
@@ -329,7 +329,13 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
 def summary(intake: Intake, room: EventState) -> object:
     """Return all that is told from a room."""
     books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
-    return books, room.groups(), list(room.standings()), room.over, [room.complete(deal) for deal in event().expected]
+    return (
+        books,
+        room.groups(),
+        list(room.snapshot().ranking),
+        room.over,
+        [room.complete(deal) for deal in event().expected],
+    )
 
 
 STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)

@@ -24,7 +24,7 @@ def test_the_room_is_the_one_that_the_scorer_has(over: Path) -> None:
     for message in whole_event():
         room.apply(message)
     stored = open_stored_event(over)
-    assert (stored.room.results, list(stored.room.standings())) == (room.results, list(room.standings()))
+    assert (stored.room.results, list(stored.room.snapshot().ranking)) == (room.results, list(room.snapshot().ranking))
     assert [(result.round, message.table) for message, result in stored.results()] == sorted(
         (round_, table) for table, round_ in room.results
     )
