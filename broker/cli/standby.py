@@ -5,7 +5,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Event as Stop
 from typing import Final, NamedTuple
@@ -45,7 +45,10 @@ SHORT_PATIENCE_S: Final = 1.0
 PAUSE_S: Final = 0.2
 
 ASKING_S: Final = 4.0
-"""So long a scorer that was active before asks at the other machine's broker whether it was replaced."""
+"""So long a scorer that was active before tries to ask at the other machine's broker whether it was replaced."""
+
+ASKING_SHARED_S: Final = 60.0
+"""The same at the broker that both have: that is there."""
 
 WISH: Final = ".take-over"
 """A file in the event's folder: a person wants this machine to take over."""
@@ -345,13 +348,18 @@ def _address(logins: Logins, place: str) -> Address:
     return logins.scorer(host.strip("[]"), int(port))
 
 
-def was_replaced(folder: Path, broker: Address) -> bool:
-    """Return whether the other machine's scorer has become active while this one, which was, was away."""
-    line = LeaseLink(event_name(folder), broker, LeaseRequest(Lease(""), ""))
+def was_replaced(folder: Path, broker: Address, patience_s: float = ASKING_S) -> bool:
+    """Return whether the other machine's scorer has become active while this one, which was, was away.
+
+    `patience_s`: for the broker; where that tells of a standby that took over, its answer is waited for longer.
+    """
+    with closing(SqliteJournal(folder / STORE, event_name(folder))) as journal:
+        before = kept_lease(journal) or Lease("")
+    line = LeaseLink(event_name(folder), broker, LeaseRequest(before, ""))
     line.start()
     try:
-        until = time.monotonic() + ASKING_S
-        while time.monotonic() < until and not line.failure:
+        until = time.monotonic() + patience_s
+        while (time.monotonic() < until or line.request.replaced) and not line.failure:
             if line.look(time.monotonic()) is not None:
                 return False
             time.sleep(PAUSE_S / 10)
@@ -378,7 +386,8 @@ def desk_to_follow(
         return named
     if peer.role == "standby":
         return peer.desk
-    if was_replaced(folder, shared.started[0] if shared else _address(logins(), peer.broker)):
+    asked = (shared.started[0], ASKING_SHARED_S) if shared else (_address(logins(), peer.broker), ASKING_S)
+    if was_replaced(folder, *asked):
         click.echo(f"Standby: the other machine, {peer.desk}, has taken over")
         return peer.desk
     return None
