@@ -348,20 +348,22 @@ def _address(logins: Logins, place: str) -> Address:
     return logins.scorer(host.strip("[]"), int(port))
 
 
-def was_replaced(folder: Path, broker: Address, patience_s: float = ASKING_S) -> bool:
+def was_replaced(folder: Path, broker: Address, *, shared: bool) -> bool:
     """Return whether the other machine's scorer has become active while this one, which was, was away.
 
-    `patience_s`: for the broker; where that tells of a standby that took over, its answer is waited for longer.
+    `shared`: the broker is that of both, which must know of a scorer: until it tells of one it is asked again.
     """
     with closing(SqliteJournal(folder / STORE, event_name(folder))) as journal:
         before = kept_lease(journal) or Lease("")
     line = LeaseLink(event_name(folder), broker, LeaseRequest(before, ""))
     line.start()
     try:
-        until = time.monotonic() + patience_s
-        while (time.monotonic() < until or line.request.replaced) and not line.failure:
-            if line.look(time.monotonic()) is not None:
-                return False
+        until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
+        while ((now := time.monotonic()) < until or line.request.replaced) and not line.failure:
+            if line.look(now) is not None:
+                if line.request.informed or not shared:
+                    return False
+                line.request.again(now)
             time.sleep(PAUSE_S / 10)
     except ScorerActive:
         return True
@@ -386,8 +388,7 @@ def desk_to_follow(
         return named
     if peer.role == "standby":
         return peer.desk
-    asked = (shared.started[0], ASKING_SHARED_S) if shared else (_address(logins(), peer.broker), ASKING_S)
-    if was_replaced(folder, *asked):
+    if was_replaced(folder, shared.started[0] if shared else _address(logins(), peer.broker), shared=bool(shared)):
         click.echo(f"Standby: the other machine, {peer.desk}, has taken over")
         return peer.desk
     return None

@@ -139,6 +139,11 @@ class LeaseRequest:
         return True
 
     @property
+    def informed(self) -> bool:
+        """Whether the broker has said what it keeps of a scorer."""
+        return self._last is not None
+
+    @property
     def replaced(self) -> bool:
         """Whether a standby has taken the place of the run before, alive or not: its store has what ours lacks."""
         before, last = self._before, self._last
