@@ -153,7 +153,8 @@ class LeaseRequest:
         """Take in what was said by a scorer, or by one that starts."""
         if isinstance(message, ScorerState) and message.run != self.run:
             self._last = message
-            if self.outcome == "asking" and message.answers == self.run:
+            stays = self._before is None or message.term >= self._before.term  # else it is the one that we replaced
+            if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
             self._asked(message, now)
