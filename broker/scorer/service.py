@@ -44,7 +44,7 @@ from broker.scorer.homes import with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
-from broker.scorer.lease import Lease, keep_lease, new_lease
+from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
 from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
@@ -111,7 +111,8 @@ class Scorer:
         )
         self.live.alerts.note(found)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self.publisher.height, self.publisher.at_centre = journal.height, self.live.centre is not None
+        self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
+        self.publisher.at_centre = self.live.centre is not None
         self._recorder = Recorder(self.live, journal, disk, pins, self.wire, seconds)
         self._recorder.set_aside(stored.faults)
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
