@@ -44,7 +44,7 @@ DONE: Final = {
     "handed_over": N_("Table handed over. Both devices show this at once."),
     "accepted": N_("Accepted. What these devices have stored is being sent now."),
     "revoked": N_("Revoked. Nothing more from this device counts."),
-    "scorer": N_("The standby is taking over. Go on at its desk; log in there again."),
+    "scorer": N_("The standby is taking over. Continue at its desk; log in there again."),
     "upgrade": N_("Noted. The list shows how far each table is."),
 }
 CLOCK_OFF_S: Final = 60
