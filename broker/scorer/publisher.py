@@ -144,7 +144,9 @@ class Publisher:
         self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
-        self._state, self._folder, self._store, self._clock = state, folder, store, clock
+        self._state, self._store, self._clock = state, store, clock
+        self.folder = folder
+        """The event's."""
         self._name = state.planned.name
         self.lease = new_lease()
         self._beat_at = inf
@@ -180,7 +182,7 @@ class Publisher:
         of_halls = (topics.HALL_ROW, topics.HALL_STATE) if self.at_centre else ()
         self.link = Link(
             address,
-            client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
+            client_id=session_id(f"homologue-{self._name}-scorer", self.folder),
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
@@ -422,7 +424,7 @@ class Publisher:
         """Write the file again. It is made from the store: that it cannot be written is no reason to stop."""
         try:
             rows = self._state.snapshot().standings
-            write_standings_csv(self._folder / STANDINGS, rows, self._state.event.origin_of)
+            write_standings_csv(self.folder / STANDINGS, rows, self._state.event.origin_of)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             return (Concern("standings_unwritten", text, values={"text": text}),)

@@ -89,7 +89,7 @@ class Scorer:
         space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
-        self._journal, self._folder, self._clock, self._seconds = journal, folder, clock, seconds
+        self._journal, self._clock, self._seconds = journal, clock, seconds
         self._inbox = Inbox()
         found: list[Concern] = []
         stored = with_second_home(journal, read_journal(journal, event), home, found.extend)
@@ -230,7 +230,8 @@ class Scorer:
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
         if hall := self.live.hall:
-            hall.connect(addresses_of(self._folder, hall.centre), self._folder, self._inbox.put)
+            folder = self.publisher.folder
+            hall.connect(addresses_of(folder, hall.centre), folder, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
