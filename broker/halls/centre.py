@@ -37,6 +37,7 @@ from broker.protocol import (
     players_named,
     topics,
 )
+from broker.protocol.halls import MOST_LACKING
 from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey
 from broker.store import Journal, message_of
@@ -126,6 +127,8 @@ class Centre:
         """Halls that are to be told how far they have come."""
         self._heard: dict[str, _Heard] = {}
         self._refused: Counter[str] = Counter()
+        self._lacking: defaultdict[str, dict[tuple[int, int], None]] = defaultdict(dict)
+        """Of each hall table and number of the facts that were refused, the latest last."""
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
         self.passed_over: list[tuple[int, int]] = []
@@ -210,6 +213,8 @@ class Centre:
         except StoreBroken as error:
             raise Refused("malformed", str(error)) from None
         if self._has_fact(message.id) or message.id in self._decided:
+            if isinstance(message, LogMessage):
+                self._lacking[row.hall].pop((message.table, message.seq), None)
             return None
         if isinstance(message, Ruling):
             return message if self._is_for_all(message, row.hall) else None
@@ -259,11 +264,22 @@ class Centre:
         if isinstance(record, Ruling):
             self._taken_from.setdefault(hall, set()).add(record.id)
 
-    def refused(self, tables: Iterable[int]) -> None:
-        """Count facts that were not taken."""
-        for table in tables:
-            if hall := self.hall_of.get(table):
+    def judged(self, fact: LogMessage, *, refused: bool) -> None:
+        """Note whether a fact was refused."""
+        if hall := self.hall_of.get(fact.table):
+            self._lacking[hall].pop((fact.table, fact.seq), None)
+            if refused:
                 self._refused[hall] += 1
+                self.lack([(fact.table, fact.seq)])
+
+    def lack(self, facts: Iterable[tuple[int, int]]) -> None:
+        """Let halls be told, and by them their tables, that these facts were refused."""
+        for table, seq in facts:
+            if hall := self.hall_of.get(table):
+                lacking = self._lacking[hall]
+                lacking[table, seq] = None
+                if len(lacking) > MOST_LACKING:
+                    del lacking[next(iter(lacking))]
 
     def keep(self) -> None:
         """Keep how far the halls have come, in the commit in which their rows are."""
@@ -309,6 +325,7 @@ class Centre:
                 upto=at.upto,
                 link=at.link if at.upto else None,
                 refused=self._refused[name],
+                lacks=tuple(sorted(self._lacking[name])),
                 revoked=self.halls[name].revoked,
             )
             yield key.sign(receipt)

@@ -47,7 +47,7 @@ from broker.store.chain import (
     intact_rows,
     link_after,
 )
-from broker.store.records import Decided, Entry, Recorded, decoded, message_of, sequence_of
+from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -357,6 +357,16 @@ class Reader:
         """Return all rows after a height with their links, as they are stored. Raises StoreError."""
         with self._errors("the journal cannot be read"):
             yield from self._stored_rows(after)
+
+    def first_facts(self, after: int) -> dict[int, int]:
+        """Return the lowest number of the facts after a height, by table. Raises StoreError."""
+        columns = self._tables.journal.c
+        query = select(columns.table_no, func.min(columns.seq)).where(columns.height > after, columns.table_no > DESK)
+        with self._errors("the journal cannot be read"):
+            rows = self._connection.execute(
+                query.where(*self._of_event(columns.height.table)).group_by(columns.table_no)
+            )
+            return {int(table): int(seq) for table, seq in rows}
 
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""

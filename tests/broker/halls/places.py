@@ -10,7 +10,7 @@ from sqlite3 import connect
 from broker.event import open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
 from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
-from broker.protocol import LetIn, LogMessage, topics
+from broker.protocol import AtCentre, LetIn, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.scorer.service import Scorer
@@ -53,6 +53,11 @@ class Place:
         """Let tables of a hall speak."""
         put(self.scorer, *messages)
         self.step()
+
+    def told(self, table: int) -> AtCentre | None:
+        """Return what the last receipt of a table says that the centre has."""
+        heard = [one.centre for one in self.ear.heard(f"receipt/{table}") if isinstance(one, Receipt)]
+        return heard[-1] if heard else None
 
     def cut(self) -> None:
         """Lose the line between hall and centre with what is on it."""

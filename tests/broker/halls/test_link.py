@@ -27,6 +27,12 @@ def facts_at(place: Places) -> list[tuple[int, int, str]]:
     return sorted((m.table, m.seq, m.id) for m in journal.messages() if isinstance(m, LogMessage))
 
 
+def told_at_tables(made: Places) -> set[tuple[int, int]]:
+    """Return table and number of the facts of which tables are told that the centre has them."""
+    receipts = [(table, hall.told(table)) for hall in made.halls.values() for table in range(1, 5)]
+    return {(table, seq) for table, centre in receipts if centre for seq in range(1, centre.upto + 1)}
+
+
 ALL = sorted((one.table, one.seq, one.id) for one in whole_event())
 
 
@@ -240,11 +246,11 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once(
+def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once_and_tables_know_that(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     with places(tmp_path_factory.mktemp("places")) as made:
-        to_come = {name: said_in(name) for name in made.halls}
+        to_come, ever = {name: said_in(name) for name in made.halls}, set[tuple[int, int, str]]()
         for name in (CENTRE, *made.halls):
             made.copy(name)
         for _ in range(data.draw(st.integers(2, 10))):
@@ -253,9 +259,12 @@ def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact
             made.halls[name].hear(*to_come[name][:count])
             del to_come[name][:count]
             draw_mishap(made, name, data)
+            ever.update(facts_at(made))
+            assert told_at_tables(made) <= {one[:2] for one in ever}
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
             hall.heal()
         made.carry(200)
         assert facts_at(made) == ALL
         assert [*made.centre.scorer._journal.refused()] == []
+        assert told_at_tables(made) == {one[:2] for one in ALL}
