@@ -191,7 +191,8 @@ class Scorer:
         halls, times, passed = self._halls.now(), (self._clock, self._seconds), self._intake.passed_over
         self.hall = HallLink(centre, event.name, self._journal, passed, *times) if centre else None
         """The way to the centre, in a hall among others."""
-        self.centre = Centre(event, halls, self._journal, stored.decided, self._intake.has, *times) if halls else None
+        content = self._journal, stored.decided, self._intake.has
+        self.centre = Centre(lambda: self.state.planned, halls, *content, *times) if halls else None
         """The halls, at the centre of an event in many places."""
         if self.hall:
             self._at_centre = FactsAtCentre(self.hall, self._journal, self._intake.books, self._seconds)
@@ -468,8 +469,7 @@ class Scorer:
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:
                 centre.keep()
-        if self.centre:
-            note_judged(self.centre, verdicts)
+        note_judged(self.centre, verdicts)
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
