@@ -290,7 +290,7 @@ class HallLink:
 
     def _rows(self, most: int) -> Iterator[HallRow]:
         """Return the next rows, as they are stored."""
-        with closing(self._journal.linked_rows(self._sent)) as rows:
+        with closing(self._journal.linked_rows(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
                 text = bytes(body).decode()
                 yield HallRow(
