@@ -96,9 +96,11 @@ class LiveEvent:
         halls, passed = self._halls.now(), self.intake.passed_over
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link with the centre, in a hall among others."""
-        self.centre = Centre(event, halls, journal, stored.decided, self.intake.has, clock, seconds) if halls else None
+        content = journal, stored.decided, self.intake.has
+        self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls else None
         """The halls, at the centre of an event in many places."""
         if self.centre:
+            self.centre.lack(self.intake.refused())
             self.intake.access = None  # whom a hall has let in at its tables it has judged itself
 
     def apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:

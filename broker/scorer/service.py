@@ -39,7 +39,7 @@ from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
 from broker.scorer.arbiter_access import PinCheck, PinChecker
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
 from broker.scorer.event_key import KEY_FILE, open_event_key
-from broker.scorer.hall_rows import adopt, pass_over, rows_of_halls
+from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import IntakeVerdict
@@ -117,6 +117,9 @@ class Scorer:
         self._recorder.set_aside(stored.faults)
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
         self._plays.answers = self.live.centre is None
+        if hall := self.live.hall:
+            self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
+            self.publisher.centre_has = self._at_centre.of
         self._note_key(folder)
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = self.live.homes.numbers.given(DESK)
@@ -269,6 +272,7 @@ class Scorer:
         self.publisher.publish_again()
         if self.live.hall:
             self.live.hall.step()
+            self._at_centre.tell(self.publisher.receipt)
         if self.live.centre:
             self.publisher.halls(self.live.centre)
 
@@ -360,10 +364,7 @@ class Scorer:
             return
         now = self._clock()
         verdicts = self._recorder.take(batch, now, centre)
-        if self.live.centre:
-            self.live.centre.refused(
-                one.message.table for one in verdicts if one.code and isinstance(one.message, LogMessage)
-            )
+        note_judged(self.live.centre, verdicts)
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
