@@ -164,7 +164,7 @@ class EventState:
             if ruled or not may(play) or not self.quarantine.take_whole(play):
                 judged = play
                 break
-            self.tables.clock.pass_to(play.result)
+            self.tables.clock.take_whole(play)
             taken.append(play)
         self._forms.update({one.key: ((one.first, one.form),) for one in taken})
         results = {one.key: one.result for one in taken}

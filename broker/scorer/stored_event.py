@@ -282,12 +282,12 @@ class Reading:
 
     def take(self, stretch: Stretch) -> None:
         """Take in the next rows."""
-        rows, first, count = stretch[:3]
+        rows, first, size = stretch[:3]
         if self._judged_from is not None and self._is_signed is None and rows.heights[first] > self._judged_from:
             play = self._plays.find(stretch)
             if play is not None:
                 self._followed(play.key[0], play.first, play.last, stretch)
-                last = first + count - 1
+                last = first + size - 1
                 self._found.append((rows.heights[last], rows.received[last], play))
                 return
         for row in stretch.each():

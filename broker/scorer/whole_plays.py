@@ -9,7 +9,6 @@ asks for them, which is rare.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -32,6 +31,12 @@ from broker.protocol.play_sequence import PlaySoFar
 from broker.protocol.types import PlayRef
 from broker.store.chain import MOST_TOLD, Stretch
 from broker.store.records import KeptFact, ToldFact, facts_of
+
+
+class _Identity(Struct, frozen=True, gc=False):
+    """What is looked at of a fact that is known to be right."""
+
+    id: str
 
 
 class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
@@ -77,6 +82,7 @@ _Claimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], ToldFact[Declar
 
 _UNCLAIMED_PLAYS: Final[msgspec.json.Decoder[_Unclaimed]] = msgspec.json.Decoder(_Unclaimed)
 _CLAIMED_PLAYS: Final[msgspec.json.Decoder[_Claimed]] = msgspec.json.Decoder(_Claimed)
+_IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
 _OUTCOMES: Final[msgspec.json.Decoder[_Outcome]] = msgspec.json.Decoder(_Outcome)
 
 
@@ -94,15 +100,16 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     """Of its walls."""
     players: Mapping[Seat, PlayerId]
     declared: tuple[Seat, ...]
+    last: int
+    """The number of its result."""
     result: LogMessage
-    ids: tuple[str, ...]
     stretch: Stretch
     """Where they are in the journal."""
 
     @property
-    def last(self) -> int:
-        """The number of its result."""
-        return self.result.seq
+    def ids(self) -> tuple[str, ...]:
+        """The ids of its facts."""
+        return tuple([one.id for one in _IDENTITIES.decode(self.stretch.array())])
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
@@ -133,10 +140,10 @@ class PlayFinder:
 
     def find(self, stretch: Stretch) -> WholePlay | None:
         """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
-        if stretch.count < MOST_TOLD - 1:
+        if stretch.size < MOST_TOLD - 1:
             return None
         try:
-            facts = (_CLAIMED_PLAYS if stretch.count == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
+            facts = (_CLAIMED_PLAYS if stretch.size == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
         except UNREADABLE:
             return None
         told, last = facts[0], facts[-1]
@@ -158,8 +165,8 @@ class PlayFinder:
             form,
             booking.players,
             outcome.declared,
+            last.seq,
             last.saying(outcome.result(self._profile, booking)),
-            tuple([one.id for one in facts]),
             stretch,
         )
 
@@ -213,9 +220,8 @@ def _is_claim(said: Declared, booking: BookedPlay, outcome: _Outcome) -> bool:
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
-    """Return facts, those of whole plays one by one; such a play stands there for each of its facts."""
-    for _, same in groupby(kept, key=id):
-        one = next(same)
+    """Return facts, those of whole plays one by one."""
+    for one in kept:
         if isinstance(one, WholePlay):
             yield from one.messages()
         else:
@@ -282,9 +288,10 @@ class FactsByNumber(Mapping[int, LogMessage]):
     def take_whole(self, play: WholePlay) -> None:
         """Take in all facts of a play."""
         self._facts[play.first] = play
-        self._count += len(play.ids)
-        self._last_whole = max(self._last_whole, play.result.seq)
-        self.highest = max(self.highest, play.result.seq)
+        self._count += play.stretch.size
+        if (last := play.last) > self._last_whole:
+            self._last_whole = last
+            self.highest = max(self.highest, last)
 
     def _find(self, seq: int) -> LogMessage | WholePlay | None:
         """Return a fact, or the play that has it."""

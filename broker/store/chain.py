@@ -188,7 +188,7 @@ class Stretch(NamedTuple):
     rows: ReadRows
     first: int
     """Where its own begin among those."""
-    count: int
+    size: int
     source: bytes | mmap.mmap
     start: int
     end: int
@@ -204,7 +204,7 @@ class Stretch(NamedTuple):
     @property
     def received(self) -> Sequence[int]:
         """When each row was taken."""
-        return self.rows.received[self.first : self.first + self.count]
+        return self.rows.received[self.first : self.first + self.size]
 
     def array(self) -> bytes:
         """Return the bodies as one array of JSON."""
@@ -213,7 +213,7 @@ class Stretch(NamedTuple):
     def each(self) -> Iterator[IntactRow]:
         """Return the rows one by one."""
         begin = self.start + 1
-        for at in range(self.first, self.first + self.count):
+        for at in range(self.first, self.first + self.size):
             length = self.rows.lengths[at]
             yield self.rows.heights[at], self.rows.received[at], self.source[begin : begin + length]
             begin += length + 1
