@@ -119,7 +119,7 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
 def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
     """Name players of plays who are not in the list, and deals that there are not."""
     for play in parted_plays(plan)[0]:
-        for player in set(play.players.values()) - known:
+        for player in () if known.issuperset(play.players.values()) else set(play.players.values()) - known:
             yield RuleError(
                 "player_not_listed",
                 N_("{where}: player {who} is not in the player list", where=_where(play), who=player),

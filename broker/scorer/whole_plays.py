@@ -152,7 +152,7 @@ class PlayFinder:
         if booking is None or booking.deal != walls.deal or walls.form != (form := self._event.form(walls.deal)):
             return None
         outcome = self._outcome(booking, b"".join([facts[1].fact, facts[2].fact, last.fact]))
-        if outcome is None or not self._in_order(facts, stretch.received):
+        if outcome is None or not _in_order(facts, stretch.received):
             return None
         said = facts[3].fact  # the result, where nobody has declared
         if not (_is_claim(said, booking, outcome) if isinstance(said, Declared) else not outcome.winners):
@@ -203,14 +203,15 @@ class PlayFinder:
         self._outcomes[end] = outcome
         return outcome
 
-    def _in_order(self, facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
-        """Return whether facts of one table follow without a gap, and its clock can be right."""
-        table, seq, at, event = facts[0].table, facts[0].seq, facts[0].at, self._event.name
-        for one, then in zip(facts, received, strict=True):
-            if one.seq != seq or one.table != table or not at <= one.at <= then or one.event != event:
-                return False
-            seq, at = seq + 1, one.at
-        return True
+
+def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
+    """Return whether facts of one table follow without a gap, and its clock can be right."""
+    table, seq, at = facts[0].table, facts[0].seq, facts[0].at
+    for one, then in zip(facts, received):  # noqa: B905 - there are as many
+        if one.seq != seq or one.table != table or not at <= one.at <= then:
+            return False
+        seq, at = seq + 1, one.at
+    return True
 
 
 def _is_claim(said: Declared, booking: BookedPlay, outcome: _Outcome) -> bool:
