@@ -460,12 +460,13 @@ class EventState:
 
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
+        section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
             unruled_play(
-                message.table,
+                key[0],
                 result := result_of(message),
                 self._restored(key, message, result.deal),
-                self.planned.section_at(*key),
+                section_at and section_at(*key),
             )
             for key, message in self.results.items()
             if key not in self._ruled
