@@ -2,7 +2,7 @@
 
 A river has rows of six, the first one farthest from its player; where a tile was claimed there may be a gap. Its tiles
 stand, so the way in which most are longer tells how the rows run, however the camera is turned. Which of the two ends
-is the first, the rows tell: only the last one is shorter.
+is the first, the rows tell: only the last one is shorter. Where it is full, the first row is the upper one.
 """
 
 from collections.abc import Sequence

@@ -61,7 +61,7 @@ def test_tiles_need_not_be_given_in_any_order_nor_be_laid_the_same_way_up() -> N
     assert read_river(picture, mixed[::-1]).serials == RIVER
 
 
-def test_a_full_river_stands_as_the_picture_does() -> None:
+def test_of_a_river_whose_last_row_is_full_the_first_row_is_the_upper_one() -> None:
     assert read_river(*drawn(in_rows(tuple(range(1, 13))), 5.0)).serials == tuple(range(1, 13))
 
 
