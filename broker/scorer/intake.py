@@ -324,6 +324,10 @@ class Intake:
             refused = {one.seq for one in book.refused if one.code not in UNEXPLAINED}
             yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.taken.keys()))
 
+    def refused(self) -> Iterator[tuple[int, int]]:
+        """Return table and number of the facts that were refused, and not taken since."""
+        return ((table, one.seq) for table, book in self.books.items() for one in book.refused)
+
     def pass_over(self, table: int, seq: int) -> bool:
         """Do not wait for a fact that a hall has refused; return whether that is new."""
         book = self.books.get(table)
