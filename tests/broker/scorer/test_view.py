@@ -175,7 +175,7 @@ def test_before_a_table_has_said_anything_its_card_names_who_plays_there_next(ha
 
     seen = [sitting()]
     hall.hear(*whole_play(2, 1))
-    assert seen + [sitting()] == [planned(1), planned(2)]
+    assert [*seen, sitting()] == [planned(1), planned(2)]
 
 
 def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere(hall: Hall) -> None:
