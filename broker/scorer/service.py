@@ -71,7 +71,7 @@ from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
-from broker.scorer.lease import Lease, keep_lease, new_lease
+from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
 from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
@@ -163,7 +163,7 @@ class Scorer:
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
         self._join_halls(event, stored)
         self._note_key(folder)
-        self.publisher.height = journal.height
+        self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self.homes = SecondHomes(
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again

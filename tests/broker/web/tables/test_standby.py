@@ -9,7 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from broker.cli.standby import StandbyPlace, was_replaced
+from broker.event import save_event
 from broker.people import Actor, Authentication
+from broker.protocol.link import Address
+from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
 from broker.store import STORE
 from broker.store.following import EventCopy
@@ -20,7 +24,7 @@ from broker.web.tables.orders import OrderDesk
 from broker.web.tables.standby import FOLLOW_PATH, LARGEST, StandbyService
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import Hall, make_hall
-from tests.broker.scorer.small import NAME, whole_log
+from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import browser, logged_in, token_of
@@ -103,6 +107,21 @@ def test_nobody_else_gets_anything(room: Room, secret: str) -> None:
 def test_what_no_standby_asks_is_refused(room: Room, body: bytes, status: int) -> None:
     assert room.ask(body=body)[0] == status
     assert room.hall.scorer.standby.state is None
+
+
+@pytest.mark.parametrize(("term", "replaced"), [(7, True), (2 * TAKEOVER, False)])
+def test_a_machine_that_comes_back_learns_at_the_desk_whether_the_other_has_taken_over(
+    room: Room, tmp_path: Path, *, term: int, replaced: bool
+) -> None:
+    room.follow()
+    room.copy.close()
+    save_event(tmp_path / "second", plan(), deals(), registry())
+    with closing(SqliteJournal(tmp_path / "second" / STORE, NAME)) as journal:
+        keep_lease(journal, Lease("run-before", term))
+    room.hall.scorer.publisher.lease = Lease("run-of-the-standby", 7 + TAKEOVER)
+    peer, nowhere = Peer("active", room.server.url, "127.0.0.1:1", ""), Address("127.0.0.1", 1, "scorer", "-")
+    place = StandbyPlace("", 1883, 8136)
+    assert was_replaced(tmp_path / "second", peer, place, nowhere, shared=False) is replaced
 
 
 def test_a_standby_without_a_name_is_where_it_asks_from(room: Room, tmp_path: Path) -> None:
