@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from broker.logs import get_logger
-from broker.protocol import LogMessage
+from broker.protocol import LogMessage, Result
 from broker.protocol.play_sequence import fact_kind
-from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalBroken, JournalFull
+from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalFull, JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.metrics import WriteTimes
 from kiosk.table import (
@@ -51,17 +51,19 @@ class JournaledTable:
     """
 
     def __init__(self, journal: TableJournal, wall: Callable[[], int], now: int = 0) -> None:
-        """Raise JournalBroken."""
+        """Raise JournalBroken, JournalNewer."""
         self.journal, self._wall, self.writes = journal, wall, WriteTimes()
         self.state, self.sequence = Table(), SequenceWatch()
         self._held: deque[Event] = deque()
         self._check_at = now
+        self.begun_again = False
+        """Whether the present play was begun again, as what the journal says of it cannot be played on from."""
         try:
             for event in journal.events():
                 self.state, facts = handle(self.state, event)
                 self.sequence.take(self.state, facts)
         except NotNow as refusal:
-            raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
+            raise JournalNewer(f"it holds what the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
         """Tell the table that the program has started again, where there is a table to tell."""
@@ -82,12 +84,17 @@ class JournaledTable:
         self.state, before = state, self.sequence.unexpected
         self.sequence.take(state, facts)
         self._log_unexpected(before)
+        self.begun_again &= not any(isinstance(fact, Result) for fact in facts)
         return messages
 
     @property
     def unexpected(self) -> str | None:
-        """The code where what was told does not follow from what was told before; it is sent all the same."""
-        return FactUnexpected.code if self.sequence.unexpected else None
+        """The code where what was told does not follow from what was told before; it is sent all the same.
+
+        Or where a play was begun again.
+        """
+        again = JournalNewer.code if self.begun_again else None
+        return FactUnexpected.code if self.sequence.unexpected else again
 
     def _log_unexpected(self, before: Unexpected | None) -> None:
         found = self.sequence.unexpected

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from broker.logs import get_logger
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, Link, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
@@ -14,7 +15,7 @@ from kiosk.arbiter_pin import TablePin, remove_hash
 from kiosk.camera.observations import CameraHealth, CameraReport, CameraTarget
 from kiosk.camera_tasks import CameraTasks
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
-from kiosk.errors import JournalFull
+from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.journaled_table import JournaledTable
@@ -31,9 +32,9 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import begins_a_day, look_at_board
-from kiosk.server import Brokers, ServerLink
+from kiosk.server import Brokers, ServerLink, first_unplayed
 from kiosk.status import TableStatus, time_of_day
-from kiosk.table import ArbiterLeft, ClaimWindowElapsed, Event, NotNow, SelfTestBegun, Table, arbiter
+from kiosk.table import ArbiterLeft, Assigned, ClaimWindowElapsed, Event, NotNow, SelfTestBegun, Table, arbiter
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import (
     BUTTONS,
@@ -45,6 +46,8 @@ from kiosk.uplink import (
     send_pin,
     wall_clock_ms,
 )
+
+log = get_logger("homologue.kiosk")
 
 Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 """What other threads put on the queue."""
@@ -65,8 +68,8 @@ class TableProgram:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
         config, self._clock = settings.config, clock
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._table = JournaledTable(journal, wall_clock_ms, clock())
         last = journal.last_wall
+        self._table = self._open_table(journal)
         self._table.restarted(clock())
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
@@ -88,6 +91,24 @@ class TableProgram:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
         self._health.say("facts", self._table.unexpected)
         self._follow()
+
+    def _open_table(self, journal: TableJournal) -> JournaledTable:
+        """Return the table that a journal remembers.
+
+        What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
+        """
+        try:
+            return JournaledTable(journal, wall_clock_ms, self._clock())
+        except JournalNewer as newer:
+            log.warning(JournalNewer.code, why=str(newer))
+        plan = journal.last_plan()
+        journal.set_events_aside()
+        table = JournaledTable(journal, wall_clock_ms, self._clock())
+        if plan is not None and plan.session is None:  # where a session stands its scorer says
+            first = first_unplayed(plan, journal.results())
+            table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
+        table.begun_again = True
+        return table
 
     def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
         """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
