@@ -5,8 +5,10 @@ import gc
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 
+import httpx._transports.default as transports
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -29,6 +31,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # Hypothesis also tries constants that it reads from the source of every module imported by then: other examples in each
 # worker, after two seconds of parsing.
 providers._get_local_constants = Constants
+
+# Each client reads the authorities of the world, which takes 30 ms.
+transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]  # not exported
 
 SLOW_TIMEOUT_S = 1500
 
