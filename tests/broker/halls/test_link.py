@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.protocol import LogMessage, topics
@@ -13,6 +13,7 @@ from broker.store import RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places
 from tests.broker.scorer.small import event, whole_event, whole_log
+from tests.examples import COSTLY
 
 
 def said_in(hall: str) -> list[LogMessage]:
@@ -238,7 +239,7 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
     mishaps[data.draw(st.sampled_from(sorted(mishaps)))]()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=max(4, COSTLY.max_examples))
 @given(data=st.data())
 def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
