@@ -35,6 +35,10 @@ providers._get_local_constants = Constants
 # Each client reads the authorities of the world, which takes 30 ms.
 transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]  # not exported
 
+# OpenCV's threads look for work in a loop before they sleep: beside other workers that took more than a quarter of
+# the time of tests of pictures. It reads this when it is loaded.
+os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
+
 SLOW_TIMEOUT_S = 1500
 
 # Imports and collection make objects that live as long as the process. Searching them for garbage again and again took
