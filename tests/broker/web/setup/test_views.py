@@ -83,6 +83,14 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
     assert '"faces"' not in page
 
 
+def test_the_steps_that_are_left_are_named_before_there_are_deals(client: httpx.Client) -> None:
+    left = []
+    for steps in (1, 2, 3):
+        made(client, steps)
+        left.append(re.findall(r'<a href="#(\w+)">', client.get("/setup").text))
+    assert left == [["players", "movement", "deals"], ["movement", "deals"], ["deals"]]
+
+
 def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(client: httpx.Client, folder: Path) -> None:
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
