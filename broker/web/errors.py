@@ -48,6 +48,10 @@ class PageUnknown(DeskError, LookupError, code="page_unknown", status=404):
     """There is no page at this address."""
 
 
+class MethodRefused(DeskError, ValueError, code="method_refused", status=405):
+    """What is at this address is only read, or only sent to."""
+
+
 class TooManyMisses(DeskError, PermissionError, code="too_many_misses", status=429):
     """Somebody at this address has asked for too many receipts that do not exist."""
 
