@@ -16,6 +16,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.web.api.openapi import openapi_document, openapi_text
 from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES
+from broker.web.app import CONTENT_SECURITY_POLICY
 from broker.web.auth import MOST_MISSES
 from broker.web.server import DeskServer
 from broker.web.services import Services
@@ -131,7 +132,17 @@ def test_a_token_opens_no_page_and_does_nothing(desk: DeskServer, tokens: dict[s
     codes = [get(desk, path, tokens["arbiter"]).status_code for path in ("/", "/view.json", "/grid", "/people")]
     assert codes == [401] * 4
     sent = httpx.post(f"{desk.url}api/v1/event", headers={"Authorization": f"Bearer {tokens['arbiter']}"})
-    assert sent.status_code == 405
+    refused = sent.status_code, sent.json()["error"]["code"], set(sent.headers["allow"].split(", "))
+    assert refused == (405, "method_refused", {"GET", "HEAD"})
+
+
+def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, tokens: dict[str, str]) -> None:
+    there = [EventState(team_event()).snapshot()]
+    with DeskServer(sample.feed(), port=0, auth=auth, services=Services(lambda: there[0])) as desk:
+        there.clear()
+        answer = get(desk, f"{PREFIX}/event", tokens["public"])
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "desk_failed")
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
 def test_a_revoked_token_opens_nothing_from_the_next_request_on(desk: DeskServer, auth: Authentication) -> None:
