@@ -60,6 +60,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "not_allowed": N_("Your role does not have access to this."),
     "login_needed": N_("Please log in first."),
     "page_unknown": N_("Page not found."),
+    "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
+    "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
     "form_foreign": N_("This form has expired. Reload the page and try again."),
     "form_malformed": N_("The form could not be read. Reload the page and try again."),
     "form_too_large": N_("This is too much for one form. Send less at a time."),

@@ -156,7 +156,7 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
 
 def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path: Path) -> None:
     rows = [[f"p{number}", *row] for number, row in enumerate(sixteen())]
-    rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\tb", "c" * 61
+    rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\u202eb", "c" * 61
     wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD]))
     assert refusals(wrong) == [
         ["player_id_wrong", "line 3"],

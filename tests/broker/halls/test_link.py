@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.event.halls import CentreAddress
@@ -19,6 +19,7 @@ from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
 from tests.broker.scorer.hall import NOW, open_journal
 from tests.broker.scorer.small import event, fact, whole_event, whole_log
+from tests.examples import COSTLY
 
 
 def said_in(hall: str) -> list[LogMessage]:
@@ -250,7 +251,7 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
     mishaps[data.draw(st.sampled_from(sorted(mishaps)))]()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=max(4, COSTLY.max_examples))
 @given(data=st.data())
 def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once_and_tables_know_that(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -11,11 +11,14 @@ from msgspec.structs import replace
 
 from broker.protocol import Seat
 from broker.protocol.link import LinkChanged
+from broker.rules import Outcome
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import put
-from tests.broker.scorer.small import event, state
+from tests.broker.scorer.small import event, fact, state
+from tests.broker.scorer.staged import played, staged_event, staged_plan
+from tests.broker.web.pages.desks import quickly, whole
 from tests.broker.web.rulings.desks import Ruled, opened, publish, ruling_desk
-from tests.broker.web.test_auth import logged_in
+from tests.broker.web.test_auth import logged_in, token_of
 
 SEAT_FIELDS = re.compile(r'name="seat-(\w+)"[^>]*value="([^"]*)"')
 
@@ -86,3 +89,25 @@ def test_the_card_of_a_table_that_is_away_leads_to_its_sheet_and_to_a_ruling_on_
     card = head.get("/").text.split('id="table-4"')[1].split("</li>")[0]
     leads = [unescape(one) for one in re.findall(r'href="(/(?:rulings|paper)[^"]*)"', card)]
     assert leads == ["/rulings/new?play=4-3&lang=en", f"/paper?table=4&round=3&deal={deal}&lang=en#key-title"]
+
+
+def test_who_loses_a_tie_at_the_cut_is_ticked_in_the_list_that_the_refusal_opens(tmp_path: Path) -> None:
+    drawn = Outcome("draw", {})
+    said = [
+        fact(table, seq, one)
+        for table in range(1, 5)
+        for seq, one in enumerate((one for r in (1, 2) for one in played(staged_event(), table, r, drawn)), 1)
+    ]
+    with (
+        quickly(),
+        whole(tmp_path / "cup", staged_plan(), said) as made,
+        logged_in(made.server, "head_arbiter") as head,
+    ):
+        asked = {"form": token_of(head, "/final"), "action": "look"}
+        refused = head.post("/final", data=asked).text
+        listed = re.findall(r'name="(out-[AB]-\d)" value="(p\d+)"', refused)
+        lots = dict(one for one in listed if one[0].split("-")[2] > "4")
+        shown = head.post("/final", data=asked | lots).text
+    assert ("cut_tied" in refused, "<details open>" in refused, len(listed)) == (True, True, 16)
+    assert [name for name in lots.values() if f'value="{name}" checked' not in shown] == []
+    assert len(re.findall(r"<td>[AB] 1</td>", shown)) == 8
