@@ -11,6 +11,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -31,6 +32,18 @@ FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "�
 """What a spreadsheet may take for the beginning of a formula, full width too."""
 
 DELIMITERS: Final = ",;\t"
+
+LATER_FORMULA: Final = re.compile(rf"([{DELIMITERS}]\s*)(?=[=+\-@＝＋－＠])")
+"""What begins a formula where a program takes another separator than the one that we write."""
+LATER_INERT: Final = re.compile(rf"([{DELIMITERS}]\s*)'(?=[=+\-@＝＋－＠])")
+
+NAMED_SEPARATOR: Final = re.compile(rf"sep=([{DELIMITERS}])\r?\n", re.IGNORECASE)
+"""The line by which Excel is told of a separator."""
+
+BLANK: Final = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+"""Blanks of web pages, of French and of Chinese; a name has plain ones."""
+
+EXCEL_ERRORS: Final = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#SPILL!", "#VALUE!")
 
 FORMULA: Final = re.compile(rb"<f[ >/]")
 
@@ -109,7 +122,7 @@ def read_grid(content: bytes) -> Grid:
         return _workbook(content)
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         raise RuleError("bad_workbook", N_("workbooks of Excel 97 are not read: save it as .xlsx"))
-    return Grid(_csv_rows(decode_text(content)))
+    return Grid(_as_listed(_csv_rows(decode_text(content))))
 
 
 SENT_FILE: Final = "data:;base64,"
@@ -132,7 +145,7 @@ def decode_text(content: bytes) -> str:
     if bad := NO_TEXT.search(text):
         line = text.count("\n", 0, bad.start()) + 1
         raise RuleError("not_text", N_("line {line}: this is neither text nor a workbook", line=line))
-    return text.removeprefix(BYTE_ORDER_MARK)
+    return BLANK.sub(" ", text.removeprefix(BYTE_ORDER_MARK))
 
 
 def _decoded(content: bytes) -> str:
@@ -154,17 +167,32 @@ def _decoded(content: bytes) -> str:
 
 def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Return each row that is not blank with the line on which it begins."""
-    heading = text.lstrip().partition("\n")[0]
-    separator = max(DELIMITERS, key=heading.count)
+    heading = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+    named = NAMED_SEPARATOR.match(text)
+    separator = named[1] if named else max(DELIMITERS, key=heading.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     try:
         for cells in reader:
-            if cells and (cells[0].strip() or "".join(cells).strip()):
+            if (line > 1 or not named) and cells and (cells[0].strip() or "".join(cells).strip()):
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
         raise BadRow("malformed", str(error), line) from None
+
+
+def _as_listed(rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Return rows without the empty cells at the right of the heading, which columns leave that were deleted."""
+    width = 0
+    for row, cells in rows:
+        width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
+        for at, cell in enumerate(cells):
+            if cell.startswith("#") and cell.strip() in EXCEL_ERRORS:
+                wrong = N_("column {column}: {text} is an error of the spreadsheet", column=_letters(at), text=cell)
+                raise BadRow("malformed", wrong, row)
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        yield row, cells
 
 
 def _workbook(content: bytes) -> Grid:
@@ -184,25 +212,22 @@ def _workbook(content: bytes) -> Grid:
         raise
     except Exception as error:
         raise RuleError("bad_workbook", N_("this is no workbook that can be read")) from error
-    return Grid(_sheet_rows(values, entered), values.title)
+    return Grid(_as_listed(_sheet_rows(values, entered)), values.title)
 
 
 def _sheet_rows(values: "ReadOnlyWorksheet", entered: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:
     """Return the rows that are not blank; `entered` is the same sheet with its formulas, if there are any."""
-    width = last = 0
+    last = width = 0
     formulas = iter(entered.iter_rows(max_col=MOST_COLUMNS, values_only=True)) if entered is not values else None
     for row, shown in enumerate(values.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
         if formulas is not None:
             _refuse_uncalculated(row, shown, next(formulas, ()))
-        cells = [_text(value) for value in shown]
+        cells = [_text(value, row, at) for at, value in enumerate(shown)]
         if not any(map(str.strip, cells)):
             if row - last > MOST_BLANK:
                 return
             continue
-        last = row
-        width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
-        while len(cells) > width and not cells[-1].strip():
-            cells.pop()
+        last, width = row, width or len(cells)
         yield row, cells + [""] * (width - len(cells))
 
 
@@ -213,13 +238,18 @@ def _refuse_uncalculated(row: int, shown: Sequence[object], entered: Sequence[ob
             raise BadRow("bad_workbook", wrong, row)
 
 
-def _text(value: object) -> str:
-    """Return what a cell holds as it would stand in CSV."""
+def _text(value: object, row: int, at: int) -> str:
+    """Return what a cell holds as it would stand in CSV. Raises BadRow."""
     if value is None:
         return ""
+    if isinstance(value, date | time | timedelta):  # `3-4` was typed, and no program can tell which day that is
+        wrong = N_(
+            "column {column}: this became a date; format the cell as text and type it again", column=_letters(at)
+        )
+        raise BadRow("malformed", wrong, row)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return BLANK.sub(" ", str(value))
 
 
 def fold(text: str) -> str:
@@ -252,8 +282,16 @@ def columns(headings: Sequence[str]) -> list[str]:
 
 
 def without_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
+    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it.
+
+    So does what begins so after a comma, a semicolon or a tab: some programs begin another cell there.
+    """
+    inert = LATER_FORMULA.sub(r"\1'", text)
+    return f"'{inert}" if _begins_formula(text) else inert
+
+
+def _begins_formula(text: str) -> bool:
+    return text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
 
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
@@ -318,8 +356,8 @@ def as_workbook(text: str, title: str) -> bytes:
 
 
 def _plain(cell: str) -> str:
-    """Return a text of our CSV without the apostrophe that it needs there, and without what no workbook may hold."""
-    text = cell[1:] if cell.startswith("'") and without_formula(cell[1:]) == cell else cell
+    """Return a text of our CSV without the apostrophes that it needs there, and without what no workbook may hold."""
+    text = LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
     return NO_TEXT.sub("", text)
 
 

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, distribution
 from typing import Any, Final
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
 from broker.version import version_and_commit
@@ -95,7 +95,27 @@ def _children(path: str) -> list[str]:
     )
 
 
-class RoomGroup(click.Group):
+class ImportingGroup(click.Group):
+    """A group that imports a command when it is called, and none of them to complete their names."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the names of commands without their help: to import all of them takes seconds on a Pi."""
+        named = [CompletionItem(name) for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command. Where a shell asks, one whose part is not installed has nothing to complete."""
+        try:
+            return super().resolve_command(ctx, args)
+        except CommandError:
+            if not ctx.resilient_parsing:
+                raise
+            return None, None, args
+
+
+class RoomGroup(ImportingGroup):
     """A group whose commands are entry points, so that no room needs to import another for the command line."""
 
     def __init__(self, path: str, group: click.Group) -> None:
@@ -120,7 +140,7 @@ class RoomGroup(click.Group):
         return super().get_command(ctx, cmd_name) or load_command(f"{self._path}.{cmd_name}")
 
 
-class Homologue(click.Group):
+class Homologue(ImportingGroup):
     """The command: its sections in the help, names of before, and every error in one form."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's way
@@ -228,4 +248,6 @@ def completion(shell: str) -> None:
     """
     made = get_completion_class(shell)
     if made is not None:
-        click.echo(made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source())
+        program = made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source()
+        # The help of an option may have commas: click's program for fish would show what stands after the first.
+        click.echo(program.replace('string split "," $', 'string split --max 1 "," $'))

@@ -162,9 +162,10 @@ def read_csv(
         known = heading if optional is None else (*needed, *optional)
         if alone and len(heading) == 1 and heading[0] not in known:
             heading, lines = [alone], chain([(line, first)], lines)
-        strange = [name for name in heading if name not in known or heading.count(name) > 1]
-        if missing or strange:
-            raise RuleError("heading_wrong", _about(path.name, missing, strange))
+        strange = [name for name in heading if name not in known]
+        twice = sorted({name for name in heading if name in known and heading.count(name) > 1})
+        if missing or strange or twice:
+            raise RuleError("heading_wrong", _about(path.name, missing, strange, twice))
         rows = [_row(grid, row, fields, heading) for row, fields in islice(lines, MAX_CSV_LINES)]
         more = next(lines, None)
     except BadRow as bad:
@@ -194,7 +195,8 @@ def _row(grid: Grid, row: int, fields: list[str], heading: list[str]) -> CsvRow:
     return CsvRow(grid.place(row), cells, len(fields), places)
 
 
-def _about(name: str, missing: list[str], strange: list[str]) -> str:
+def _about(name: str, missing: list[str], strange: list[str], twice: list[str]) -> str:
     said = [f"there is no column {', '.join(missing)}"] * bool(missing)
     said += [f"nothing is known of {', '.join(repr(name[:20]) for name in strange[:10])}"] * bool(strange)
+    said += [f"two columns are called {', '.join(map(repr, twice))}"] * bool(twice)
     return f"{name}, line 1: {'; '.join(said)}"

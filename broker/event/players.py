@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from broker.coded_error import reason
 from broker.event.event import Event
 from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import PLAYERS
@@ -82,8 +83,8 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
     of = {column: row.cells.get(column, "").removeprefix("'") for column in COLUMNS}
     parts = [" ".join(of[column].split()) for column in PARTS]
-    name = of["name"] or " ".join(filter(None, parts))
-    if not name.strip():
+    name = " ".join(of["name"].split() or filter(None, parts))
+    if not name:
         raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.at("name")))
     try:
         said = {"id": of["id"] or made, "name": name}
@@ -91,10 +92,10 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
             raise RuleError(
-                "player_id_wrong", N_("line {line}: {problem}", line=row.at("id"), problem=str(error))
+                "player_id_wrong", N_("line {line}: {problem}", line=row.at("id"), problem=reason(error))
             ) from None
         raise RuleError(
-            "player_name_wrong", N_("line {line}: {problem}", line=row.at("name"), problem=str(error))
+            "player_name_wrong", N_("line {line}: {problem}", line=row.at("name"), problem=reason(error))
         ) from None
     if not player.name.isprintable():
         raise RuleError(

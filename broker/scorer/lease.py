@@ -30,7 +30,10 @@ from broker.store import Journal
 log = get_logger("homologue.scorer")
 
 ANSWER_S: Final = 3.0
-"""For so long an answer is waited for."""
+"""For so long an answer is waited for, once the broker has brought our own question back."""
+
+LONG_S: Final = 30.0
+"""The same where the broker is slow to bring it back, or tells of a standby that has taken our place since."""
 
 AGAIN_S: Final = 1.0
 """Between two questions, as the broker may lose one."""
@@ -105,6 +108,7 @@ class LeaseRequest:
         self._last: ScorerState | None = None
         self._since = 0.0
         self._asked_at = 0.0
+        self._came_back = False
 
     @property
     def lease(self) -> Lease:
@@ -119,7 +123,7 @@ class LeaseRequest:
 
     def again(self, now: float) -> None:
         """Ask again, of what was heard so far."""
-        self.outcome = "asking"
+        self.outcome, self._came_back = "asking", False
         self._since, self._asked_at = now, now - AGAIN_S
 
     def disconnected(self) -> None:
@@ -134,20 +138,35 @@ class LeaseRequest:
         self._asked_at = now
         return True
 
-    def heard(self, message: Message) -> None:
+    @property
+    def informed(self) -> bool:
+        """Whether the broker has said what it keeps of a scorer."""
+        return self._last is not None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether a standby has taken the place of the run before, alive or not: its store has what ours lacks."""
+        before, last = self._before, self._last
+        return bool(before and before.run and last and last.term >= before.term + TAKEOVER)
+
+    def heard(self, message: Message, now: float) -> None:
         """Take in what was said by a scorer, or by one that starts."""
         if isinstance(message, ScorerState) and message.run != self.run:
             self._last = message
-            if self.outcome == "asking" and message.answers == self.run:
+            stays = self._before is None or message.term >= self._before.term  # else it is the one that we replaced
+            if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
-            self._asked(message)
+            self._asked(message, now)
 
-    def _asked(self, question: ScorerAsked) -> None:
+    def _asked(self, question: ScorerAsked, now: float) -> None:
         """Hear our own question, before which the broker has said what it keeps, or that of another that starts too."""
         if question.run != self.run:
             self.outcome = "elsewhere" if question.run > self.run else self.outcome
-        elif self._nobody_else():
+            return
+        if not self._came_back:
+            self._came_back, self._since = True, now
+        if self._nobody_else():
             self.outcome = "taken"
 
     def _nobody_else(self) -> bool:
@@ -155,11 +174,12 @@ class LeaseRequest:
         if self._last is None:
             return self._dead_before
         known_dead = self._dead_before and self._before is not None and self._last.run == self._before.run
-        return self._last.lifecycle == "gone" or known_dead
+        return known_dead or (self._last.lifecycle == "gone" and not self.replaced)
 
     def look(self, now: float) -> Outcome:
         """Return how it stands."""
-        if self.outcome == "asking" and now - self._since >= ANSWER_S:
+        patience = ANSWER_S if self._came_back and not self.replaced else LONG_S
+        if self.outcome == "asking" and now - self._since >= patience:
             self.outcome = "taken"
         return self.outcome
 
@@ -201,7 +221,7 @@ class LeaseLink:
         if isinstance(item, Incoming):
             item.acknowledge()
             try:
-                self.request.heard(decode_on_topic(item.topic, item.payload)[1])
+                self.request.heard(decode_on_topic(item.topic, item.payload)[1], now)
             except Refused:  # of a scorer that we do not understand nothing is known
                 return
         elif item.up:

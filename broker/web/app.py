@@ -23,7 +23,7 @@ from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
 from broker.web.auth import Access, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
-from broker.web.errors import DeskError, PageUnknown
+from broker.web.errors import DeskError, DeskFailed, MethodRefused, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
@@ -103,6 +103,8 @@ def create_app(
         ],
         exception_handlers={
             404: not_found,
+            405: method_refused,
+            Exception: failed,
             DeskError: error_response,
             PeopleError: error_response,
             RuleError: error_response,
@@ -183,7 +185,7 @@ def _result_routes(
     yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
-    yield from DisplayPage(feeds.public, access, sheets).routes()
+    yield from DisplayPage(feeds.public, access, sheets, lambda: carriers.at(feeds.room.current)).routes()
     yield from SeatingPage(sheets).routes(access, live)
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
@@ -274,3 +276,17 @@ def error_response(request: Request, error: Exception) -> Response:
 def not_found(request: Request, _error: Exception) -> Response:
     """Answer a request for a page that there is not."""
     return error_response(request, PageUnknown("there is no such page"))
+
+
+def method_refused(request: Request, error: Exception) -> Response:
+    """Answer a request that asks an address for what it does not do; the header `Allow` says what it does."""
+    answer = error_response(request, MethodRefused(f"{request.method} is not allowed here"))
+    answer.headers.update(getattr(error, "headers", None) or {})
+    return answer
+
+
+def failed(request: Request, _error: Exception) -> Response:
+    """Answer a request at which the desk's program has failed, outside of all middleware; the server logs where."""
+    answer = error_response(request, DeskFailed("the desk's program failed; its log says where"))
+    answer.headers.update(SECURITY_HEADERS)
+    return answer

@@ -48,6 +48,14 @@ class PageUnknown(DeskError, LookupError, code="page_unknown", status=404):
     """There is no page at this address."""
 
 
+class MethodRefused(DeskError, ValueError, code="method_refused", status=405):
+    """What is at this address may be read but not sent to, or the other way round."""
+
+
+class DeskFailed(DeskError, RuntimeError, code="desk_failed", status=500):
+    """A fault of the desk's program, which its log tells."""
+
+
 class TooManyMisses(DeskError, PermissionError, code="too_many_misses", status=429):
     """Somebody at this address has asked for too many receipts that do not exist."""
 

@@ -60,6 +60,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "not_allowed": N_("Your role does not have access to this."),
     "login_needed": N_("Please log in first."),
     "page_unknown": N_("Page not found."),
+    "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
+    "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
     "form_foreign": N_("This form has expired. Reload the page and try again."),
     "form_malformed": N_("The form could not be read. Reload the page and try again."),
     "form_too_large": N_("This is too much for one form. Send less at a time."),
@@ -206,6 +208,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "confirm that this is intended.{detail}"
     ),
     "deal_not_compared": N_("These deals are played at only one table, so nothing is compared.{detail}"),
+    "standings_late": N_(
+        "Players see no standings before the last round. With more carriers of each deal, deals are over "
+        "earlier.{detail}"
+    ),
     "deal_at_few_tables": N_("These deals are not played at every table, so fewer results are compared.{detail}"),
     "no_players": N_("The list has a header line but no players: nothing was changed.{detail}"),
     "name_missing": N_("A line of the list has no name.{detail}"),

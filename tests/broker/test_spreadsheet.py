@@ -2,6 +2,8 @@ import base64
 import csv
 import io
 import zipfile
+from datetime import date, datetime
+from datetime import time as clock
 from decimal import Decimal
 from pathlib import Path
 
@@ -59,6 +61,57 @@ def test_what_only_windows_writes_is_read() -> None:
 def test_a_chinese_list_of_excel_is_read() -> None:
     rows = [["姓名", "国家"], ["李伟", "CHN"]]
     assert cells(text(",", rows).encode("gb18030")) == rows
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_line_that_tells_excel_the_separator_is_no_heading(separator: str) -> None:
+    grid = read_grid(f"sep={separator}\r\n{text(separator)}".encode("utf-8-sig"))
+    assert [*grid.rows] == [*enumerate(ROWS, 2)]
+
+
+def test_a_comma_in_quotes_is_no_separator() -> None:
+    assert cells(b'"Nom, usuel, ou autre";Pays\r\n"Roy, Anne";FRA\r\n') == [
+        ["Nom, usuel, ou autre", "Pays"],
+        ["Roy, Anne", "FRA"],
+    ]
+
+
+def test_columns_that_were_deleted_are_not_there() -> None:
+    assert cells(b"name;country;;\r\nAnne;FRA;;\r\n;;;\r\nBo;;;\r\n") == [
+        ["name", "country"],
+        ["Anne", "FRA"],
+        ["Bo", ""],
+    ]
+    assert cells(b"name;country;;\r\nAnne;FRA;;x\r\n")[1] == ["Anne", "FRA", "", "x"]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u3000", "  ", "\n"])
+def test_any_blank_in_a_name_is_one_space(blank: str, tmp_path: Path) -> None:
+    written = {
+        "players.csv": f'name\n"Anne{blank}Roy{blank}"\n'.encode(),
+        "players.xlsx": workbook([[f"Anne{blank}Roy"]]),
+    }
+    for name, content in written.items():
+        (tmp_path / name).write_bytes(content)
+    assert [read_players(tmp_path / name)[0].player.name for name in written] == ["Anne Roy"] * 2
+
+
+@pytest.mark.parametrize("value", [date(2026, 4, 3), datetime(2026, 4, 3, 1, 2), clock(1, 2), "#N/A", "#REF!"])  # noqa: DTZ001 - a cell has no zone
+def test_a_date_that_was_none_and_an_error_of_the_spreadsheet_are_refused_by_their_place(value: object) -> None:
+    with pytest.raises(BadRow, match=r"^column B: ") as refused:
+        cells(workbook([["name", "team"], ["Anne", value]]))
+    assert (refused.value.code, refused.value.row) == ("malformed", 2)
+
+
+def test_an_error_of_the_spreadsheet_is_refused_in_csv_too() -> None:
+    with pytest.raises(BadRow, match=r"^column A: #NAME\?"):
+        cells(b"name\n#NAME?\n")
+
+
+def test_two_columns_of_one_name_are_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "players.csv").write_text("name,Name,shoe\nAnne,Bo,38\n")
+    with pytest.raises(RuleError, match=r"line 1: nothing is known of 'shoe'; two columns are called 'name'$"):
+        read_players(tmp_path / "players.csv")
 
 
 def test_headings_are_understood_in_three_languages() -> None:
@@ -139,6 +192,18 @@ def test_for_excel_a_decimal_has_a_comma_and_no_text_is_a_formula() -> None:
     rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=";"))[1:]
     assert [imp for _, imp in rows] == ["-8,6"] * len(NAMES)
     assert [name for name, _ in rows if name[0] in "=+-@"] == []
+
+
+@pytest.mark.parametrize("mark", ["=", "+", "-", "@", "＝"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "; "])
+def test_no_other_separator_makes_a_formula_of_a_part_of_a_text(separator: str, mark: str) -> None:
+    name = f"Anne{separator}{mark}1+1{separator}x"
+    for made in (csv_text(["name", "club"], [(name, "")]).encode(), for_excel(csv_text(["name"], [(name,)]))):
+        for read_with in ",;\t":
+            rows = csv.reader(io.StringIO(made.decode("utf-8-sig"), newline=""), delimiter=read_with)
+            assert [cell for row in rows for cell in row if cell.strip().startswith(mark)] == []
+    again = as_workbook(csv_text(["name"], [(name,)]), "cup")
+    assert openpyxl.load_workbook(io.BytesIO(again)).worksheets[0]["A2"].value == name
 
 
 def test_a_workbook_of_ours_has_numbers_as_numbers_and_names_as_they_are(tmp_path: Path) -> None:

@@ -7,7 +7,18 @@ import pytest
 
 from broker.errors import ScorerReplaced
 from broker.protocol import ScorerAsked, ScorerState, encode, topics
-from broker.scorer.lease import AGAIN_S, ANSWER_S, Lease, LeaseRequest, keep_lease, kept_lease, new_lease, place_of
+from broker.scorer.lease import (
+    AGAIN_S,
+    ANSWER_S,
+    LONG_S,
+    TAKEOVER,
+    Lease,
+    LeaseRequest,
+    keep_lease,
+    kept_lease,
+    new_lease,
+    place_of,
+)
 from tests.broker.scorer.hall import Hall, open_journal
 from tests.broker.scorer.small import NAME
 
@@ -31,8 +42,8 @@ def begun(before: Lease | None = BEFORE, place: str = HERE, *kept: ScorerState, 
     request.connected(100.0)
     assert request.may_ask(100.0)
     for one in kept:
-        request.heard(one)
-    request.heard(asked(request.run))
+        request.heard(one, 100.0)
+    request.heard(asked(request.run), 100.0)
     return request
 
 
@@ -47,7 +58,7 @@ def test_the_first_start_of_all_does_not_wait() -> None:
 def test_a_copy_is_refused_while_the_first_one_answers() -> None:
     request = begun(BEFORE, "another machine", state())
     assert request.look(100.0) == "asking"
-    request.heard(state(answers=request.run))
+    request.heard(state(answers=request.run), 100.1)
     assert request.look(100.1) == "elsewhere"
 
 
@@ -69,8 +80,40 @@ def test_a_copy_of_which_the_broker_knows_nothing_asks_all_the_same() -> None:
 def test_where_another_has_taken_over_the_same_store_on_the_same_machine_does_not_prove_that_nobody_is_there() -> None:
     request = begun(BEFORE, HERE, state("run-of-a-copy", 8))
     assert request.look(100.0) == "asking"
-    request.heard(state("run-of-a-copy", 8, answers=request.run))
+    request.heard(state("run-of-a-copy", 8, answers=request.run), 100.0)
     assert request.look(100.0) == "elsewhere"
+
+
+@pytest.mark.parametrize("lifecycle", ["active", "gone"])
+def test_who_was_replaced_by_a_standby_waits_long_for_its_answer_as_its_store_has_more(lifecycle: str) -> None:
+    request = begun(BEFORE, HERE, state("run-of-the-standby", BEFORE.term + TAKEOVER, lifecycle=lifecycle))
+    assert [request.look(100.0 + after) for after in (ANSWER_S, LONG_S - 0.1)] == ["asking", "asking"]
+    request.heard(state("run-of-the-standby", BEFORE.term + TAKEOVER, answers=request.run), 100.0 + LONG_S)
+    assert request.look(100.0 + LONG_S) == "elsewhere"
+
+
+def test_who_was_replaced_by_a_standby_that_never_answers_goes_on_in_the_end() -> None:
+    request = begun(BEFORE, HERE, state("run-of-the-standby", BEFORE.term + TAKEOVER))
+    assert request.look(100.0 + LONG_S) == "taken"
+
+
+def test_a_standby_that_asks_for_another_has_no_place_that_could_have_been_taken() -> None:
+    assert begun(Lease(""), "", state("run-of-the-first", 1 + TAKEOVER)).look(100.0 + ANSWER_S) == "taken"
+
+
+def test_who_took_over_does_not_give_way_to_the_one_it_replaced_that_was_started_again_meanwhile() -> None:
+    request = begun(Lease("run-of-the-standby", BEFORE.term + TAKEOVER), "its machine", state(), alone=True)
+    request.heard(state("run-that-came-back", BEFORE.term + 1, answers=request.run), 100.1)
+    assert [request.look(100.0 + after) for after in (0.2, ANSWER_S)] == ["asking", "taken"]
+    assert Lease("run-that-came-back", BEFORE.term + 1).yields_to(state(request.run, request.lease.term))
+
+
+def test_the_time_for_an_answer_begins_when_the_broker_has_brought_the_question() -> None:
+    request = LeaseRequest(BEFORE, "another machine")
+    request.connected(100.0)
+    assert request.look(100.0 + 3 * ANSWER_S) == "asking"
+    request.heard(asked(request.run), 110.0)
+    assert [request.look(110.0 + after) for after in (ANSWER_S - 0.1, ANSWER_S)] == ["asking", "taken"]
 
 
 def test_a_place_that_is_not_known_proves_nothing() -> None:
@@ -91,18 +134,18 @@ def test_of_two_that_ask_at_once_one_gives_way() -> None:
     for request in (one, two):
         request.connected(100.0)
     for request in (one, two):
-        request.heard(asked(one.run))
-        request.heard(asked(two.run))
+        request.heard(asked(one.run), 100.0)
+        request.heard(asked(two.run), 100.0)
     assert {one.look(100.0), two.look(100.0)} == {"asking", "elsewhere"}
 
 
 def test_who_stands_by_takes_over_when_the_last_will_comes() -> None:
     request = begun(BEFORE, "another machine", state())
-    request.heard(state(answers=request.run))
+    request.heard(state(answers=request.run), 100.1)
     assert request.look(100.1) == "elsewhere"
-    request.heard(state(lifecycle="gone"))
+    request.heard(state(lifecycle="gone"), 101.0)
     request.again(101.0)
-    request.heard(asked(request.run))
+    request.heard(asked(request.run), 101.0)
     assert request.look(101.0) == "taken"
 
 

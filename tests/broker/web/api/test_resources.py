@@ -16,6 +16,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.web.api.openapi import openapi_document, openapi_text
 from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES
+from broker.web.app import CONTENT_SECURITY_POLICY
 from broker.web.auth import MOST_MISSES
 from broker.web.server import DeskServer
 from broker.web.services import Services
@@ -24,6 +25,7 @@ from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.team_event import said, team_event
 from tests.broker.web import sample
 
+DOCUMENT: Final = openapi_document()
 FILE: Final = Path(__file__).parents[4] / "docs" / "openapi.json"
 BY: Final = Actor("test")
 ROLES: Final = ("public", "arbiter", "monitor")
@@ -73,7 +75,7 @@ def filled(path: str) -> str:
 
 def errors_of(answer: httpx.Response, schema: dict[str, Any]) -> list[str]:
     """Return what is wrong with an answer by the document's schema, in which every property has its own name."""
-    whole = {**schema, "components": openapi_document()["components"]}
+    whole = {**schema, "components": DOCUMENT["components"]}
     return [one.message for one in Draft202012Validator(whole).iter_errors(answer.json())]
 
 
@@ -87,10 +89,9 @@ def test_the_document_is_printed_as_it_is_kept() -> None:
 
 
 def test_every_resource_answers_as_its_document_says(desk: DeskServer, tokens: dict[str, str]) -> None:
-    document = openapi_document()
     found = {}
     for one in RESOURCES:
-        responses = document["paths"][one.path.replace(":int", "")]["get"]["responses"]
+        responses = DOCUMENT["paths"][one.path.replace(":int", "")]["get"]["responses"]
         for role in ROLES:
             answer = get(desk, filled(one.path), tokens[role])
             schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
@@ -131,7 +132,17 @@ def test_a_token_opens_no_page_and_does_nothing(desk: DeskServer, tokens: dict[s
     codes = [get(desk, path, tokens["arbiter"]).status_code for path in ("/", "/view.json", "/grid", "/people")]
     assert codes == [401] * 4
     sent = httpx.post(f"{desk.url}api/v1/event", headers={"Authorization": f"Bearer {tokens['arbiter']}"})
-    assert sent.status_code == 405
+    refused = sent.status_code, sent.json()["error"]["code"], set(sent.headers["allow"].split(", "))
+    assert refused == (405, "method_refused", {"GET", "HEAD"})
+
+
+def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, tokens: dict[str, str]) -> None:
+    there = [EventState(team_event()).snapshot()]
+    with DeskServer(sample.feed(), port=0, auth=auth, services=Services(lambda: there[0])) as desk:
+        there.clear()
+        answer = get(desk, f"{PREFIX}/event", tokens["public"])
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "desk_failed")
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
 def test_a_revoked_token_opens_nothing_from_the_next_request_on(desk: DeskServer, auth: Authentication) -> None:

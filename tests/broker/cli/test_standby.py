@@ -1,0 +1,110 @@
+"""A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from broker.cli.standby import StandbyPlace, was_replaced
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.protocol import ScorerAsked, ScorerState, decode_on_topic, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.scorer import lease
+from broker.scorer.lease import TAKEOVER, Lease, keep_lease
+from broker.scorer.standby import Peer
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import NAME
+from tests.patience import PATIENCE_S
+
+OURS = Lease("run-before", 7)
+
+GONE = Peer("active", "http://127.0.0.1:1", "127.0.0.1:1", "")
+"""The other machine, whose desk does not answer."""
+
+PLACE = StandbyPlace("", 1883, 8136)
+
+
+class Other:
+    """The other machine's scorer, which is slow: it answers the twentieth question, or none."""
+
+    def __init__(self, address: Address, term: int, *, answers: bool, kept: bool = True) -> None:
+        """`kept`: whether the broker tells of it at once."""
+        self._term, self._answers, self._heard = term, answers, 0
+        self._up = Event()
+        self.link = Link(address, passing_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, kept=False)
+        self.link.start()
+        assert self._up.wait(PATIENCE_S)
+        if kept:
+            self._say(None)
+        assert self.link.flush(PATIENCE_S)
+
+    def _say(self, answers: str | None) -> None:
+        state = ScorerState(
+            id=f"state-{self._heard:04}",
+            event=NAME,
+            seq=0,
+            run="run-of-the-other",
+            term=self._term,
+            store="store-0001",
+            lifecycle="active",
+            version="0.1.0",
+            answers=answers,
+        )
+        self.link.publish(topics.SCORER.at(NAME), encode(state), retain=topics.SCORER.retain)
+
+    def _hear(self, item: Incoming | LinkChanged) -> None:
+        if isinstance(item, Incoming):
+            item.acknowledge()
+            self._heard += 1
+            question = decode_on_topic(item.topic, item.payload)[1]
+            if isinstance(question, ScorerAsked) and self._answers and self._heard == 20:
+                self._say(question.run)
+        elif item.up:
+            self._up.set()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = event_folder(tmp_path / "cup", [])
+    with closing(SqliteJournal(made / STORE, NAME)) as journal:
+        keep_lease(journal, OURS)
+    return made
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[Address]:
+    passwords = Credentials.create(1)
+    with make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=1) as made:
+        yield Address(made.host, made.port, "scorer", passwords.password("scorer"))
+
+
+@pytest.mark.parametrize(
+    ("term", "answers", "replaced"),
+    [(OURS.term + TAKEOVER, True, True), (OURS.term + TAKEOVER, False, False), (OURS.term + 1, False, False)],
+)
+def test_who_was_replaced_follows_the_other_machine_however_slowly_that_answers(
+    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch, *, term: int, answers: bool, replaced: bool
+) -> None:
+    monkeypatch.setattr(lease, "ANSWER_S", 0.5)  # the broker tells of the other one before
+    monkeypatch.setattr(lease, "AGAIN_S", 0.05)
+    monkeypatch.setattr(lease, "LONG_S", PATIENCE_S if replaced else 0.5)
+    other = Other(address, term, answers=answers)
+    found = was_replaced(folder, GONE, PLACE, address, shared=True)
+    other.link.stop()
+    assert found is replaced
+
+
+def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
+    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "ANSWER_S", 0.2)
+    monkeypatch.setattr(lease, "AGAIN_S", 0.05)
+    other = Other(address, OURS.term + TAKEOVER, answers=True, kept=False)
+    found = was_replaced(folder, GONE, PLACE, address, shared=True)
+    other.link.stop()
+    assert found
