@@ -113,7 +113,7 @@ def watched() -> bool:
 
 
 class AskedOption(click.Option):
-    """An option with a `prompt`. Where nobody answers, the error names the option."""
+    """An option with a `prompt`. Where nobody answers it has its default; without one, the error names the option."""
 
     def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
         """Ask for the value. Raises MissingOption."""
@@ -123,6 +123,8 @@ class AskedOption(click.Option):
             if not isinstance(aborted.__context__, EOFError):  # somebody has pressed Ctrl-C
                 raise
             click.echo(err=True)  # the question stands on this line
+            if isinstance(default := self.get_default(ctx), str):  # click has an object of its own for none
+                return default
             missing = CommandError("option_missing", f"{self.opts[0]} is missing, and nobody answers")
             raise MissingOption(problems_of(missing), as_json=wants_json()) from None
 

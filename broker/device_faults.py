@@ -85,6 +85,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "self_test_failed": N_("found a problem"),
     "self_test_skipped": N_("skipped"),
     "pin_guessed": N_("wrong PINs entered"),
+    "journal_newer": N_("a newer version of the program was left: the play under way begins again"),
     "fact_unexpected": N_("the last report does not fit the play so far: an arbiter has to check it"),
     "unknown_keyboard": N_("does not belong to this table; nothing that it types counts"),
 }

@@ -35,6 +35,10 @@ class JournalBroken(KioskError, OSError, code="journal_broken"):
     """The journal is of another event or table, or cannot be read."""
 
 
+class JournalNewer(JournalBroken, code="journal_newer"):
+    """A newer program has written what this one cannot play on from: the play under way begins again."""
+
+
 class NotPaired(KioskError, LookupError, code="not_paired"):
     """The configuration says that this device is paired at the desk, and it has not been yet."""
 

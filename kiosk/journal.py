@@ -13,19 +13,62 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.coded_error import reason
-from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Result, Taken, decode_fact, encode
+from broker.protocol import (
+    UNREADABLE,
+    Assignment,
+    Fact,
+    KeptRecord,
+    LogMessage,
+    Receipt,
+    Refused,
+    Result,
+    Taken,
+    decode_fact,
+    encode,
+)
 from broker.protocol.signing import fact_hash, kept_form
-from kiosk.errors import JournalBroken, JournalFull
-from kiosk.journal_file import JournalFile
-from kiosk.table import Event, Restarted
+from kiosk.errors import JournalBroken, JournalFull, JournalNewer
+from kiosk.journal_file import HAPPENED, JournalFile
+from kiosk.table import Assigned, Event, Restarted
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
+
+KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
+
+
+class _NewerEvent(Struct, frozen=True):
+    """What every program reads of an event, be it that only a newer one knows its kind."""
+
+    type: str
+    optional: bool = False
+
+
+_NEWER_EVENTS: Final = msgspec.json.Decoder(_NewerEvent)
+
+
+class _PlayTold(Struct, frozen=True):
+    """What every program reads of a fact: which play it is of."""
+
+    type: str
+    round: int
+    deal: int
+
+
+class _FactTold(Struct, frozen=True):
+    fact: _PlayTold
+    before: str | None = None
+
+
+_FACTS_TOLD: Final = msgspec.json.Decoder(_FactTold)
+
+RESULT: Final = str(Result.__struct_config__.tag)
 
 MOST_RECORDS: Final = 1000
 """That a table keeps for its scorer."""
@@ -90,12 +133,36 @@ class TableJournal(JournalFile):
             self._beside = before
 
     def events(self) -> Iterator[Event]:
-        """Return all accepted events, oldest first. Raises JournalBroken."""
+        """Return all accepted events that this program knows, oldest first. Raises JournalBroken, JournalNewer."""
         try:
             for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
-                yield _EVENTS.decode(event)
+                try:
+                    yield _EVENTS.decode(event)
+                except msgspec.ValidationError as error:
+                    newer = _NEWER_EVENTS.decode(event)
+                    if newer.type in KINDS or not newer.optional:
+                        raise JournalNewer(f"an event of the kind {newer.type} is not known here: {error}") from None
         except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise JournalBroken(f"an event cannot be read: {reason(error)}") from None
+
+    def last_plan(self) -> Assignment | None:
+        """Return the plan that was taken last, as far as this program can read it."""
+        for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number DESC"):
+            with suppress(*UNREADABLE):
+                if isinstance(taken := _EVENTS.decode(event), Assigned):
+                    return taken.assignment
+        return None
+
+    def set_events_aside(self) -> None:
+        """Keep all events under another name, and go on without any. Facts stay as they are. Raises JournalFull."""
+        self._write(self._set_events_aside)
+
+    def _set_events_aside(self) -> None:
+        (before,) = self._store.execute("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'happened_*'").fetchone()
+        self._store.execute(f"ALTER TABLE happened RENAME TO happened_{before + 1}")
+        self._store.execute(HAPPENED)
+        for draft in ("draft", "panel", "bench"):
+            self._keep(draft, "")
 
     @property
     def last_wall(self) -> int | None:
@@ -231,17 +298,16 @@ class TableJournal(JournalFile):
     def results(self) -> frozenset[tuple[int, int]]:
         """Return round and deal of the results that were accepted here and that the scorer has, or is to have."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
-        facts = [decode_fact(body).fact for (body,) in rows]
-        return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
+        facts = [_FACTS_TOLD.decode(body).fact for (body,) in rows]
+        return frozenset((fact.round, fact.deal) for fact in facts if fact.type == RESULT)
 
     def result(self, round_: int, deal: int) -> LogMessage | None:
         """Return the last result of a play, whatever the scorer has said of it; None: there is none."""
         rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
         for (body,) in rows:
-            message = decode_fact(body)
-            fact = message.fact
-            if isinstance(fact, Result) and (fact.round, fact.deal) == (round_, deal):
-                return message
+            if _FACTS_TOLD.decode(body).fact == _PlayTold(RESULT, round_, deal):
+                with suppress(Refused):  # a newer program's may say what this one cannot read
+                    return decode_fact(body)
         return None
 
     def settle(self, receipt: Receipt) -> bool:
@@ -285,7 +351,7 @@ class TableJournal(JournalFile):
         for seq, body in rows:
             if due is None or seq != shared - 1 or fact_hash(body) != due:
                 break
-            shared, due = seq, decode_fact(body).before
+            shared, due = seq, _FACTS_TOLD.decode(body).before
         return shared
 
     def _reopen(self, receipt: Receipt) -> None:

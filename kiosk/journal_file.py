@@ -29,12 +29,16 @@ log = get_logger("homologue.kiosk")
 
 VERSION: Final = "4"
 
-SCHEMA: Final = """
+HAPPENED: Final = """
 CREATE TABLE IF NOT EXISTS happened (
     number INTEGER PRIMARY KEY,
     wall   INTEGER NOT NULL,
     event  BLOB    NOT NULL
 ) STRICT;
+"""
+
+SCHEMA: Final = f"""
+{HAPPENED}
 CREATE TABLE IF NOT EXISTS outbox (
     seq   INTEGER PRIMARY KEY,
     id    TEXT NOT NULL UNIQUE,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from broker.protocol import LogMessage
-from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull
+from kiosk.errors import CardRefuses, DiskLow, JournalFull, JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.metrics import WriteTimes
 from kiosk.table import (
@@ -43,7 +43,7 @@ class JournaledTable:
     """One table. `wall` gives ms since 1970, for the record only."""
 
     def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
-        """Raise JournalBroken."""
+        """Raise JournalBroken, JournalNewer."""
         self.journal, self._wall, self.writes = journal, wall, WriteTimes()
         self.state, self.sequence = Table(), SequenceWatch()
         try:
@@ -51,7 +51,7 @@ class JournaledTable:
                 self.state, facts = handle(self.state, event)
                 self.sequence.take(self.state, facts)
         except NotNow as refusal:
-            raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
+            raise JournalNewer(f"it holds what the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
         """Tell the table that the program has started again, where there is a table to tell."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from broker.logs import get_logger
-from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
+from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, Result, ScorerState, Served
 from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.protocol.play_sequence import fact_kind
 from firmware.hardware.inventory import HardwareTrouble
@@ -25,7 +25,7 @@ from kiosk.camera.observations import (
 )
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
-from kiosk.errors import FactUnexpected, JournalFull
+from kiosk.errors import FactUnexpected, JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.journaled_table import HeldEvents, JournaledTable
@@ -43,10 +43,11 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
-from kiosk.server import Brokers, ServerLink
+from kiosk.server import Brokers, ServerLink, first_unplayed
 from kiosk.status import CameraStatus, TableStatus, time_of_day
 from kiosk.table import (
     ArbiterLeft,
+    Assigned,
     ClaimWindowElapsed,
     Event,
     NotNow,
@@ -93,8 +94,9 @@ class TableProgram:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
         config, self._clock, self._event_key = settings.config, clock, settings.config.event_key
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._table, self._held = JournaledTable(journal, wall_clock_ms), HeldEvents(journal, clock())
         last = journal.last_wall
+        self._table, self._begun_again = self._open_table(journal)
+        self._held = HeldEvents(journal, clock())
         self._table.restarted(clock())
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
@@ -120,6 +122,23 @@ class TableProgram:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
         self._tell_unexpected()
         self._follow()
+
+    def _open_table(self, journal: TableJournal) -> tuple[JournaledTable, bool]:
+        """Return the table that a journal remembers, and whether its play begins again.
+
+        What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
+        """
+        try:
+            return JournaledTable(journal, wall_clock_ms), False
+        except JournalNewer as newer:
+            log.warning(JournalNewer.code, why=str(newer))
+        plan = journal.last_plan()
+        journal.set_events_aside()
+        table = JournaledTable(journal, wall_clock_ms)
+        if plan is not None and plan.session is None:  # where a session stands its scorer says
+            first = first_unplayed(plan, journal.results())
+            table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
+        return table, True
 
     def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
         """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
@@ -243,6 +262,7 @@ class TableProgram:
         self._restoring.follow(self.state)
         self._server.facts.send(facts, self._clock())
         self._keeping.sent(facts)
+        self._begun_again &= not any(isinstance(one.fact, Result) for one in facts)
         self._tell_unexpected()
         return None
 
@@ -253,7 +273,8 @@ class TableProgram:
             fact, kind = found.fact, fact_kind(found.fact)
             log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
         self._unexpected = found
-        self._health.say("facts", FactUnexpected.code if found else None)
+        again = JournalNewer.code if self._begun_again else None
+        self._health.say("facts", FactUnexpected.code if found else again)
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""

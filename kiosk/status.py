@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from broker.protocol import receipt_code, receipt_link
+from broker.protocol import LogMessage, receipt_code, receipt_link
 from broker.version import program_version
 from kiosk.config import Config
 from kiosk.journal import TableJournal
@@ -19,8 +19,8 @@ class Receipts:
 
     def __init__(self, journal: TableJournal) -> None:
         self._journal = journal
-        self._made: tuple[tuple[int, int, int], str | None] | None = None
-        """Of which play, after how many facts; and its code."""
+        self._made: tuple[tuple[int, int, int], LogMessage | None, str | None] | None = None
+        """Of which play, after how many facts; and its result with the code."""
         self._anchor: tuple[tuple[int, int], str] | None = None
         """Of which play, the first that covers it: later ones would change the QR code while it is scanned."""
 
@@ -32,8 +32,13 @@ class Receipts:
         asked = play.round, play.deal, self._journal.last_seq
         if self._made is None or self._made[0] != asked:
             result = self._journal.result(play.round, play.deal)
-            self._made = asked, receipt_code(result) if result else None
-        return self._made[1]
+            self._made = asked, result, receipt_code(result) if result else None
+        return self._made[2]
+
+    def at_centre(self, facts: Uplink) -> bool | None:
+        """Return whether the centre has the result whose code was given last; None: there is nothing to be said."""
+        result = self._made[1] if self._made else None
+        return facts.at_centre(result.seq) if result else None
 
     def anchor(self, state: Table, facts: Uplink) -> str:
         """Return the anchor of what the scorer has stored, the recorded play too; empty until it has."""
@@ -103,4 +108,5 @@ class TableStatus:
         code, plan = self._receipts.code(state), state.assignment
         anchor = self._receipts.anchor(state, facts) if code else ""
         link = receipt_link(plan.public_address, code, anchor) if code and plan else ""
-        return with_receipt(view, code, link, anchor)
+        at_centre = self._receipts.at_centre(facts) if code else None
+        return with_receipt(view, code, link, anchor, at_centre=at_centre)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from broker.protocol import (
     ArbiterPin,
+    AtCentre,
     CountRequest,
     Kept,
     KeptBack,
@@ -111,6 +112,8 @@ class Uplink:
         """Facts that the scorer did not take: number and code."""
         self.anchor = ""
         """That of the last receipt: it proves later what the scorer had stored then."""
+        self._centre: AtCentre | None = None
+        """What the centre has of the facts, as the last receipt says."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts; behind a long day offline they wait for their turn."""
@@ -167,7 +170,7 @@ class Uplink:
         """Take a receipt in."""
         self._scorer_time = receipt.at
         before, anew = self.unsent, False
-        self.anchor = receipt.anchor or ""
+        self.anchor, self._centre = receipt.anchor or "", receipt.centre
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
         self._count()
@@ -176,6 +179,13 @@ class Uplink:
         elif self.unsent < before:
             self._sent_at = now
         self._answered |= anew or self.unsent != before
+
+    def at_centre(self, seq: int) -> bool | None:
+        """Return whether the centre has a fact, too; None: there is no centre, or not even the scorer has it."""
+        centre = self._centre
+        if centre is None or self.unsent or any(seq == one for one, _ in self.refused):
+            return None
+        return seq <= centre.upto and seq not in centre.lacks
 
     def keep(self, message: Kept) -> None:
         """Keep what the scorer gives us to keep, and give back what it lacks."""

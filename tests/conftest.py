@@ -5,10 +5,14 @@ import gc
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 
+import httpx._transports.default as transports
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from playwright.sync_api import Browser, expect
 
 from tests.chromium import chromium
@@ -16,13 +20,24 @@ from tests.demo_event import MakeEvent, maker
 
 settings.register_profile(
     "default",
-    max_examples=15,
+    max_examples=10,
     derandomize=True,
     deadline=None,  # a busy machine is no failure
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# Hypothesis also tries constants that it reads from the source of every module imported by then: other examples in each
+# worker, after two seconds of parsing.
+providers._get_local_constants = Constants
+
+# Each client reads the authorities of the world, which takes 30 ms.
+transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]  # not exported
+
+# OpenCV's threads look for work in a loop before they sleep: beside other workers that took more than a quarter of
+# the time of tests of pictures. It reads this when it is loaded.
+os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 
 SLOW_TIMEOUT_S = 1500
 
@@ -73,10 +88,18 @@ def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
     return maker(tmp_path_factory.mktemp("demo"))
 
 
-# One for all tests of a worker, each with a context of its own. Its driver keeps an event loop running in the main
-# thread, in which no other may run: see `tests/event_loop.py`.
+# One for all tests of a worker. Its driver keeps an event loop running in the main thread, in which no other may run:
+# see `tests/event_loop.py`.
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def running_browser() -> Iterator[Browser]:
     expect.set_options(timeout=60_000)
     with chromium() as running:
         yield running
+
+
+@pytest.fixture
+def browser(running_browser: Browser) -> Iterator[Browser]:
+    """Close afterwards what a test has opened: a page that is left looks for its desk until the worker ends."""
+    yield running_browser
+    for context in running_browser.contexts:
+        context.close()

@@ -165,6 +165,9 @@ Quads = NDArray[np.float64]  # shape (n, 4, 2)
 CLOSEUP_SIDE = 48  # pixels of a cut-out
 CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
+_TO_CLOSEUP = cv2.getPerspectiveTransform(
+    (CLOSEUP_REACH * CLOSEUP_SQUARE).astype(np.float32), (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32)
+)
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
 _WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
 _BATCH = 64  # cut-outs: they bound the memory
@@ -181,9 +184,7 @@ class RefinedTiles:
 
 def cut_square(picture: Picture, quad: Quad) -> Picture:
     """Cut out a quad and what is about it as a square of SIDE pixels."""
-    window = CLOSEUP_REACH * CLOSEUP_SQUARE
-    way = cv2.getPerspectiveTransform(window.astype(np.float32), (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32))
-    chain = way @ np.linalg.inv(square_to_pixels(quad))
+    chain = _TO_CLOSEUP @ np.linalg.inv(square_to_pixels(quad))
     return np.asarray(
         cv2.warpPerspective(picture, chain, (CLOSEUP_SIDE, CLOSEUP_SIDE), borderMode=cv2.BORDER_REPLICATE),
         dtype=np.uint8,

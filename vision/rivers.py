@@ -2,7 +2,7 @@
 
 A river has rows of six, the first one farthest from its player; where a tile was claimed there may be a gap. Its tiles
 stand, so the way in which most are longer tells how the rows run, however the camera is turned. Which of the two ends
-is the first, the rows tell: only the last one is shorter.
+is the first, the rows tell: only the last one is shorter. Where it is full, the first row is the upper one.
 """
 
 from collections.abc import Sequence
@@ -72,14 +72,14 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     tiles, back, cloth = _backs(picture, reads)
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
     angle = np.pi / 2 - _long_axis(quads)
-    found, problem = list[RiverRead](), RiverUnclearError("the river has no rows")
+    found, problems = list[RiverRead](), list[RiverUnclearError]()
     for half_turn in (0.0, np.pi):
         try:
             found.append(_in_order(picture, tiles, quads, (back, cloth), angle + half_turn))
         except RiverUnclearError as error:
-            problem = error
+            problems.append(error)
     if not found:
-        raise problem
+        raise problems[0]  # as the picture stands
     return min(found, key=lambda river: river.called)
 
 

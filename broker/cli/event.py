@@ -66,7 +66,7 @@ from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import MOVEMENT, deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.people.webhooks import is_loopback
-from broker.protocol import LAST_TABLE, SEATS
+from broker.protocol import LAST_TABLE, SEATS, EventName
 from broker.protocol.pairing import DESK_PORT
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.closing import close_tables
@@ -114,13 +114,23 @@ def event_group() -> None:
     """
 
 
+def _folder_name() -> str | None:
+    """Return the name of the new event's folder, if an event may be called so."""
+    folder: Path = click.get_current_context().params["folder"]
+    try:
+        return msgspec.convert(folder.name, EventName)
+    except msgspec.ValidationError:
+        return None
+
+
 @event_group.command("new", short_help="Create an event; asks for what is missing.")
 @options.new_folder_argument
 @click.option(
     "--name",
     cls=AskedOption,
     prompt="Name (lower-case letters, digits, hyphens)",
-    help="Short name for internal use; cannot be changed later.",
+    default=_folder_name,
+    help="Short name for internal use; cannot be changed later [default: that of the folder].",
 )
 @click.option("--title", cls=AskedOption, prompt="Title", help="Title that people see.")
 @click.option(

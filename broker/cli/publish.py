@@ -18,7 +18,7 @@ from broker.i18n import N_
 from broker.rules import RuleError
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.store import open_reader
 from broker.web.results.published import PublishedFolder, PublishedPages
 
@@ -38,8 +38,9 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     """Write standings, travellers, players, teams and the seating plan as files, in all languages.
 
     The pages are those that the desk shows without a login: nothing of a deal is in them before every table has played
-    it. A file changes only when what it shows does. The event is only read, and its scorer may be running. Let a web
-    server or a CDN show the folder: however many look, the scorer does not notice.
+    it. Once the standings are final each deal has its walls, its par and its replay. A file changes only when what it
+    shows does. The event is only read, and its scorer may be running. Let a web server or a CDN show the folder:
+    however many look, the scorer does not notice.
 
     \b
     homologue publish my-event --to /var/www/my-event
@@ -92,7 +93,7 @@ class Publisher:
 
         Raises ScorerError, StoreError, OSError.
         """
-        files = self._pages.files(_snapshot(self._event))
+        files = self._pages.files(*_content(self._event))
         written = self._folder.put(files)
         if written or not quiet:
             size = sum(map(len, files.values()))
@@ -111,9 +112,10 @@ class Publisher:
             return times
 
 
-def _snapshot(folder: Path) -> Snapshot:
+def _content(folder: Path) -> tuple[Snapshot, StoredEvent | None]:
     """Return all that the event's store knows; before its scorer has started, the plan alone."""
     try:
-        return open_stored_event(folder).room.snapshot()
+        stored = open_stored_event(folder)
     except StoreMissing:
-        return EventState(open_event(folder)).snapshot()
+        return EventState(open_event(folder)).snapshot(), None
+    return stored.room.snapshot(), stored

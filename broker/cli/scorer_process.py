@@ -120,11 +120,11 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
         if shared and not shared.wait(stop):
             return
         ours = shared.broker if shared else None
-        if followed := desk_to_follow(event, wishes.standby_of, read_logins, ours):
-            ahead.close()  # the journal will be the other machine's
         here = StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port)
         if shared:
             here = here._replace(host=shared.host, broker=shared.port)
+        if followed := desk_to_follow(event, wishes.standby_of, here, read_logins, ours):
+            ahead.close()  # the journal will be the other machine's
 
         def standing(place: StandbyPlace) -> StandingBy:
             def start(on: ExitStack) -> Started:

@@ -30,7 +30,7 @@ from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherB
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
 from broker.store import STORE, database_of, event_name
-from broker.store.following import EventCopy
+from broker.store.following import EventCopy, Have
 from broker.store.sqlite import SqliteJournal
 from broker.version import program_version
 from broker.web.server import Certificate
@@ -348,32 +348,45 @@ def _address(logins: Logins, place: str) -> Address:
     return logins.scorer(host.strip("[]"), int(port))
 
 
-def was_replaced(folder: Path, broker: Address, patience_s: float = ASKING_S) -> bool:
+def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address, *, shared: bool) -> bool:
     """Return whether the other machine's scorer has become active while this one, which was, was away.
 
-    `patience_s`: for the broker; where that tells of a standby that took over, its answer is waited for longer.
+    Its desk is asked, and at the broker where it said so. `shared`: the broker is that of both, which must know of a
+    scorer: until it tells of one it is asked again.
     """
-    with closing(SqliteJournal(folder / STORE, event_name(folder))) as journal:
-        before = kept_lease(journal) or Lease("")
+    with closing(EventCopy(folder, event_name(folder))) as copy:
+        before, have = kept_lease(copy.journal) or Lease(""), copy.have
+    if _desk_replaces(folder, peer, place, have, before):
+        return True
     line = LeaseLink(event_name(folder), broker, LeaseRequest(before, ""))
     line.start()
     try:
-        until = time.monotonic() + patience_s
-        while (time.monotonic() < until or line.request.replaced) and not line.failure:
-            if line.look(time.monotonic()) is not None:
-                return False
+        until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
+        while ((now := time.monotonic()) < until or line.request.replaced) and not line.failure:
+            if line.look(now) is not None:
+                if line.request.informed or not shared:
+                    break
+                line.request.again(now)
             time.sleep(PAUSE_S / 10)
     except ScorerActive:
         return True
     finally:
         line.stop()
+    return _desk_replaces(folder, peer, place, have, before)
+
+
+def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
+    """Return whether the desk of the other machine answers, and its scorer outranks the run before on this one."""
+    with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
+        told = line.ask(FollowAsked(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
+        return told is not None and told.term > before.term
     return False
 
 
 def desk_to_follow(
-    folder: Path, named: str | None, logins: Callable[[], Logins], shared: SharedBroker | None
+    folder: Path, named: str | None, place: StandbyPlace, logins: Callable[[], Logins], shared: SharedBroker | None
 ) -> str | None:
-    """Return the desk that a scorer which starts is to follow; None where it is the active one.
+    """Return the desk that a scorer which starts is to follow; None where it is the active one. `place`: our own.
 
     What the folder says counts more than the command line, which is the same at each start.
     """
@@ -386,8 +399,8 @@ def desk_to_follow(
         return named
     if peer.role == "standby":
         return peer.desk
-    asked = (shared.started[0], ASKING_SHARED_S) if shared else (_address(logins(), peer.broker), ASKING_S)
-    if was_replaced(folder, *asked):
+    broker = shared.started[0] if shared else _address(logins(), peer.broker)
+    if was_replaced(folder, peer, place, broker, shared=shared is not None):
         click.echo(f"Standby: the other machine, {peer.desk}, has taken over")
         return peer.desk
     return None

@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -50,6 +51,8 @@ MOST_PROBLEMS: Final = 20
 """Lines of a file that are named when it is refused."""
 
 T = TypeVar("T")
+
+PLAYERS, DEAL = attrgetter("players"), attrgetter("deal")
 
 
 class BookedPlay(Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,13 +121,15 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
 
 def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
     """Name players of plays who are not in the list, and deals that there are not."""
-    for play in parted_plays(plan)[0]:
+    fours = {id(one): one for one in map(PLAYERS, plan.plays)}  # many plays may have the same
+    strange = {number for number, four in fours.items() if not known >= {*four.values()}}
+    for play in parted_plays(plan)[0] if strange else ():
         for player in set(play.players.values()) - known:
             yield RuleError(
                 "player_not_listed",
                 N_("{where}: player {who} is not in the player list", where=_where(play), who=player),
             )
-    for play in plan.plays:
+    for play in plan.plays if any(one not in deals for one in set(map(DEAL, plan.plays))) else ():
         if play.deal not in deals:
             yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=_where(play), deal=play.deal))
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 from broker.errors import BadEvent, ScorerError
 from broker.event.deals import COMMITMENT, read_commitment, refuse_altered_deals, refuse_other_event, tile_sets
@@ -20,6 +21,10 @@ from broker.rules import RuleError
 
 Finding = tuple[str, str]
 """Code and text."""
+
+
+EARLY_ROUNDS: Final = 2
+"""Where there are so few rounds, standings after the last one surprise nobody."""
 
 
 def start_problems(folder: Path) -> list[Finding]:
@@ -57,7 +62,9 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
         RuleError("player_without_play", N_("{id} ({name}) has nothing to play", id=player.id, name=player.name))
         for player in idle
     ]
-    return [(one.code, one.text) for one in (*odd, *_few_tables(plan))] + player_list_notes(listed)
+    return [(one.code, one.text) for one in (*odd, *_few_tables(plan), *_late_standings(plan))] + player_list_notes(
+        listed
+    )
 
 
 def deal_notes(folder: Path) -> list[Finding]:
@@ -153,6 +160,18 @@ def _few_tables(plan: Plan) -> Iterator[RuleError]:
     """Name the deals that not all tables play."""
     for plays in _compared(plan):
         yield from _few_tables_of(plays)
+
+
+def _late_standings(plan: Plan) -> Iterator[RuleError]:
+    """Say where no deal is over before the last round: until then only arbiters see standings."""
+    for plays in _compared(plan):
+        over: dict[int, int] = {}
+        for play in plays:
+            over[play.deal] = max(over.get(play.deal, 0), play.round)
+        rounds = {play.round for play in plays}
+        if len(rounds) > EARLY_ROUNDS and min(over.values()) == max(rounds):
+            yield RuleError("standings_late", N_("no deal is over before round {round}", round=max(rounds)))
+            return
 
 
 def _compared(plan: Plan) -> list[list[BookedPlay]]:

@@ -35,6 +35,11 @@ def name_of(row: Row) -> str:
     return row.name if isinstance(row, Standing) else row.team
 
 
+def members_of(event: Event, row: Row) -> list[str]:
+    """Return the names of a team's players; none of a player."""
+    return [] if isinstance(row, Standing) else [event.name_of(one) for one in event.plan.teams[row.team]]
+
+
 def prize_of(event: Event, row: Row) -> str:
     """Return the prize of a place: in each section of the last stage; nothing for others."""
     stages, prizes = event.plan.stages, event.plan.prizes
@@ -64,6 +69,7 @@ def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Transl
         (event.plan.title, 20, False, 8),
         (_("Certificate"), 26, False, 22),
         (name_of(row), 44, True, 26),
+        (" · ".join(members_of(event, row)), 14, False, 10),
         (_("Place {place}", place=row.place), 30, True, 22),
         (prize_of(event, row), 22, False, 14),
         (

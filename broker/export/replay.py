@@ -1,8 +1,8 @@
 """A page that replays the plays of an event in a browser: all tables of a deal side by side, turn by turn.
 
-One file, without a server; at the desk the same of one deal. There is none before the standings are final: faces are
-secret until then. Plays are on it that are known step by step: those of simulated players, and those that were found
-from their rivers.
+One file, without a server; at the desk, and among published files, the same of one deal. There is none before the
+standings are final: faces are secret until then. Plays are on it that are known step by step: those of simulated
+players, and those that were found from their rivers.
 """
 
 import json
@@ -40,20 +40,20 @@ DID = {
 """What a seat did, by PMN's letter."""
 
 
-def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None) -> str:
-    """Return the page, in HTML: of all deals, or of one with a link to its page at the desk.
+def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None, *, back: str = "") -> str:
+    """Return the page, in HTML: of all deals, or of one with a link `back` to its page.
 
     Raises RuleError `not_final`, `no_riichi_record`, and as `Event.open_deal`.
     """
     if not stored.final:
         raise RuleError("not_final", "faces are secret until the head arbiter has declared the standings final")
     title = _("{event}: replay", event=stored.event.plan.title)
-    return page_of_records(event_records(stored, deal=deal), title, _, stored.hands, _link(deal, _) if deal else "")
+    above = _link(deal, back, _) if deal else ""
+    return page_of_records(event_records(stored, deal=deal), title, _, stored.hands, above)
 
 
-def _link(deal: int, _: Translator) -> str:
-    title = escape(_("Deal {deal}", deal=deal))
-    return f'<p><a href="/deal/{deal}?lang={_.language}">‹ {title}</a></p>'
+def _link(deal: int, back: str, _: Translator) -> str:
+    return f'<p><a href="{escape(back)}">‹ {escape(_("Deal {deal}", deal=deal))}</a></p>'
 
 
 def page_of_records(

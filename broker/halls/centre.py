@@ -18,6 +18,7 @@ from broker.event import Event
 from broker.event.halls import Hall
 from broker.protocol import (
     SILENT_S,
+    AnyDecision,
     Award,
     CentreState,
     DeviceRecord,
@@ -37,6 +38,7 @@ from broker.protocol import (
     players_named,
     topics,
 )
+from broker.protocol.halls import MOST_LACKING
 from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey
 from broker.store import Journal, message_of
@@ -104,7 +106,7 @@ class Centre:
 
     def __init__(
         self,
-        event: Event,
+        planned: Callable[[], Event],
         halls: Sequence[Hall],
         journal: Journal,
         decided: Sequence[Decided],
@@ -112,8 +114,12 @@ class Centre:
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
-        """`decided`: what is stored that is no fact; `has`: whether a fact or ruling of this id was taken."""
-        self._event, self._journal, self._clock, self._seconds = event.name, journal, clock, seconds
+        """`planned` returns the event as it is planned now.
+
+        `decided`: what is stored that is no fact; `has`: whether a fact or ruling of this id was taken.
+        """
+        self._planned, self._event = planned, planned().name
+        self._journal, self._clock, self._seconds = journal, clock, seconds
         self._decided = {one.message.id for one in decided}
         self._has_fact = has
         self.halls: dict[str, Hall] = {}
@@ -126,13 +132,14 @@ class Centre:
         """Halls that are to be told how far they have come."""
         self._heard: dict[str, _Heard] = {}
         self._refused: Counter[str] = Counter()
+        self._lacking: defaultdict[str, dict[tuple[int, int], None]] = defaultdict(dict)
+        """Of each hall table and number of the facts that were refused, the latest last."""
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
         self.passed_over: list[tuple[int, int]] = []
         """Table and number of facts that halls have refused, as they have said since this was looked at last."""
-        self._players_at: defaultdict[int, set[str]] = defaultdict(set)
-        for (table, _), play in event.places.items():
-            self._players_at[table].update(map(str, play.players.values()))
+        self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
+        """Who plays at each table, by the plan that was looked at last."""
         self.follow(halls)
         self._taken_from: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
@@ -210,6 +217,8 @@ class Centre:
         except StoreBroken as error:
             raise Refused("malformed", str(error)) from None
         if self._has_fact(message.id) or message.id in self._decided:
+            if isinstance(message, LogMessage):
+                self._lacking[row.hall].pop((message.table, message.seq), None)
             return None
         if isinstance(message, Ruling):
             return message if self._is_for_all(message, row.hall) else None
@@ -230,16 +239,28 @@ class Centre:
             ours = decision.ruling in self._taken_from.get(hall, ())
         elif isinstance(decision, PlanChanged):
             changed = {one.table for one in decision.plays} | {table for table, _ in decision.dropped}
-            ours = decision.stage is None and all(self.hall_of.get(table) == hall for table in changed)
+            if any(self.hall_of.get(table) != hall for table in changed):
+                raise Refused(
+                    "not_of_hall", f"ruling {ruling.number} changes plays of tables that are none of hall {hall}"
+                )
+            ours = decision.stage is None
         elif ruling.table is None:
             ours = isinstance(decision, OF_PLAYERS)
         else:
             ours = True
             if self.hall_of.get(ruling.table) != hall:
                 raise Refused("not_of_hall", f"ruling {ruling.number}: table {ruling.table} is none of hall {hall}")
-        if ours and not isinstance(decision, PlanChanged) and set(players_named(decision)) - self._players_of(hall):
+        if ours and self._others_named(decision, hall):
             raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
         return ours
+
+    def _others_named(self, decision: AnyDecision, hall: str) -> set[str]:
+        """Return whom a ruling of a hall names though they do not play there."""
+        named = set(players_named(decision)) - self._players_of(hall)
+        if isinstance(decision, PlanChanged):  # who enters, or had no seat, plays nowhere else
+            named.update(*((one.east, one.south, one.west, one.north) for one in decision.plays))
+            named &= self._players_of(*self.halls.keys() - {hall}) - self._players_of(hall)
+        return named
 
     def _hall_of_ruling(self, ruling: Ruling) -> str | None:
         """Return the hall of whose tables or players a stored ruling is."""
@@ -250,8 +271,16 @@ class Centre:
         named = set(players_named(ruling.decision))
         return next((hall for hall in self.halls if named and named <= self._players_of(hall)), None)
 
-    def _players_of(self, hall: str) -> set[str]:
-        return {player for table in self.halls[hall].numbers for player in self._players_at[table]}
+    def _players_of(self, *halls: str) -> set[str]:
+        """Return who plays in these halls by the plan as it is now."""
+        if (planned := self._planned()) is not self._seated[0]:
+            at = defaultdict[int, set[str]](set)
+            for (table, _), play in planned.places.items():
+                at[table].update(play.players.values())
+            self._seated = planned, at
+        return {
+            player for hall in halls for table in self.halls[hall].numbers for player in self._seated[1].get(table, ())
+        }
 
     def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
         """Remember a ruling or an admission that is stored here."""
@@ -259,11 +288,22 @@ class Centre:
         if isinstance(record, Ruling):
             self._taken_from.setdefault(hall, set()).add(record.id)
 
-    def refused(self, tables: Iterable[int]) -> None:
-        """Count facts that were not taken."""
-        for table in tables:
-            if hall := self.hall_of.get(table):
+    def judged(self, fact: LogMessage, *, refused: bool) -> None:
+        """Note whether a fact was refused."""
+        if hall := self.hall_of.get(fact.table):
+            self._lacking[hall].pop((fact.table, fact.seq), None)
+            if refused:
                 self._refused[hall] += 1
+                self.lack([(fact.table, fact.seq)])
+
+    def lack(self, facts: Iterable[tuple[int, int]]) -> None:
+        """Let halls be told, and by them their tables, that these facts were refused."""
+        for table, seq in facts:
+            if hall := self.hall_of.get(table):
+                lacking = self._lacking[hall]
+                lacking[table, seq] = None
+                if len(lacking) > MOST_LACKING:
+                    del lacking[next(iter(lacking))]
 
     def keep(self) -> None:
         """Keep how far the halls have come, in the commit in which their rows are."""
@@ -309,6 +349,7 @@ class Centre:
                 upto=at.upto,
                 link=at.link if at.upto else None,
                 refused=self._refused[name],
+                lacks=tuple(sorted(self._lacking[name])),
                 revoked=self.halls[name].revoked,
             )
             yield key.sign(receipt)

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from broker.errors import CredentialsMissing
@@ -46,6 +47,10 @@ MOST_PATIENCE_S: Final = 60.0
 """Each time in vain it waits twice as long, up to this: a busy centre would be kept busy by what it has already."""
 
 
+KEPT: Final = "at-centre"
+"""Under which key the store keeps what the centre has, for a start without a link."""
+
+
 class CentreView(Struct, frozen=True):
     """What the desk of a hall shows of the centre."""
 
@@ -60,6 +65,15 @@ class CentreView(Struct, frozen=True):
     """Ms since 1970 by our clock; None: never since this start."""
     refused: int
     revoked: bool
+
+
+class RowsAtCentre(Struct, frozen=True):
+    """What the centre has of this journal, as it has said last."""
+
+    upto: int
+    """Number of the last row."""
+    lacks: tuple[tuple[int, int], ...] = ()
+    """Table and number of the facts up to there that it has refused."""
 
 
 class FromCentre(NamedTuple):
@@ -119,6 +133,10 @@ class HallLink:
         """How long a receipt is waited for, and the number of the last row that was sent again."""
         self._beat_at = 0.0
         self._up = False
+        kept = journal.remembered(KEPT).get("")
+        self.has: RowsAtCentre | None = msgspec.json.decode(kept, type=RowsAtCentre) if kept else None
+        """None until it is heard of for the first time."""
+        self._kept = self.has
         self._heard: tuple[int, float] | None = None
         self.news: list[HallNews] = []
         """What the arbiters are to be told."""
@@ -189,6 +207,11 @@ class HallLink:
             self._receipt, self._beat_at = None, 0.0
 
     def _take_receipt(self, receipt: HallReceipt) -> None:
+        self._follow(receipt)
+        self.has = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
+
+    def _follow(self, receipt: HallReceipt) -> None:
+        """Go on sending where the centre is."""
         before, self._receipt = self._receipt, receipt
         if receipt.revoked and not (before and before.revoked):
             self.news.append("hall_revoked")
@@ -234,6 +257,7 @@ class HallLink:
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
             link.publish(self._state_topic, encode(self._state("there")), retain=True)
+            self._keep()
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
@@ -248,6 +272,13 @@ class HallLink:
             for row in self._rows(room):
                 link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
 
+    def _keep(self) -> None:
+        """Keep what the centre has, seldom: it is looked at only where a start finds no link."""
+        if self.has and self.has != self._kept:
+            self._kept = self.has
+            with self._journal.commit():
+                self._journal.remember(KEPT, msgspec.json.encode(self.has).decode())
+
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go on where the centre is after all, and wait longer for its next receipt."""
         self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
@@ -259,7 +290,7 @@ class HallLink:
 
     def _rows(self, most: int) -> Iterator[HallRow]:
         """Return the next rows, as they are stored."""
-        with closing(self._journal.linked_rows(self._sent)) as rows:
+        with closing(self._journal.linked_rows(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
                 text = bytes(body).decode()
                 yield HallRow(
@@ -295,7 +326,7 @@ class HallLink:
             title=self.centre.title,
             connected=self._up,
             rows=self._journal.height,
-            upto=receipt.upto if receipt and receipt.attempt == self._attempt else 0,
+            upto=self.has.upto if self.has else 0,
             heard_at=self._heard[0] if self._heard else None,
             refused=receipt.refused if receipt else 0,
             revoked=bool(receipt and receipt.revoked),

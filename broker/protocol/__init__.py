@@ -59,6 +59,7 @@ from broker.protocol.messages import (
     Alert,
     ArbiterPin,
     Assignment,
+    AtCentre,
     Beat,
     Command,
     ComparedPlay,

@@ -24,6 +24,8 @@ MOST_COMPLETE: Final = 9_999
 
 MOST_PASSED: Final = 1_000
 
+MOST_LACKING: Final = 100
+
 
 class HallRow(Message, frozen=True, kw_only=True):
     """A row of a hall's journal: a table's fact, a ruling of its desk, or the admission of a device."""
@@ -63,6 +65,10 @@ class HallReceipt(FromScorer, frozen=True, kw_only=True):
     upto: Annotated[Count, Meta(description="number of the last row that is in the centre's store; 0: none")]
     link: Annotated[Hash | None, Meta(description="of that row")] = None
     refused: Annotated[Count, Meta(description="rows that the centre did not take, since it was started")] = 0
+    lacks: Annotated[
+        tuple[tuple[TableNo, Seq], ...],
+        Meta(max_length=MOST_LACKING, description="facts, by table, among the rows up to there that it has refused"),
+    ] = ()
     revoked: Annotated[bool, Meta(description="the centre takes nothing more from this hall")] = False
     signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
         None

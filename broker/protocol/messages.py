@@ -257,6 +257,13 @@ class Taken(Struct, frozen=True, kw_only=True):
     id: MessageId
 
 
+class AtCentre(Struct, frozen=True, kw_only=True):
+    """What of a table's facts is in the store of the centre, too: all up to `upto` but what it `lacks`."""
+
+    upto: Count
+    lacks: Annotated[tuple[Seq, ...], Meta(max_length=100, description="facts that the centre has refused")] = ()
+
+
 class Receipt(ToTable, frozen=True, kw_only=True):
     """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`, and nothing beyond.
 
@@ -282,6 +289,7 @@ class Receipt(ToTable, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
         None
     )
+    centre: Annotated[AtCentre | None, Meta(description="in a hall; null: no centre was heard of")] = None
     signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
         None
     )

@@ -390,11 +390,12 @@ class TableSequence:
 
     def end(self, round_: int, play: PlaySoFar) -> bool:
         """Take in a play of a deal as a whole, of which nothing was told; return whether it has its turn."""
-        is_next = self._behind == self._place.get(round_)
+        place = self._place.get(round_)
+        is_next = place == self._behind
         if round_ in self.plays or round_ in self._sessions or not (is_next or self.in_turn(round_)):
             return False
         self.plays[round_] = play
-        self._behind += self._behind == self._place.get(round_)
+        self._behind += place == self._behind
         return True
 
     def follow(self, fact: Fact) -> None:

@@ -42,6 +42,30 @@ class MissedDeal(Struct, frozen=True):
     players: tuple[str, ...]
 
 
+class SeatedTwice(Struct, frozen=True):
+    """A play whose players, by a ruling, sat at another table in the same round: who sat here is still to be ruled."""
+
+    table: int
+    round: int
+    elsewhere: int
+    players: tuple[str, ...]
+
+
+def seated_twice(room: EventState) -> tuple[SeatedTwice, ...]:
+    """Name the plays whose players are ruled to have sat elsewhere in that round, as where two tables were swapped."""
+    ruled = {(play.table, play.round): play for play in room.out_of_place() if not play.settled or play.was_played}
+    found = {}
+    for key in room.planned.bookings if ruled else ():
+        if key in ruled:
+            continue
+        here = room.play(key)
+        for play in ruled.values():
+            both = {*here.players.values()} & {*play.players.values()}
+            if play.round == here.round and both:
+                found[key] = SeatedTwice(here.table, here.round, play.table, tuple(sorted(both)))
+    return tuple(found.values())
+
+
 def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
     """Name the deals that were not played where they were planned, and who has not played them."""
     return tuple(

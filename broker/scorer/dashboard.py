@@ -395,13 +395,11 @@ class DashboardBuilder:
 
     def _facts(self, table: int) -> _TableFacts:
         state, last = self._sources.state, self._sources.devices.states.last.get(table)
-        names: dict[Seat, Name] = {}
-        if last and last.round:
-            key = table, last.round
-            booking = self._event.bookings.get(key)
-            seated = state.tables.seatings.of(key) or (booking and booking.players)
-            there = sitting_players(state.event, state.book, last.round, seated) if seated else {}
-            names = {seat: player.name for seat, player in there.items()}
+        key = table, last.round if last and last.round else self._next_round(table)
+        booking = self._event.bookings.get(key) or self._event.riichi.get(key)
+        seated = state.tables.seatings.of(key) or (booking and booking.players)
+        there = sitting_players(state.event, state.book, key[1], seated) if seated else {}
+        names = {seat: player.name for seat, player in there.items()}
         times = state.tables.times
         call = times.calling.get(table)
         return _TableFacts(
@@ -418,6 +416,12 @@ class DashboardBuilder:
             table in self._sources.devices.liveness.silent,
             self._contacts.get(self._sources.centre.hall_of.get(table, "")) if self._sources.centre else None,
         )
+
+    def _next_round(self, table: int) -> int:
+        """Return the first round in which a table has something to enter; 0: none is left."""
+        recorded = self._sources.state.recorded(table)
+        planned = {*self._event.rounds_at.get(table, ()), *(round_ for at, round_ in self._event.riichi if at == table)}
+        return min(planned.difference(recorded), default=0)
 
 
 def _table(event: Event, table: int, facts: _TableFacts) -> TableView:

@@ -1,15 +1,66 @@
-"""What the scorer of a centre does with the rows of its halls: facts go the way of all facts, the rest is adopted."""
+"""Rows between halls and centre: what the centre's scorer does with them, and what a hall's tells its tables of them.
 
-from collections.abc import Callable, Iterable, Iterator
+At the centre facts go the way of all facts, and the rest is adopted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from broker.halls.centre import Centre, OfHall
-from broker.protocol import Refused, Ruling, topics
+from broker.halls.link import HallLink, RowsAtCentre
+from broker.protocol import AtCentre, LogMessage, Refused, Ruling, topics
 from broker.protocol.link import Incoming
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import Concern, concern_of_hall, concern_of_refusal
 from broker.scorer.devices import Devices
-from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.intake import Intake, IntakeVerdict, TableBook
+from broker.scorer.publisher import PAUSE_S, Throttle
 from broker.store import Journal, RefusedRow
+
+
+class FactsAtCentre:
+    """Which of its facts each table of a hall is told to be at the centre, too. At most once in PAUSE_S it is told."""
+
+    def __init__(
+        self, link: HallLink, journal: Journal, books: Mapping[int, TableBook], seconds: Callable[[], float]
+    ) -> None:
+        self._link, self._journal, self._books = link, journal, books
+        self._due = Throttle(PAUSE_S, seconds)
+        self._rows: RowsAtCentre | None = None
+        self._facts: dict[int, AtCentre] = {}
+        self._waiting: dict[int, int] = {}
+        """The first fact that is on its way, by table."""
+        self._follow()
+
+    def of(self, table: int) -> AtCentre | None:
+        """Return what the centre has of a table's facts; None: it was never heard of."""
+        return self._facts.get(table)
+
+    def tell(self, receipt: Callable[[int, TableBook], None]) -> None:
+        """Publish the receipts of tables for which it has changed, but not while more of the same table is to come."""
+        if self._link.has != self._rows:
+            self._due.ask()
+        if self._due.due():
+            before = self._facts
+            self._follow()
+            for table, now in self._facts.items():
+                last = before.get(table)
+                if now != last and (last is None or now.upto < last.upto or table not in self._waiting):
+                    receipt(table, self._books[table])
+
+    def _follow(self) -> None:
+        self._rows = rows = self._link.has
+        if rows is None:
+            return
+        self._waiting, lacks = self._journal.first_facts(rows.upto), dict[int, list[int]]()
+        for table, seq in rows.lacks:
+            lacks.setdefault(table, []).append(seq)
+        self._facts = {
+            table: AtCentre(
+                upto=min(*book.gaps()[:1], self._waiting.get(table, book.upto + 1), book.upto + 1) - 1,
+                lacks=tuple(lacks.get(table, ())),
+            )
+            for table, book in self._books.items()
+        }
 
 
 def rows_of_halls(
@@ -43,6 +94,13 @@ def adopt(centre: Centre, row: OfHall, rulings: RulingService, devices: Devices)
     except Refused as refused:
         yield concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}")
     row.acknowledge()
+
+
+def note_judged(centre: Centre | None, verdicts: Iterable[IntakeVerdict]) -> None:
+    """Let the centre, where this is one, know which facts were refused, for the receipts of their halls."""
+    for one in verdicts:
+        if centre and isinstance(one.message, LogMessage):
+            centre.judged(one.message, refused=one.code is not None)
 
 
 def pass_over(centre: Centre, intake: Intake, journal: Journal, event: str, now: int) -> list[tuple[int, int]]:

@@ -220,6 +220,8 @@ class Intake:
         self._players = set(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
+        self._plays: list[WholePlay] = []
+        """Those of which the ids are not among them before somebody asks: a start need not wait for half a million."""
         self._quotas = Quotas(lambda table: self.books[table].taken.values())
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
@@ -236,11 +238,11 @@ class Intake:
 
     def _load(self, taken: Iterable[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        places, books, ids = self._event.places, self.books, list[tuple[str, ...]]()
+        places, books = self._event.places, self.books
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.key[0]].taken.take_whole(message)
-                ids.append(message.ids)
+                self._plays.append(message)
             elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = places.get((message.table, fact.round))
@@ -252,7 +254,6 @@ class Intake:
                 self._ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)
-        self._ids.update(chain.from_iterable(ids))
         for (table, seq), digest in heads.items():
             books[table].hashes[seq] = digest
         for book in books.values():
@@ -288,6 +289,8 @@ class Intake:
 
     def has(self, id_: str) -> bool:
         """Return whether a message of this id was taken."""
+        self._ids.update(chain.from_iterable(one.ids for one in self._plays))
+        self._plays.clear()
         return id_ in self._ids
 
     def has_taken(self, table: int, seq: int, digest: str) -> bool:
@@ -320,6 +323,10 @@ class Intake:
         for table, book in self.books.items():
             refused = {one.seq for one in book.refused if one.code not in UNEXPLAINED}
             yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.taken.keys()))
+
+    def refused(self) -> Iterator[tuple[int, int]]:
+        """Return table and number of the facts that were refused, and not taken since."""
+        return ((table, one.seq) for table, book in self.books.items() for one in book.refused)
 
     def pass_over(self, table: int, seq: int) -> bool:
         """Do not wait for a fact that a hall has refused; return whether that is new."""
@@ -400,7 +407,7 @@ class Intake:
             raise Refused(
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
             )
-        if message.id in self._ids:
+        if self.has(message.id):
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
         if not book.follows(message, digest):
             book.misplace(digest)

@@ -139,6 +139,11 @@ class LeaseRequest:
         return True
 
     @property
+    def informed(self) -> bool:
+        """Whether the broker has said what it keeps of a scorer."""
+        return self._last is not None
+
+    @property
     def replaced(self) -> bool:
         """Whether a standby has taken the place of the run before, alive or not: its store has what ours lacks."""
         before, last = self._before, self._last
@@ -148,7 +153,8 @@ class LeaseRequest:
         """Take in what was said by a scorer, or by one that starts."""
         if isinstance(message, ScorerState) and message.run != self.run:
             self._last = message
-            if self.outcome == "asking" and message.answers == self.run:
+            stays = self._before is None or message.term >= self._before.term  # else it is the one that we replaced
+            if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
             self._asked(message, now)

@@ -35,12 +35,12 @@ class PlayCounts:
         self._finished = None
         deals, bookings = [result_of(message).deal for message in results.values()], self._event.bookings
         self.of_deal.update(deals)
-        self.at_table.update(table for table, _ in results)
-        self.of_round.update(round_ for _, round_ in results)
-        for key, played in zip(results, deals, strict=True):
-            if played != (planned := bookings[key].deal):  # a table that had another plan has played by that
-                self.expected[planned] -= 1
-                self.expected[played] += 1
+        self.at_table.update([table for table, _ in results])
+        self.of_round.update([round_ for _, round_ in results])
+        planned = [bookings[key].deal for key in results]
+        if planned != deals:  # a table that had another plan has played by that
+            self.expected.subtract(planned)
+            self.expected.update(deals)
 
     def replace(self, before: CountedPlay, now: CountedPlay) -> None:
         """Count a play as it is now in the place of what it was."""

@@ -23,6 +23,7 @@ from broker.protocol import (
     AnyCountAnswer,
     ArbiterPin,
     Assignment,
+    AtCentre,
     ComparedPlay,
     ComparedSeat,
     Counted,
@@ -151,6 +152,8 @@ class Publisher:
         """The height of the journal."""
         self.at_centre = False
         """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
+        self.centre_has: Callable[[int], AtCentre | None] = lambda _: None
+        """Returns what the centre has of a table's facts, in a hall among others."""
         self.standby = self.moved = ""
         """Where tables find the standby's broker, and where they are to go now as that has taken over."""
         self.wire = WireLog()
@@ -279,6 +282,7 @@ class Publisher:
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
             anchor=self._anchor(),
             version=program_version(),
+            centre=self.centre_has(table),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 

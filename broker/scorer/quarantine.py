@@ -116,7 +116,7 @@ class _TableFacts:
     def __init__(self, sequence: TableSequence, decided: Decided = NOTHING_DECIDED) -> None:
         self._sequence, self._decided = sequence, decided
         self._facts: list[LogMessage | WholePlay] = []
-        """A whole play stands there for each of its facts, until somebody asks for them."""
+        """Until somebody asks for the facts of a whole play it stands there for them; all before it were judged."""
         self._judged = 0
         """So many of them have been judged."""
         self._highest = 0
@@ -140,7 +140,7 @@ class _TableFacts:
     def again(self, sequence: TableSequence, decided: Decided) -> "_TableFacts":
         """Return the same table, to be judged from its first fact on."""
         new = _TableFacts(sequence, decided)
-        new._facts, new._highest, new._missing = self._facts, self._highest, self._missing
+        new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
         new._told, new._lost = self._told, self._lost
         here = decided.taken | decided.discarded
@@ -151,7 +151,9 @@ class _TableFacts:
     def facts(self) -> Sequence[LogMessage]:
         """All facts of plays, in the order of their numbers."""
         if any(isinstance(one, WholePlay) for one in self._facts):
+            there = len(self._facts)
             self._facts = [*unfolded(self._facts)]
+            self._judged += len(self._facts) - there
         return cast("list[LogMessage]", self._facts)
 
     def note(self, seq: int) -> None:
@@ -190,9 +192,9 @@ class _TableFacts:
         """Take in a play that begins in its turn, where all before it has been judged and has followed."""
         if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.key[1], play.ended()):
             return False
-        self._highest = play.result.seq
-        self._facts += [play] * len(play.ids)
-        self._judged = len(self._facts)
+        self._highest = play.last
+        self._facts.append(play)
+        self._judged += 1
         return True
 
     def take(self, message: LogMessage) -> Sequence[Judged]:

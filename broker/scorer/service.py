@@ -66,12 +66,12 @@ from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
-from broker.scorer.hall_rows import adopt, pass_over, rows_of_halls
+from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
-from broker.scorer.lease import Lease, keep_lease, new_lease
+from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
 from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
@@ -135,8 +135,8 @@ class Scorer:
             with journal.commit():
                 journal.remember(JUDGED_FROM, str(len(stored.messages)))
         self.state = EventState(event)
-        self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
-        self.attendance = Attendance(journal, clock, self._attendance_changed)
+        self.devices = Devices(journal, event.name, stored.devices(), clock, self._tables_changed)
+        self.attendance = Attendance(journal, clock, self._tables_changed)
         key = open_event_key(folder)
         refused = tuple(journal.refused())
         self._intake = Intake(
@@ -163,7 +163,7 @@ class Scorer:
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
         self._join_halls(event, stored)
         self._note_key(folder)
-        self.publisher.height = journal.height
+        self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self.homes = SecondHomes(
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
@@ -191,9 +191,14 @@ class Scorer:
         halls, times, passed = self._halls.now(), (self._clock, self._seconds), self._intake.passed_over
         self.hall = HallLink(centre, event.name, self._journal, passed, *times) if centre else None
         """The way to the centre, in a hall among others."""
-        self.centre = Centre(event, halls, self._journal, stored.decided, self._intake.has, *times) if halls else None
+        content = self._journal, stored.decided, self._intake.has
+        self.centre = Centre(lambda: self.state.planned, halls, *content, *times) if halls else None
         """The halls, at the centre of an event in many places."""
+        if self.hall:
+            self._at_centre = FactsAtCentre(self.hall, self._journal, self._intake.books, self._seconds)
+            self.publisher.centre_has = self._at_centre.of
         if self.centre:
+            self.centre.lack(self._intake.refused())
             self._intake.access = None  # whom a hall has let in at its tables it has judged itself
             self.publisher.at_centre, self._plays.answers = True, False
 
@@ -334,6 +339,7 @@ class Scorer:
         self.publisher.publish_again()
         if self.hall:
             self.hall.step()
+            self._at_centre.tell(self.publisher.receipt)
         if self.centre:
             self.publisher.halls(self.centre)
 
@@ -463,10 +469,7 @@ class Scorer:
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:
                 centre.keep()
-        if self.centre:
-            self.centre.refused(
-                one.message.table for one in verdicts if one.code and isinstance(one.message, LogMessage)
-            )
+        note_judged(self.centre, verdicts)
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
@@ -630,10 +633,6 @@ class Scorer:
             self.publisher.standings()
         self.publisher.publish_again()
 
-    def _attendance_changed(self, tables: set[int]) -> None:
-        self.dashboard.changed(tables)
-        self._publish_served(tables)
-
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
         self.publisher.height = self._journal.height
@@ -673,7 +672,7 @@ class Scorer:
         else:
             self.devices.hold(decided.message)
 
-    def _devices_changed(self, tables: set[int]) -> None:
+    def _tables_changed(self, tables: set[int]) -> None:
         self.publisher.height = self._journal.height
         self.dashboard.changed(tables)
         self._publish_served(tables)

@@ -164,7 +164,7 @@ class EventState:
             if ruled or not may(play) or not self.quarantine.take_whole(play):
                 judged = play
                 break
-            self.tables.clock.pass_to(play.result)
+            self.tables.clock.take_whole(play)
             taken.append(play)
         self._forms.update({one.key: ((one.first, one.form),) for one in taken})
         results = {one.key: one.result for one in taken}
@@ -460,12 +460,13 @@ class EventState:
 
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
+        section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
             unruled_play(
-                message.table,
+                key[0],
                 result := result_of(message),
                 self._restored(key, message, result.deal),
-                self.planned.section_at(*key),
+                section_at and section_at(*key),
             )
             for key, message in self.results.items()
             if key not in self._ruled

@@ -282,12 +282,14 @@ class Reading:
 
     def take(self, stretch: Stretch) -> None:
         """Take in the next rows."""
-        judged = self._judged_from is not None and stretch.heights[0] > self._judged_from
-        play = self._plays.find(stretch) if judged and self._is_signed is None else None
-        if play is not None:
-            self._followed(play.key[0], play.first, play.last, stretch)
-            self._found.append((stretch.heights[-1], stretch.received[-1], play))
-            return
+        rows, first, size = stretch[:3]
+        if self._judged_from is not None and self._is_signed is None and rows.heights[first] > self._judged_from:
+            play = self._plays.find(stretch)
+            if play is not None:
+                self._followed(play.key[0], play.first, play.last, stretch)
+                last = first + size - 1
+                self._found.append((rows.heights[last], rows.received[last], play))
+                return
         for row in stretch.each():
             self._take_row(*row)
 

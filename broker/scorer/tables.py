@@ -326,9 +326,9 @@ class FactTimes:
         before = self._before.get(play.key[0])
         return before is not None and before <= play.began
 
-    def pass_to(self, last: LogMessage) -> None:
-        """Take in that the last fact of a table was at its time."""
-        self._before[last.table] = last.at
+    def take_whole(self, play: WholePlay) -> None:
+        """Take in that the last fact of a play was at its time."""
+        self._before[play.key[0]] = play.result.at
 
 
 class RiichiSessions:

@@ -46,7 +46,7 @@ class TableView(Struct, frozen=True):
     plays_in: int
     plays_expected: int
     players: dict[Seat, str]
-    """Names of those who sit there in the table's present round."""
+    """Names of those who sit there in the table's present round, or in its next while it has said none."""
     paused: bool = False
     ordered: int = 0
     """Number of the last order that the table has carried out."""

@@ -9,8 +9,6 @@ asks for them, which is rare.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
-from mmap import mmap
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -35,6 +33,12 @@ from broker.store.chain import MOST_TOLD, Stretch
 from broker.store.records import KeptFact, ToldFact, facts_of
 
 
+class _Identity(Struct, frozen=True, gc=False):
+    """What is looked at of a fact that is known to be right."""
+
+    id: str
+
+
 class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     """What is looked at of a play's walls. Texts are compared with those of the plan, and so need no other look."""
 
@@ -52,6 +56,11 @@ class _Outcome(Struct, frozen=True, gc=False):
     fines: Annotated[dict[Seat, Fine], Meta(max_length=0)]
     hand: None = None
     declared_on: None = None
+
+    @property
+    def declared(self) -> tuple[Seat, ...]:
+        """Who has declared, if nobody did without winning."""
+        return (*self.winners,)
 
     def result(self, profile: str, booking: BookedPlay) -> Result:
         """Return the result of a planned play that has ended so."""
@@ -73,6 +82,7 @@ _Claimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], ToldFact[Declar
 
 _UNCLAIMED_PLAYS: Final[msgspec.json.Decoder[_Unclaimed]] = msgspec.json.Decoder(_Unclaimed)
 _CLAIMED_PLAYS: Final[msgspec.json.Decoder[_Claimed]] = msgspec.json.Decoder(_Claimed)
+_IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
 _OUTCOMES: Final[msgspec.json.Decoder[_Outcome]] = msgspec.json.Decoder(_Outcome)
 
 
@@ -90,27 +100,24 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     """Of its walls."""
     players: Mapping[Seat, PlayerId]
     declared: tuple[Seat, ...]
+    last: int
+    """The number of its result."""
     result: LogMessage
-    ids: tuple[str, ...]
-    received: Sequence[int]
-    """When each was taken."""
-    source: bytes | mmap
-    start: int
-    end: int
-    """Where their JSON lies, as an array."""
+    stretch: Stretch
+    """Where they are in the journal."""
 
     @property
-    def last(self) -> int:
-        """The number of its result."""
-        return self.result.seq
+    def ids(self) -> tuple[str, ...]:
+        """The ids of its facts."""
+        return tuple([one.id for one in _IDENTITIES.decode(self.stretch.array())])
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
-        return *facts_of(self.source[self.start : self.end])[:-1], self.result
+        return *facts_of(self.stretch.array())[:-1], self.result
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
-        return zip(self.received, self.messages(), strict=True)
+        return zip(self.stretch.received, self.messages(), strict=True)
 
     def ended(self) -> PlaySoFar:
         """Return what its sequence has come to."""
@@ -125,97 +132,97 @@ class PlayFinder:
 
     def __init__(self, event: Event, are_right: Callable[[Result], bool]) -> None:
         self._event, self._are_right = event, are_right
-        self._profile = event.profile.id.encode()
-        self._players: dict[int, bytes] = {}
-        """Players as facts have them, by the identity of the plan's: many plays may have the same."""
+        self._profile = event.profile.id
+        self._words: dict[int, tuple[bytes, ...]] = {}
+        """What facts say before, between and after round and deal, by the identity of the plan's players."""
         self._outcomes: dict[bytes, _Outcome | None] = {}
         """What the ends of results say; None: they ask for a closer look."""
 
     def find(self, stretch: Stretch) -> WholePlay | None:
         """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
-        count = len(stretch.heights)
-        if count < MOST_TOLD - 1:
+        if stretch.size < MOST_TOLD - 1:
             return None
         try:
-            facts = (_CLAIMED_PLAYS if count == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
+            facts = (_CLAIMED_PLAYS if stretch.size == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
         except UNREADABLE:
             return None
-        walls, last = facts[0], facts[-1]
-        key = walls.table, walls.fact.round
-        booking, form = self._event.bookings.get(key), walls.fact.form
-        if booking is None or booking.deal != walls.fact.deal or form != self._event.form(booking.deal):
+        told, last = facts[0], facts[-1]
+        walls, key = told.fact, (told.table, told.fact.round)
+        booking = self._event.bookings.get(key)
+        if booking is None or booking.deal != walls.deal or walls.form != (form := self._event.form(walls.deal)):
+            return None
+        outcome = self._outcome(booking, b"".join([facts[1].fact, facts[2].fact, last.fact]))
+        if outcome is None or not _in_order(facts, stretch.received):
             return None
         said = facts[3].fact  # the result, where nobody has declared
-        declared = said if isinstance(said, Declared) else None
-        outcome = self._outcome(booking, bytes(facts[1].fact), bytes(facts[2].fact), declared, bytes(last.fact))
-        if outcome is None or not self._in_order(facts, stretch.received):
+        if not (_is_claim(said, booking, outcome) if isinstance(said, Declared) else not outcome.winners):
             return None
         return WholePlay(
             key,
-            booking.deal,
-            walls.seq,
-            walls.at,
+            walls.deal,
+            told.seq,
+            told.at,
             form,
             booking.players,
-            (*outcome.winners,),
-            last.saying(outcome.result(self._event.profile.id, booking)),
-            tuple([one.id for one in facts]),
-            stretch.received,
-            stretch.source,
-            stretch.start,
-            stretch.end,
+            outcome.declared,
+            last.seq,
+            last.saying(outcome.result(self._profile, booking)),
+            stretch,
         )
 
-    def _outcome(
-        self, booking: BookedPlay, seated: bytes, confirmed: bytes, declared: Declared | None, result: bytes
-    ) -> _Outcome | None:
-        """Return how a play has ended that was told as planned; None where it was not, or somebody must see it."""
-        place, players = b'"round":%d,"deal":%d' % (booking.round, booking.deal), self._as_told(booking.players)
-        begin = b'{"type":"result",%b,"profile":"%b","players":%b,' % (place, self._profile, players)
-        if not (
-            seated == b'{"type":"seated",%b,"players":%b}' % (place, players)
-            and confirmed == b'{"type":"confirmed",%b}' % place
-            and result.startswith(begin)
-        ):
+    def _outcome(self, booking: BookedPlay, told: bytes) -> _Outcome | None:
+        """Return how a play has ended that was told as planned; None where it was not, or somebody must see it.
+
+        `told`: what was said of the players, that they are right, and of the result.
+        """
+        words = self._words.get(id(booking.players)) or self._read_words(booking.players)
+        begin = (b'"round":%d,"deal":%d' % (booking.round, booking.deal)).join(words)
+        if not told.startswith(begin):
             return None
-        end = result[len(begin) :]
-        outcome = self._outcomes[end] if end in self._outcomes else self._read_outcome(end, booking)
-        if outcome is None or declared is None:
-            return None if outcome is None or outcome.winners else outcome
-        as_planned = (declared.round, declared.deal) == (booking.round, booking.deal)
-        return outcome if as_planned and [one.seat for one in declared.presses] == [*outcome.winners] else None
+        end = told[len(begin) :]
+        return self._outcomes[end] if end in self._outcomes else self._read_outcome(end, booking)
+
+    def _read_words(self, players: Mapping[Seat, PlayerId]) -> tuple[bytes, ...]:
+        """Return what tables say of these players, in the order of the plan; many plays may have the same."""
+        seated, profile = msgspec.json.encode(players), self._profile.encode()
+        words = self._words[id(players)] = (
+            b'{"type":"seated",',
+            b',"players":%b}{"type":"confirmed",' % seated,
+            b'}{"type":"result",',
+            b',"profile":"%b","players":%b,' % (profile, seated),
+        )
+        return words
 
     def _read_outcome(self, end: bytes, booking: BookedPlay) -> _Outcome | None:
         """Read how a result ends, once for all that end so: their points are right, or not, with it."""
         outcome = None
         with suppress(*UNREADABLE):
             outcome = _OUTCOMES.decode(b"{" + end)
-        if outcome and not self._are_right(outcome.result(self._event.profile.id, booking)):
+        if outcome and not self._are_right(outcome.result(self._profile, booking)):
             outcome = None
         self._outcomes[end] = outcome
         return outcome
 
-    def _as_told(self, players: Mapping[Seat, PlayerId]) -> bytes:
-        """Return the players of a play as its table tells them, in the order of the plan."""
-        told = self._players.get(id(players))
-        if told is None:
-            told = self._players[id(players)] = msgspec.json.encode(players)
-        return told
 
-    def _in_order(self, facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
-        """Return whether facts of one table follow without a gap, and its clock can be right."""
-        table, seq, at, event = facts[0].table, facts[0].seq, facts[0].at, self._event.name
-        for one, then in zip(facts, received, strict=True):
-            if one.seq != seq or one.table != table or not at <= one.at <= then or one.event != event:
-                return False
-            seq, at = seq + 1, one.at
-        return True
+def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
+    """Return whether facts of one table follow without a gap, and its clock can be right."""
+    table, seq, at = facts[0].table, facts[0].seq, facts[0].at
+    for one, then in zip(facts, received):  # noqa: B905 - there are as many
+        if one.seq != seq or one.table != table or not at <= one.at <= then:
+            return False
+        seq, at = seq + 1, one.at
+    return True
+
+
+def _is_claim(said: Declared, booking: BookedPlay, outcome: _Outcome) -> bool:
+    """Return whether those who have declared are those who have won this play."""
+    as_planned = said.round == booking.round and said.deal == booking.deal
+    return as_planned and tuple([one.seat for one in said.presses]) == outcome.declared
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
-    """Return facts, those of whole plays one by one; such a play stands there for each of its facts."""
-    for _, same in groupby(kept, key=id):
-        one = next(same)
+    """Return facts, those of whole plays one by one."""
+    for one in kept:
         if isinstance(one, WholePlay):
             yield from one.messages()
         else:
@@ -282,9 +289,10 @@ class FactsByNumber(Mapping[int, LogMessage]):
     def take_whole(self, play: WholePlay) -> None:
         """Take in all facts of a play."""
         self._facts[play.first] = play
-        self._count += len(play.ids)
-        self._last_whole = max(self._last_whole, play.result.seq)
-        self.highest = max(self.highest, play.result.seq)
+        self._count += play.stretch.size
+        if (last := play.last) > self._last_whole:
+            self._last_whole = last
+            self.highest = max(self.highest, last)
 
     def _find(self, seq: int) -> LogMessage | WholePlay | None:
         """Return a fact, or the play that has it."""

@@ -6,14 +6,16 @@ near; what lies in the own river or has just passed is safe; honours and termina
 left of.
 """
 
+from functools import lru_cache
+from math import exp
 from typing import Final
 
 import numpy as np
 
-from broker.rules import COPIES, KINDS
+from broker.rules import KINDS
 from broker.rules.mcr import WALL
 from broker.sim.plans import CHOWS, NONE, SUITED, Whole
-from broker.sim.view import OpenSeat, PlayerView
+from broker.sim.view import PlayerView
 
 ALONE: Final = -8.77
 MELDS: Final = (0.0, 0.62, 1.24, 1.76, 1.76)
@@ -49,32 +51,42 @@ SUIT_OF: Final = np.arange(len(KINDS)) // 9
 """Of each column; 3 for honours."""
 
 
+ODDS: Final = np.exp(ALONE + BY_KIND[:, None] + BY_LEFT.take([3, 3, 2, 1, 0]))
+"""34 x 5: that somebody wins on a kind, by how many of it the player sees, but for what makes opponents differ."""
+
+_ROWS: Final = np.arange(0, ODDS.size, ODDS.shape[1])
+_JUST_PASSED: Final = exp(PASSED)
+
+
 def deal_in(view: PlayerView) -> Whole:
     """Return for each kind the probability that some opponent wins on it."""
-    left = np.clip(COPIES - view.shown - view.held, 0, len(BY_LEFT) - 1)
-    common = ALONE + BY_KIND + BY_LEFT[left]
-    common[list({one.river[-1] for one in view.before if one.river})] += PASSED
-    safe = np.ones(len(KINDS))
+    odds: Whole = ODDS.take(_ROWS + view.shown + view.held)
+    for passed in {one.river[-1] for one in view.before if one.river}:
+        odds[passed] *= _JUST_PASSED
+    no: Whole = np.ones(len(KINDS))
     for seat, one in enumerate(view.before):
         if seat != view.seat:
-            safe *= 1 - 1 / (1 + np.exp(-(common + _of_opponent(one))))
-    return 1 - safe
+            no = no * (1 + odds * _of_opponent(one.wall, one.sets, tuple(one.river)))
+    return 1 - 1 / no
 
 
-def _of_opponent(one: OpenSeat) -> Whole:
-    turn = (WALL - one.wall) / 10
-    logit = np.full(len(KINDS), MELDS[len(one.sets)] + TURN * turn + TURN_SQUARED * turn**2)
-    if one.river:
-        river = np.array(one.river)
-        shares = np.bincount(SUIT_OF[river], minlength=4) / len(river)
+@lru_cache(maxsize=1024)
+def _of_opponent(wall: int, sets: tuple[int, ...], river: tuple[int, ...]) -> Whole:
+    """Return by what the odds of each kind are multiplied, from what lies before an opponent."""
+    turn = (WALL - wall) / 10
+    logit = np.full(len(KINDS), MELDS[len(sets)] + TURN * turn + TURN_SQUARED * turn**2)
+    if river:
+        there = np.array(river)
+        shares = np.bincount(SUIT_OF.take(there), minlength=4) / len(river)
         shares[3] = 0
-        logit += SHARE * shares[SUIT_OF]
-        logit[river] += IN_RIVER
-    suits = {_suit(number) for number in one.sets if number != NONE}
-    if len(one.sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - place of the honours among suits
+        logit += (SHARE * shares).take(SUIT_OF)
+        logit[there] += IN_RIVER
+    suits = {_suit(number) for number in sets if number != NONE}
+    if len(sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - place of the honours among suits
         same, other = FLUSH
         logit[:SUITED] += np.where(SUIT_OF[:SUITED] == suits.pop(), same, other)
-    return logit
+    odds: Whole = np.exp(logit)
+    return odds
 
 
 def _suit(number: int) -> int:

@@ -5,16 +5,17 @@ copies unseen times `reach`, about the share of all unseen tiles that the player
 plans measures a hand; it is no probability, but it grows with every way to win and with how near it is.
 
 Of the 350,000 plans a hand is near to some hundreds. A tile more or less changes what a plan lacks by one at most, so
-of the hand that follows the near plans are among those that were not far from the one before: `_Pool` keeps these.
+of the hand that follows the near plans are among those that were not far from the one before: `_Pool` keeps these. The
+hands of a deal come again from play to play: `near_plans` keeps theirs.
 """
 
-from collections import defaultdict, deque
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
+from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld
 from broker.sim.plans import ENOUGH_FAN, NONE, TILES_OF, Plans, Whole, all_pungs, plans, set_of, seven_pairs
 from broker.sim.view import PlayerView
@@ -25,8 +26,11 @@ FURTHER: Final = 1
 BEYOND: Final = 2
 """A pool holds plans that lack so many tiles more than these."""
 
-POOLS: Final = 4
-"""Pools kept for the same melds."""
+POOLS: Final = 16
+"""Pools kept for the same melds, some 200 kB each."""
+
+KINDS_OF_POOLS: Final = 128
+"""For how many melds they are kept."""
 
 IN_TIME: Final = 0.25
 """The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
@@ -57,6 +61,12 @@ LIKELY: Final = 0.9
 
 NEVER: Final = 1e-9
 
+NOTHING: Final = COPIES * len(KINDS)
+"""Stands for a tile that is not lacked."""
+
+HANDS: Final = 16_384
+"""Hands whose near plans are kept, 4 kB each: those of a deal come again and again."""
+
 OPEN: Final = np.array([0.0] * 6 + [0.05, 0.35] + [1.0] * 200)
 """What a plan of a hand value counts for: 8 is enough, and what is missing may come by the way of winning."""
 
@@ -76,12 +86,14 @@ Winds = tuple[int, int]
 
 
 class NearPlans(NamedTuple):
-    """The plans near some concealed tiles."""
+    """The plans near some concealed tiles: n of them, and of what is held h kinds."""
 
-    wanted: Whole
-    """n x 34: what each asks of the concealed tiles."""
     lacked: Whole
-    """n x 34: what of it is not there."""
+    """m x n: what each lacks, tile by tile; a second copy of a kind is its column and 34, and NOTHING fills up."""
+    uses: Whole
+    """h x n: 1 where it asks for all that is held of a kind, so that a discard of it is lacked."""
+    kinds: list[int]
+    """h: what is held."""
     counts_for: Whole
     missing: int
     """What the nearest lacks, a winning tile included; NO_PLAN where there is none."""
@@ -93,27 +105,34 @@ class Outlook(NamedTuple):
     near: NearPlans
     weight: Whole
     chance: Whole
-    """34: the chance to get one more of each kind."""
+    """34 and more: the chance to get one of each kind, and one more."""
     sum: float
     """How good the hand is."""
 
-    def after_each_discard(self, held: Whole) -> Whole:
-        """Return for each kind how good the hand is without one of it; what is not held changes nothing."""
-        lost = self.weight @ (self.near.wanted >= held)
-        kept: Whole = self.sum - np.where(held > 0, lost, 0) * (1 - self.chance)
+    def after_each_discard(self) -> Whole:
+        """Return for each kind that is held how good the hand is without one of it."""
+        near = self.near
+        kept: Whole = self.sum - near.uses @ self.weight * (1 - self.chance[near.kinds])
         return kept
 
 
 def outlook(view: PlayerView, held: Whole, melds: tuple[TableMeld, ...], style: Style) -> Outlook:
     """Weigh the plans near some tiles of the player's."""
-    near = near_plans(held.tobytes(), _sets(melds), view.winds, style.appetite)
+    near = near_plans(held.tobytes(), _sets(melds), view.winds, style.appetite, style.ready)
     unseen = view.unseen
     reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
-    chance = np.minimum(LIKELY, unseen * reach * np.where(held == PAIR, style.pung, 1))
-    weight = np.exp(near.lacked @ np.log(np.maximum(chance, NEVER))) * near.counts_for
-    weight[near.lacked.sum(axis=1) <= 1] *= style.ready
-    weight[(near.lacked > unseen).any(axis=1)] = 0
+    # Kinds differ by how many are unseen, and whether a pair is held: ten cases.
+    cases = _SO_MANY * np.minimum(LIKELY, _UNSEEN * reach * np.where(_PAIR_HELD, style.pung, 1.0))
+    chance = np.ones(NOTHING + 1)
+    cases.take(unseen + (COPIES + 1) * (held == PAIR), axis=1, out=chance[:NOTHING].reshape(COPIES, -1))
+    weight = chance.take(near.lacked).prod(axis=0) * near.counts_for
     return Outlook(near, weight, chance, float(weight.sum()))
+
+
+_UNSEEN: Final = np.tile(np.arange(COPIES + 1.0), 2)
+_PAIR_HELD: Final = np.arange(2 * (COPIES + 1)) > COPIES
+_SO_MANY: Final = np.arange(COPIES)[:, None] < _UNSEEN
+"""Whether there are so many, for each copy that is lacked."""
 
 
 @lru_cache(maxsize=4096)
@@ -121,36 +140,49 @@ def _sets(melds: tuple[TableMeld, ...]) -> tuple[tuple[int, bool], ...]:
     return tuple(sorted((set_of(meld), meld.concealed) for meld in melds))
 
 
-@lru_cache(maxsize=1024)
-def near_plans(tiles: bytes, melds: tuple[tuple[int, bool], ...], winds: Winds, appetite: float) -> NearPlans:
+@lru_cache(maxsize=HANDS)
+def near_plans(
+    tiles: bytes, melds: tuple[tuple[int, bool], ...], winds: Winds, appetite: float, ready: float
+) -> NearPlans:
     """Return the plans that lack at most FURTHER tiles more than the nearest; melds are set numbers and concealed."""
     held = np.frombuffer(tiles, dtype=np.int8)
     sets, claimed = tuple(one for one, _ in melds), not all(concealed for _, concealed in melds)
-    found = [_known(held, Kept(sets, winds, claimed, appetite)), _with_lacks(held, *all_pungs(held, sets))]
+    wanted, counts_for, lacks = _pools_of(Kept(sets, winds, claimed, appetite)).nearest(held)
+    missing = int(lacks.min(initial=NO_PLAN))
+    others = [all_pungs(held, sets)]
     if not melds:
         tiles_of_pairs, counts = seven_pairs(held)
-        found.append(_with_lacks(held, tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), appetite)))
-    missing = min((int(lacks.min()) for _, _, lacks in found if lacks.size), default=NO_PLAN)
-    wanted, counts_for = [], []
-    for columns, counts, lacks in found:
-        at = np.flatnonzero(lacks <= missing + FURTHER)
-        wanted.append(columns[:, at].T)
-        counts_for.append(counts[at])
-    rows = np.concatenate(wanted)
-    return NearPlans(rows, np.maximum(rows - held, 0).astype(np.float64), np.concatenate(counts_for), missing)
+        others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), appetite)))
+    for columns, counts in others:
+        if counts.size:
+            lacked = np.maximum(columns - held[:, None], 0).sum(axis=0, dtype=np.int8)
+            missing = min(missing, int(lacked.min()))
+            # What lacks too many is left out before copying: it may be most of a pool.
+            at = np.flatnonzero(lacks <= missing + FURTHER)
+            wanted = np.concatenate([wanted[:, at], columns], axis=1)
+            counts_for, lacks = np.concatenate([counts_for[at], counts]), np.concatenate([lacks[at], lacked])
+    at = np.flatnonzero(lacks <= missing + FURTHER)
+    wanted, counts_for, lacks = wanted[:, at], counts_for[at], lacks[at]
+    kinds = np.flatnonzero(held)
+    return NearPlans(
+        _lacked(wanted - held[:, None], lacks),
+        (wanted[kinds] >= held[kinds, None]).astype(np.float64),
+        kinds.tolist(),
+        np.where(lacks <= 1, ready, 1.0) * counts_for,
+        missing,
+    )
 
 
-def _with_lacks(held: Whole, columns: Whole, counts_for: Whole) -> tuple[Whole, Whole, Whole]:
-    return columns, counts_for, count_lacking(columns, held)
-
-
-class _Pool(NamedTuple):
-    """All plans that lack at most `most` tiles beside some that were held."""
-
-    held: Whole
-    most: int
-    tiles: Whole
-    counts_for: Whole
+def _lacked(less: Whole, lacks: Whole) -> Whole:
+    """List what each plan lacks, from what it asks for less what is held."""
+    by_plan = less.T.ravel()
+    there = np.flatnonzero(by_plan > 0)
+    copies = by_plan[there]
+    copy = np.arange(int(copies.sum(dtype=np.intp))) - (np.cumsum(copies, dtype=np.intp) - copies).repeat(copies)
+    plan, kind = np.divmod(there.repeat(copies), len(KINDS))
+    listed = np.full((int(lacks.max(initial=0)), len(lacks)), NOTHING, dtype=np.int16)
+    listed[np.arange(len(plan)) - (np.cumsum(lacks, dtype=np.intp) - lacks)[plan], plan] = kind + len(KINDS) * copy
+    return listed
 
 
 class Kept(NamedTuple):
@@ -162,43 +194,70 @@ class Kept(NamedTuple):
     appetite: float
 
 
-_pools: defaultdict[Kept, deque[_Pool]] = defaultdict(lambda: deque(maxlen=POOLS))
-_MOST_POOLS: Final = 512
+class _Pool(NamedTuple):
+    """All plans that lack at most `most` tiles beside some that were held."""
+
+    held: Whole
+    most: int
+    tiles: Whole
+    counts_for: Whole
+    lacks: Whole
+
+    def lacking(self, held: Whole) -> Whole:
+        """Count what each plan lacks beside other tiles, from where they differ."""
+        return count_lacking(self.tiles, held, self.held, self.lacks)
 
 
-def _known(held: Whole, kept: Kept) -> tuple[Whole, Whole, Whole]:
-    """Return plans of the books among which are all near ones, what they count for, and how much each lacks."""
-    if len(_pools) > _MOST_POOLS:
-        _pools.clear()
-    pools = _pools[kept]
-    for pool in pools:
-        new = int(np.maximum(held - pool.held, 0).sum())
-        if pool.tiles.size and new <= BEYOND:
-            lacks = count_lacking(pool.tiles, held)
-            if int(lacks.min()) + FURTHER + new <= pool.most:
+class _Pools:
+    """The pools of one kind: all its plans, then those of some hands."""
+
+    def __init__(self, kept: Kept) -> None:
+        every, none = _plans_with(kept.sets), np.zeros(len(KINDS), dtype=np.int8)
+        lacks = every.tiles.sum(axis=0, dtype=np.int8)
+        self._pools = [_Pool(none, NO_PLAN, every.tiles, _counts_for(kept), lacks)]
+        self._held = none[None]
+
+    def nearest(self, held: Whole) -> tuple[Whole, Whole, Whole]:
+        """Return plans among which are all near ones, what they count for, and how much each lacks.
+
+        They are those of the pool that differs least, of all pools that have the plans near.
+        """
+        apart = held - self._held[1:]
+        new = np.maximum(apart, 0).sum(axis=1)
+        near = np.flatnonzero(new <= BEYOND)
+        for at in near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")].tolist():
+            pool = self._pools[at + 1]
+            lacks = pool.lacking(held)
+            if int(lacks.min()) + FURTHER + new[at] <= pool.most:
                 return pool.tiles, pool.counts_for, lacks
-    every = _plans_with(kept.sets)
-    lacks = count_lacking(every.tiles, held)
-    if not lacks.size:
-        return every.tiles, np.zeros(0), lacks
-    most = int(lacks.min()) + FURTHER + BEYOND
-    at = np.flatnonzero(lacks <= most)
-    counts_for = _counts_for(kept)[at]
-    pool = _Pool(held, most, np.ascontiguousarray(every.tiles[:, at]), counts_for)
-    pools.appendleft(pool)
-    return pool.tiles, counts_for, lacks[at]
+        return self._add(held)
+
+    def _add(self, held: Whole) -> tuple[Whole, Whole, Whole]:
+        every = self._pools[0]
+        lacks = every.lacking(held)
+        if not lacks.size:
+            return every.tiles, every.counts_for, lacks
+        self._pools[0] = every._replace(held=held, lacks=lacks)  # the next hand is more like this one
+        most = int(lacks.min()) + FURTHER + BEYOND
+        at = np.flatnonzero(lacks <= most)
+        pool = _Pool(held, most, every.tiles[:, at], every.counts_for[at], lacks[at])
+        del self._pools[POOLS:]
+        self._pools.insert(1, pool)
+        self._held = np.stack([one.held for one in self._pools])
+        return pool.tiles, pool.counts_for, pool.lacks
 
 
-def count_lacking(tiles: Whole, held: Whole) -> Whole:
-    """Count the tiles that each plan lacks, copy by copy: comparing is what a processor does with many at once."""
-    count = tiles.shape[1]
-    if not count:
-        return np.zeros(0, dtype=np.int8)
-    lacks = np.full(count, int(tiles[:, 0].sum()), dtype=np.int8)
-    asked = np.empty(count, dtype=np.bool_)
-    for at in np.flatnonzero(held):
-        for copy in range(held[at]):
-            lacks -= np.greater(tiles[at], np.int8(copy), out=asked).view(np.int8)
+_pools_of = lru_cache(maxsize=KINDS_OF_POOLS)(_Pools)
+
+
+def count_lacking(tiles: Whole, held: Whole, before: Whole, lacked: Whole) -> Whole:
+    """Count the tiles that each plan lacks, copy by copy, from what it lacked beside those held before."""
+    lacks, asked = lacked.copy(), np.empty(lacked.shape, dtype=np.bool_)
+    for at in np.flatnonzero(held != before):
+        low, high = sorted((held[at], before[at]))
+        change = np.subtract if held[at] == high else np.add
+        for copy in range(low, high):
+            change(lacks, np.greater(tiles[at], np.int8(copy), out=asked).view(np.int8), out=lacks)
     return lacks
 
 

@@ -18,13 +18,14 @@ from broker.protocol import SEATS, Seat
 from broker.rules import Deal, McrPaymentRules, seat_points
 from broker.rules.mcr import Judge, fan_judge
 from broker.sim.outlook import Style
+from broker.sim.plans import plans
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
 
 PLAYERS: Final = 1
 """The version of the players, raised with every change by which they would play otherwise."""
 
-CHUNK: Final = 50
+CHUNK: Final = 250
 """Plays between two times that what was played is kept."""
 
 LEAST_WHIM, MORE_WHIM = 0.2, 0.8
@@ -94,6 +95,7 @@ def play_par(par: EventPar, stretches: Sequence[Stretch], jobs: int) -> Iterator
     with ExitStack() as stack:
         each: Callable[..., Iterator[Counted]] = map
         if jobs > 1 and len(stretches) > 1:
+            plans()  # made once: processes that are forked have them
             pool = ProcessPoolExecutor(min(jobs, len(stretches)))
             stack.callback(pool.shutdown, cancel_futures=True)
             each = pool.map

@@ -73,21 +73,21 @@ def discard_or_kong(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPl
     """Aim at hands of 8 fan and more; weigh what others may wait for, and give up late what cannot be won."""
     style = player.style
     now = outlook(view, view.held, view.melds, style)
-    discards = np.flatnonzero(view.held).tolist()
+    discards = now.near.kinds
     lost = hopeless(view, now)
     if lost and not style.reads:
         return safest(view, discards)
-    after = now.after_each_discard(view.held)
-    best = 0.0 if lost else max(_relative(float(after[tile]), now.sum) for tile in discards)
+    after = now.after_each_discard()
+    best = 0.0 if lost or not kongs else _relative(float(after.max()), now.sum)
     for kong in () if lost else kongs:
         if _relative(_with_kong(view, kong, style), now.sum) >= best:
             return kong
-    worth = _points(view, after, lost=lost) if style.reads else after / now.sum
-    left = {tile: round(float(worth[tile]), 4 if style.reads else 6) for tile in discards}
+    worth = _points(view, now.near.kinds, after, lost=lost) if style.reads else after / now.sum
+    left = [round(one, 4 if style.reads else 6) for one in worth.tolist()]
     if style.whim:
-        left = {tile: one - style.whim * math.log(-math.log(_open(player.chance))) for tile, one in left.items()}
-    best = max(left.values())
-    return safest(view, [tile for tile, value in left.items() if value == best])
+        left = [one - style.whim * math.log(-math.log(_open(player.chance))) for one in left]
+    best = max(left)
+    return safest(view, [tile for tile, value in zip(discards, left, strict=True) if value == best])
 
 
 def _open(chance: Chance) -> float:
@@ -101,12 +101,12 @@ LOGIT: Final = (-0.31, 0.53, 0.063)
 """The chance to win: alone, by the logarithm of the outlook's sum, by tiles left in the wall. Fitted as danger is."""
 
 
-def _points(view: PlayerView, after: Whole, *, lost: bool) -> Whole:
-    """Return for each kind the points to expect once it is discarded."""
+def _points(view: PlayerView, kinds: Sequence[int], after: Whole, *, lost: bool) -> Whole:
+    """Return for some kinds the points to expect once one of them is discarded."""
     alone, by_sum, by_wall = LOGIT
     logit = alone + by_sum * np.log(np.maximum(after, NEVER)) + by_wall * view.own.wall
     win = np.zeros(len(after)) if lost else 1 / (1 + np.exp(-logit))
-    danger = deal_in(view)
+    danger = deal_in(view)[kinds]
     points: Whole = (1 - danger) * (NO_WIN + (WIN - NO_WIN) * win) + danger * DEAL_IN
     return points
 
@@ -129,7 +129,7 @@ def best_claim(view: PlayerView, claims: Sequence[Claim], style: Style) -> Claim
 def _with_claim(view: PlayerView, claim: Claim, style: Style) -> float:
     rest = claim.left(view.held)
     then = outlook(view, rest, (*view.melds, claim.meld(view.offered, view.turn)), style)
-    return float(then.after_each_discard(rest)[rest > 0].max())
+    return float(then.after_each_discard().max())
 
 
 def hopeless(view: PlayerView, now: Outlook) -> bool:

@@ -77,6 +77,8 @@ class _Play:
         self._table, self._deal, self._players = table, deal, players
         self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - one thing in two classes
         self._held = [count_columns(deal.faces[seat][: ROWS[0]]) for seat in SEATS]
+        self._waits: list[frozenset[int] | None] = [None for _ in SEATS]
+        """What would complete each hand; None since it changed."""
         self._melds: list[tuple[TableMeld, ...]] = [() for _ in SEATS]
         self._before = tuple(OpenSeat(WALL) for _ in SEATS)
         self._shown = np.zeros(len(KINDS), dtype=np.int8)
@@ -107,10 +109,12 @@ class _Play:
                     self._do("self_hu", seat)
                     return Outcome("self_drawn", {seat: value}), NONE
                 held[tile] += 1
+                self._waits[at] = None
             kongs = () if claimed or self._ltw or not before.wall else self._kongs(at)
             chosen = choose_hold(self._view(at), kongs, self._players[at])
             if isinstance(chosen, int):
                 held[chosen] -= 1
+                self._waits[at] = None
                 before.river.append(chosen)
                 self._shown[chosen] += 1
                 self._do("discard", seat, chosen)
@@ -120,16 +124,17 @@ class _Play:
                 return outcome, NONE
 
     def _kongs(self, at: int) -> Sequence[Kong]:
-        held = self._held[at]
+        held = self._held[at].tobytes()
         pungs = [COLUMN[meld.tiles[0]] for meld in self._melds[at] if meld.kind == "pung"]
         return (
-            *(Kong("concealed_kong", int(tile)) for tile in np.flatnonzero(held == COPIES)),
+            *(Kong("concealed_kong", tile) for tile, count in enumerate(held) if count == COPIES),
             *(Kong("added_kong", tile) for tile in pungs if held[tile]),
         )
 
     def _kong(self, at: int, kong: Kong) -> Outcome | None:
         tile, name = kong.tile, KINDS[kong.tile]
         self._do(kong.do, SEATS[at], tile)
+        self._waits[at] = None
         if kong.do == "concealed_kong":
             self._held[at][tile] -= COPIES
             self._lay(at, TableMeld("kong", (name,) * COPIES))
@@ -181,6 +186,7 @@ class _Play:
 
     def _take(self, at: int, claim: Claim, tile: int) -> None:
         self._do(claim.do, SEATS[at], claim.low)
+        self._waits[at] = None
         for used in claim.used:
             self._held[at][used] -= 1
             self._shown[used] += 1
@@ -203,7 +209,9 @@ class _Play:
     def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
         """Return what a hand is worth with a tile; 0 where it does not win."""
         held, seat = self._held[at], SEATS[at]
-        if tile not in waits(held.tobytes()):
+        if (waited := self._waits[at]) is None:
+            waited = self._waits[at] = waits(held.tobytes())
+        if tile not in waited:
             return 0
         fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
         if kong:

@@ -173,13 +173,22 @@ def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
     yield from ([one] for told in under_way.values() for one in told)
 
 
-class Stretch(NamedTuple):
-    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
+class ReadRows(NamedTuple):
+    """Rows that were read together, by columns."""
 
     heights: Sequence[int]
     received: Sequence[int]
     lengths: Sequence[int]
     """Of the bodies."""
+
+
+class Stretch(NamedTuple):
+    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
+
+    rows: ReadRows
+    first: int
+    """Where its own begin among those."""
+    size: int
     source: bytes | mmap.mmap
     start: int
     end: int
@@ -190,7 +199,12 @@ class Stretch(NamedTuple):
         """Return rows as a stretch of their own."""
         heights, received, bodies = zip(*rows, strict=True)
         array = _array_of(bodies)
-        return cls(heights, received, [*map(len, bodies)], array, 0, len(array))
+        return cls(ReadRows(heights, received, [*map(len, bodies)]), 0, len(bodies), array, 0, len(array))
+
+    @property
+    def received(self) -> Sequence[int]:
+        """When each row was taken."""
+        return self.rows.received[self.first : self.first + self.size]
 
     def array(self) -> bytes:
         """Return the bodies as one array of JSON."""
@@ -199,8 +213,9 @@ class Stretch(NamedTuple):
     def each(self) -> Iterator[IntactRow]:
         """Return the rows one by one."""
         begin = self.start + 1
-        for height, received, length in zip(self.heights, self.received, self.lengths, strict=True):
-            yield height, received, self.source[begin : begin + length]
+        for at in range(self.first, self.first + self.size):
+            length = self.rows.lengths[at]
+            yield self.rows.heights[at], self.rows.received[at], self.source[begin : begin + length]
             begin += length + 1
 
 
@@ -275,7 +290,7 @@ class CheckedAhead:
             return 0, FIRST_LINK
         for line in process.stdout:
             (plays, rows), numbers = map(int, line.split()), array("q")
-            size = (plays + 3 * rows) * numbers.itemsize
+            size = (2 * plays + 3 * rows) * numbers.itemsize
             numbers.frombytes(shared[begin : begin + size])
             begin += size
             for stretch in _unpacked(numbers, plays, rows, shared, begin):
@@ -288,14 +303,12 @@ class CheckedAhead:
 
 
 def _unpacked(numbers: "array[int]", plays: int, rows: int, source: mmap.mmap, begin: int) -> Iterator[Stretch]:
-    """Return stretches by the numbers that were written: rows of each, then of all rows what a stretch has of its."""
-    heights, received, lengths = (numbers[plays + at * rows : plays + (at + 1) * rows] for at in range(3))
-    at = 0
-    for count in numbers[:plays]:
-        here, at = slice(at, at + count), at + count
-        end = begin + sum(own := lengths[here]) + count + 1
-        yield Stretch(heights[here], received[here], own, source, begin, end)
-        begin = end
+    """Return stretches by the numbers that were written: rows and bytes of each, then the columns of all rows."""
+    read = ReadRows(*(numbers[2 * plays + at * rows : 2 * plays + (at + 1) * rows] for at in range(3)))
+    first = 0
+    for count, size in zip(numbers[:plays], numbers[plays : 2 * plays], strict=True):
+        yield Stretch(read, first, count, source, begin, begin := begin + size)
+        first += count
 
 
 def _check(address: str, shared: int) -> None:
@@ -306,8 +319,10 @@ def _check(address: str, shared: int) -> None:
         plays = by_plays(_linked(store.execute(ROWS), last))
         while some := [*islice(plays, STRETCHES_AT_ONCE)]:
             heights, received, bodies = zip(*chain.from_iterable(some), strict=True)
-            out.write(array("q", [*map(len, some), *heights, *received, *map(len, bodies)]).tobytes())
-            out.write(b"".join([_array_of([row[2] for row in one]) for one in some]))
+            arrays = [_array_of([row[2] for row in one]) for one in some]
+            sizes = [*map(len, some), *map(len, arrays)]
+            out.write(array("q", [*sizes, *heights, *received, *map(len, bodies)]).tobytes())
+            out.write(b"".join(arrays))
             out.flush()
             print(len(some), len(bodies), flush=True)
         out.write(HEAD.pack(*last))

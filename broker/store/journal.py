@@ -47,7 +47,7 @@ from broker.store.chain import (
     intact_rows,
     link_after,
 )
-from broker.store.records import Decided, Entry, Recorded, decoded, message_of, sequence_of
+from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -353,10 +353,23 @@ class Reader:
         with self._errors("the journal cannot be read"):
             yield from ((received_at, body) for _, received_at, body, _ in self._stored_rows())
 
-    def linked_rows(self, after: int = 0) -> Generator[StoredRow, None, None]:
-        """Return all rows after a height with their links, as they are stored. Raises StoreError."""
+    def linked_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
+        """Return all rows after a height with their links, as they are stored. Raises StoreError.
+
+        `at_once`: how many are read together, for who takes only some.
+        """
         with self._errors("the journal cannot be read"):
-            yield from self._stored_rows(after)
+            yield from self._stored_rows(after, at_once)
+
+    def first_facts(self, after: int) -> dict[int, int]:
+        """Return the lowest number of the facts after a height, by table. Raises StoreError."""
+        columns = self._tables.journal.c
+        query = select(columns.table_no, func.min(columns.seq)).where(columns.height > after, columns.table_no > DESK)
+        with self._errors("the journal cannot be read"):
+            rows = self._connection.execute(
+                query.where(*self._of_event(columns.height.table)).group_by(columns.table_no)
+            )
+            return {int(table): int(seq) for table, seq in rows}
 
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""
@@ -377,22 +390,24 @@ class Reader:
         """Whether its rows have links: those of version 1 have none."""
         return self._linked
 
-    def _stored_rows(self, after: int = 0) -> Generator[StoredRow, None, None]:
+    def _stored_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
         """Return all rows after a height as the database's own library gives them; some at a time."""
         columns = self._tables.journal.c
         link = columns.link if self._linked else sa.null()
         query = select(columns.height, columns.received_at, columns.body, link)
-        yield from self._raw_rows(query, columns.height, after)
+        yield from self._raw_rows(query, columns.height, after, at_once)
 
-    def _raw_rows(self, query: sa.Select[Any], number: Column[int], after: int = 0) -> Generator[Any, None, None]:
+    def _raw_rows(
+        self, query: sa.Select[Any], number: Column[int], after: int = 0, at_once: int = ROWS_AT_ONCE
+    ) -> Generator[Any, None, None]:
         """Return the rows of a query, the first column of which is their number, in that order."""
         query = query.where(*self._of_event(number.table)).order_by(number)
         if self._connection.dialect.name == "sqlite":  # in the order of the file, so that a changed number hides no row
             with closing(self._connection.execute(query.where(number > after) if after else query)) as result:
-                while rows := result.cursor.fetchmany(ROWS_AT_ONCE):
+                while rows := result.cursor.fetchmany(at_once):
                     yield from rows
             return
-        while rows := self._connection.execute(query.where(number > after).limit(ROWS_AT_ONCE)).cursor.fetchall():
+        while rows := self._connection.execute(query.where(number > after).limit(at_once)).cursor.fetchall():
             after = rows[-1][0]
             yield from rows
 

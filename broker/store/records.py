@@ -49,10 +49,8 @@ F_co = TypeVar("F_co", covariant=True)
 
 
 class ToldFact(msgspec.Struct, Generic[F_co], frozen=True, gc=False):
-    """What a stored fact says, and when: all but who vouches for it."""
+    """What a stored fact says, and when: all but its names, and who vouches for it."""
 
-    id: str
-    event: str
     table: int
     seq: int
     at: int
@@ -63,6 +61,8 @@ class KeptFact(ToldFact[F_co], Generic[F_co], frozen=True, kw_only=True):
     """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
 
     schema: Literal[1]
+    id: str
+    event: str
     device: str | None = None
     before: str | None = None
     signature: str | None = None

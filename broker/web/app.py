@@ -185,7 +185,7 @@ def _result_routes(
     yield from LuckPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
-    yield from DisplayPage(feeds.public, access, sheets).routes()
+    yield from DisplayPage(feeds.public, access, sheets, lambda: carriers.at(feeds.room.current)).routes()
     yield from SeatingPage(sheets).routes(access, live)
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)

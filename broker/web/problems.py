@@ -208,6 +208,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "confirm that this is intended.{detail}"
     ),
     "deal_not_compared": N_("These deals are played at only one table, so nothing is compared.{detail}"),
+    "standings_late": N_(
+        "Players see no standings before the last round. With more carriers of each deal, deals are over "
+        "earlier.{detail}"
+    ),
     "deal_at_few_tables": N_("These deals are not played at every table, so fewer results are compared.{detail}"),
     "no_players": N_("The list has a header line but no players: nothing was changed.{detail}"),
     "name_missing": N_("A line of the list has no name.{detail}"),

@@ -15,8 +15,8 @@ from kiosk.errors import BadConfiguration, NotPaired
 PAIRING_FILE: Final = "paired.json"
 
 
-class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a device was paired with. Names of files are in the same folder."""
+class StoredPairing(Struct, frozen=True, kw_only=True):
+    """What a device was paired with. Names of files are in the same folder; a newer program may have kept more."""
 
     event: EventName
     table: TableNo

@@ -64,7 +64,7 @@ from kiosk.screens.restoring import (
 )
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, IdleView, RestoringView, ScreenView, StoppedView
+from kiosk.screens.views import CallView, IdleView, RecordedView, RestoringView, ScreenView, StoppedView
 
 LIGHT_KEY: Final = "m"
 """Changes between normal and quiet light."""
@@ -263,7 +263,8 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         else []
     )
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
-    colour = QUIET if line.up and not line.scorer_silent and not wrong else ATTENTION
+    reached = line.up and not line.scorer_silent
+    colour = QUIET if reached and not wrong else ATTENTION
     connection = [_(_connection(view))]
     if line.plain:
         connection.append(_("NOT ENCRYPTED"))
@@ -271,6 +272,8 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         connection.append(line.version)
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
+    if reached and isinstance(view.phase, RecordedView) and view.phase.at_centre is not None:
+        connection.append(_("result at the centre") if view.phase.at_centre else _("result not yet at the centre"))
     yield TextLine(" · ".join(connection), SMALL, DANGER if line.plain else colour)
     if wrong:
         yield TextLine(_shortened(_, wrong), SMALL, colour)

@@ -230,6 +230,8 @@ class RecordedView:
     """Whether it is offered."""
     anchor: str = ""
     """By which somebody who has noted it can prove a later change."""
+    at_centre: bool | None = None
+    """Whether the centre has the result, too; None: there is no centre, or the hall's scorer has not got it yet."""
     state: Literal["recorded"] = "recorded"
 
 
@@ -414,11 +416,14 @@ def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> 
     return replace(now, phase=replace(now.phase, keeping=keeping, may_keep=offered))
 
 
-def with_receipt(now: ScreenView, code: str | None, link: str = "", anchor: str = "") -> ScreenView:
+def with_receipt(
+    now: ScreenView, code: str | None, link: str = "", anchor: str = "", *, at_centre: bool | None = None
+) -> ScreenView:
     """Add the receipt of a play that is recorded."""
     if not isinstance(now.phase, RecordedView):
         return now
-    return replace(now, phase=replace(now.phase, receipt=code, receipt_link=link, anchor=anchor))
+    phase = replace(now.phase, receipt=code, receipt_link=link, anchor=anchor, at_centre=at_centre)
+    return replace(now, phase=phase)
 
 
 def with_riichi(now: ScreenView, state: Table, form: RiichiForm | None, scores: Scores) -> ScreenView:

@@ -1,6 +1,9 @@
 """What has happened at a table: frozen events in the past tense, which the journal keeps; and the refusal of an event.
 
 Times are nanoseconds of the device's monotonic clock; they come in with the event, nothing here reads a clock.
+
+A journal may come back to an older program (docs/upgrade.md), which passes over fields that it does not know. It passes
+over a kind of event that it does not know where that says `"optional": true`; any other it cannot play on from.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -35,7 +38,7 @@ Verdict = Literal["passed", "failed", "skipped"]
 """How a self-test of the hardware ended."""
 
 
-class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Happened(Struct, frozen=True, kw_only=True):
     """Base of all events."""
 
     at: Annotated[int, Meta(ge=0, description="ns, monotonic")]
@@ -48,7 +51,7 @@ class Assigned(Happened, frozen=True, tag="assigned", kw_only=True):
     first: Annotated[int, Meta(ge=0, description="index of the first play without a result")] = 0
 
 
-class Misplaced(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Misplaced(Struct, frozen=True, kw_only=True):
     """One place of a tray that is not as it should be."""
 
     kind: str

@@ -452,14 +452,18 @@ def run_event(options: Options, base: Path, said: Callable[[str], None], log: Ca
 
 
 def _settle(grown: Grown) -> dict[str, Any]:
-    """Wait until the centre shows all that the halls have, and they what is public; or until nothing comes any more."""
+    """Wait until the centre shows all that the halls have, which tables know, and they what is public.
+
+    Or until nothing comes any more.
+    """
     came, deadline, pause = 0, 0.0, threading.Event()
     while True:
         halls = {name: grown.view(name) for name in HALLS}
         view = grown.centre.view()
         there = {one["name"]: one["upto"] for one in view["halls"]}
         over = view["plays_in"] == view["plays_expected"] and all(map(grown.shows_all, halls.values()))
-        if over and there == {name: one["centre"]["rows"] for name, one in halls.items()}:
+        known = not any(one.not_at_centre for of_hall in grown.tables.values() for one in of_hall)
+        if over and known and there == {name: one["centre"]["rows"] for name, one in halls.items()}:
             return view
         if (rows := sum(there.values())) > came or not deadline:
             came, deadline = rows, time.monotonic() + PATIENCE_S
@@ -478,6 +482,9 @@ def _judge(grown: Grown, view: dict[str, Any], verdict: Verdict) -> None:
     right = Recount(grown.world.chaos, stored).ranks()
     said = {"the desk": ranks_of_view(view), STANDINGS: ranks_of_file(grown.centre.folder / STANDINGS)}
     verdict.others += [f"{at}: the standings are not those recomputed" for at, ranks in said.items() if ranks != right]
+    for one in (one for of_hall in grown.tables.values() for one in of_hall):
+        if one.not_at_centre:
+            verdict.others.append(f"table {one.table} does not know that the centre has {one.not_at_centre} facts")
     hidden = [name for name in HALLS if not grown.shows_all(grown.view(name))]
     verdict.others += [f"{name}: not all deals are public at the end" for name in hidden]
 

@@ -58,6 +58,7 @@ class SimulatedTable(threading.Thread):
         self._link: Link | None = None
         self._kept: dict[int, bytes] = {}
         self._safe: set[int] = set()
+        self._at_centre: set[int] = set()
         self._before: str | None = None
         self._store = ""
         self.go, self.ended = threading.Event(), threading.Event()
@@ -80,6 +81,11 @@ class SimulatedTable(threading.Thread):
     def unsafe(self) -> int:
         """How many facts no receipt has named."""
         return len(self._kept.keys() - self._safe)
+
+    @property
+    def not_at_centre(self) -> int:
+        """How many facts the table does not know to be at the centre."""
+        return len(self._kept.keys() - self._at_centre)
 
     def run(self) -> None:
         """Play, and go on sending until told to end."""
@@ -111,6 +117,8 @@ class SimulatedTable(threading.Thread):
             return
         if isinstance(message, Receipt):
             self._safe = {*range(1, message.upto + 1)} - {*message.gaps}
+            if message.centre:
+                self._at_centre = {*range(1, message.centre.upto + 1)} - {*message.centre.lacks}
         elif isinstance(message, ScorerState) and message.standby and self._link:
             host, _, port = message.standby.rpartition(":")
             self._link.reach((host, int(port)))

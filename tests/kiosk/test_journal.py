@@ -232,8 +232,6 @@ def _lock_is_a_folder(path: Path) -> None:
         _lock_is_a_folder,
         _event(b"{"),
         _event(b"\xff"),
-        _event(b'{"type":"dreamt_up","at":1}'),
-        _event(b'{"type":"next_deal_called","at":1}'),
     ],
 )
 def test_a_journal_that_cannot_be_played_says_so(path: Path, spoil: Callable[[Path], None]) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from broker.protocol import Result, receipt_code
+from broker.protocol import AtCentre, Receipt, Refusal, Result, receipt_code
 from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.input import ArbiterPanel, Keyboard
 from kiosk.input.keyboard import NoPin
@@ -113,6 +113,28 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
             assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 
 
+def test_whether_the_centre_has_a_result_is_shown_in_a_hall_once_its_scorer_has_it(tmp_path: Path) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, status = core(journal), TableStatus(CONFIG, journal)
+        for event in RECORDED:
+            table.apply(event)
+        facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
+        last, all_taken = unsent[-1], receipt(taken={one.seq: one.id for one in unsent})
+
+        def shown(said: Receipt, centre: AtCentre | None) -> bool | None:
+            facts.settle(structs.replace(said, centre=centre), now=1)
+            return receipt_of(status, table.state, facts).at_centre
+
+        early = receipt(taken={one.seq: one.id for one in unsent[:-1]})
+        refused = structs.replace(early, refused=(Refusal(seq=last.seq, id=last.id, code="malformed"),))
+        assert [shown(one, AtCentre(upto=last.seq)) for one in (early, refused)] == [None, None]
+        assert shown(all_taken, None) is None
+        assert shown(all_taken, AtCentre(upto=last.seq - 1)) is False
+        assert shown(all_taken, AtCentre(upto=last.seq, lacks=(last.seq,))) is False
+        assert shown(all_taken, AtCentre(upto=last.seq, lacks=(last.seq - 1,))) is True
+        assert shown(all_taken, AtCentre(upto=last.seq - 1)) is False
+
+
 def published(plan: Assigned, address: str) -> Assigned:
     return structs.replace(plan, assignment=structs.replace(plan.assignment, public_address=address))
 
@@ -198,3 +220,17 @@ def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
     ]
     assert said == [("offline: if this lasts, tell the desk · NOT ENCRYPTED", drawing.DANGER)]
     assert "NOT" not in next(status_lines(english, ScreenView(3, IdleView(), StatusLine()))).text
+
+
+def test_the_foot_says_whether_the_result_is_at_the_centre_only_in_a_hall_and_while_the_hall_is_heard_of() -> None:
+    def foot(line: StatusLine, *, at_centre: bool | None = True) -> str:
+        view = ScreenView(3, RecordedView(at_centre=at_centre), line)
+        return next(status_lines(translator("en"), view)).text
+
+    connected = StatusLine(up=True)
+    assert [foot(connected, at_centre=one) for one in (None, False, True)] == [
+        "connected",
+        "connected · result not yet at the centre",
+        "connected · result at the centre",
+    ]
+    assert "centre" not in foot(StatusLine()) + foot(StatusLine(up=True, scorer_silent=True))

@@ -1,4 +1,7 @@
-"""Journals of earlier programs open: the file beside this one was written by the program of its time."""
+"""Journals of earlier programs open: the file beside this one was written by the program of its time.
+
+Those of later programs, to which a table was upgraded and that did not stay, are played on from.
+"""
 
 import shutil
 import sqlite3
@@ -6,12 +9,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from broker.protocol import LogMessage, decode
+import pytest
+
+from broker.protocol import SEATS, LogMessage, Result, decode
 from broker.protocol.signing import is_signed_by
+from kiosk.errors import JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.table import Phase
-from tests.kiosk.journals import OURS, core
-from tests.kiosk.tables import sitting_in
+from tests.kiosk.journals import OURS, core, played
+from tests.kiosk.standing import Standing, Time, standing
+from tests.kiosk.tables import S, play, sitting_in
 
 BEFORE_SIGNATURES: Final = Path(__file__).parent / "version_4" / "table.sqlite"
 """Two plays to their end, all facts unsent, by the program before facts were signed (f3e3066c)."""
@@ -30,3 +37,85 @@ def test_a_table_goes_on_with_the_journal_of_a_program_from_before_signatures(tm
     ]
     assert all(is_signed_by(journal.key.public, body, one.signature) for body, one in zip(unsent, kept, strict=True))
     journal.close()
+
+
+OPTIONAL: Final = '{"type":"weather_told","at":1,"optional":true,"degrees":21}'
+UNKNOWN: Final = '{"type":"tiles_exchanged","at":1,"seats":["east","west"]}'
+UNKNOWN_VALUE: Final = '{"type":"tray_checked","at":1,"seat":"east","rows":[],"by":"glove"}'
+NOT_ALLOWED: Final = '{"type":"next_deal_called","at":1}'
+
+
+def write_event(path: Path, event: str) -> list[tuple[bytes]]:
+    """Have a newer program write an event; return all events that there are."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as store:
+        store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (event.encode(),))
+        return store.execute("SELECT event FROM happened ORDER BY number").fetchall()
+
+
+def kept_aside(path: Path, name: str) -> list[tuple[bytes]]:
+    with closing(sqlite3.connect(path)) as store:
+        return store.execute(f"SELECT event FROM {name} ORDER BY number").fetchall()  # noqa: S608 - a name of ours
+
+
+def play_to_its_result(table: Standing) -> None:
+    table._restore()
+    while not table.is_in(Phase.PLAYING):
+        table.press(*SEATS)
+    table.time.wait(5 * S)
+    table.type("d")
+    table.pass_time(9 * S)
+    table.press(*SEATS)
+    assert table.is_in(Phase.RECORDED)
+
+
+def test_what_a_newer_program_says_beside_what_this_one_knows_is_passed_over(tmp_path: Path) -> None:
+    path = Path(shutil.copy(BEFORE_SIGNATURES, tmp_path))
+    with closing(sqlite3.connect(path, isolation_level=None)) as store:
+        store.execute("UPDATE happened SET event = CAST(json_insert(event, '$.felt', 'damp') AS BLOB)")
+    write_event(path, OPTIONAL)
+    assert played(path) == sitting_in(Phase.FINISHED).table
+
+
+@pytest.mark.parametrize("newer", [UNKNOWN, UNKNOWN_VALUE, NOT_ALLOWED])
+def test_an_event_that_cannot_be_passed_over_is_told(tmp_path: Path, newer: str) -> None:
+    path = tmp_path / "table.sqlite"
+    TableJournal(path, OURS).close()
+    write_event(path, newer)
+    with pytest.raises(JournalNewer) as told:
+        played(path)
+    assert told.value.code == "journal_newer"
+
+
+@pytest.mark.parametrize("newer", [UNKNOWN, UNKNOWN_VALUE, NOT_ALLOWED])
+def test_a_table_begins_its_play_again_where_a_newer_program_has_gone_on_with_it(tmp_path: Path, newer: str) -> None:
+    time = Time()
+    with standing(tmp_path, time) as table:
+        table.come_to(Phase.RECORDED)
+        table.type("enter")
+        table._restore()
+        while not table.is_in(Phase.PLAYING):
+            table.press(*SEATS)
+        told = table.journal.unsent_bodies()
+    written = write_event(tmp_path / "table.sqlite", newer)
+    with standing(tmp_path, time) as table:
+        assert (table.phase, table.program.state.play) == (Phase.RESTORING, play(2))
+        assert table.journal.unsent_bodies() == told
+        assert kept_aside(tmp_path / "table.sqlite", "happened_1") == written
+        assert table.program._server.state_message().health == {"facts": "journal_newer"}
+        play_to_its_result(table)
+        assert table.program._server.state_message().health == {}
+        results = [one.fact for one in table.journal.unsent() if isinstance(one.fact, Result)]
+        assert [(one.round, one.deal) for one in results] == [(1, 1), (2, 2)]
+    with standing(tmp_path, time) as table:
+        assert table.is_in(Phase.RECORDED)
+
+
+def test_each_time_a_newer_program_is_left_its_events_are_kept(tmp_path: Path) -> None:
+    time, written = Time(), dict[str, list[tuple[bytes]]]()
+    for name in ("happened_1", "happened_2"):
+        with standing(tmp_path, time) as table:
+            table.come_to(Phase.RESTORING)
+        written[name] = write_event(tmp_path / "table.sqlite", UNKNOWN)
+    with standing(tmp_path, time) as table:
+        assert table.is_in(Phase.RESTORING)
+    assert {name: kept_aside(tmp_path / "table.sqlite", name) for name in written} == written

@@ -1,13 +1,15 @@
 """Tiles that lie side by side are one group, however the row slopes and whichever way each tile is turned."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.cameras.addresses import open_camera
-from vision.hand_groups import hand_groups, hand_rows
+from vision.hand_groups import _slope, hand_groups, hand_rows
 from vision.reader import read_picture
 from vision.reading import Corners, TileRead
 from vision.sim.scene import lay_hand
@@ -80,6 +82,34 @@ def test_groups_come_back_in_reading_order(mat: Mat) -> None:
 def test_a_claimed_tile_may_lie_across() -> None:
     mat = Mat((((1, 2, 3, 4), (5, 6, 7), (8,)),), 0.02, 1.0, 30.0, (0, 0, 0, 0, 0, 1, 0), (0.0,) * 7)
     assert [[read.serial for read in group] for group in hand_groups(mat.tiles())] == [[1, 2, 3, 4], [5, 6, 7], [8]]
+
+
+BARE = Mat((), 0.0, 0.0, 0.0, (0,), (0.0,))
+
+
+@pytest.mark.parametrize(
+    ("right", "down", "groups"),
+    [
+        (1.49, 0.0, [[1, 2]]), (1.51, 0.0, [[1], [2]]), (-1.49, 0.0, [[2, 1]]), (-1.51, 0.0, [[2], [1]]),
+        (1.0, 0.59, [[1, 2]]), (1.0, 0.61, [[1], [2]]), (-1.0, 0.59, [[2, 1]]), (-1.0, 0.61, [[1], [2]]),
+        (1.0, -0.61, [[2], [1]]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("slope", [0.0, 0.3, -0.7])
+def test_groups_are_half_a_width_apart_and_rows_six_tenths_of_a_height(
+    right: float, down: float, groups: list[list[int]], slope: float
+) -> None:
+    """Both tiles slope alike, by up to an eighth of a turn."""
+    mat = replace(BARE, slope=slope)
+    tiles = [mat._tile(1, (0.0, 0.0), 0), mat._tile(2, (right * WIDE, down * HIGH), 2)]
+    assert [[read.serial for read in group] for group in hand_groups(tiles)] == groups
+
+
+@pytest.mark.parametrize("degrees", [0.0, 2.0, 44.0, -44.0])
+def test_rows_slope_as_most_tiles_do_whichever_way_each_lies(degrees: float) -> None:
+    slopes = [math.radians(degrees + 90 * turn) for turn in range(4)] + [math.radians(0.5 * degrees)]
+    quads = np.array([replace(BARE, slope=slope)._tile(1, (0.0, 0.0), 0).quad for slope in slopes])
+    assert math.degrees(_slope(quads)) == pytest.approx(degrees, abs=1e-6)
 
 
 def test_an_empty_mat_has_no_groups() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from vision.layout import (
     colours_on,
     covered_share,
     finger_shares,
+    gather_evidence,
     hand_near,
     inside_share,
     judge_gap,
@@ -26,7 +28,7 @@ from vision.layout import (
     strange_backs,
 )
 from vision.plane import TablePlane, tile_frames
-from vision.reading import LEFT, PlaceState
+from vision.reading import CENTRED, LEFT, Indents, PlaceState, RowCol, tray_places
 from vision.tray_grid import Lattice
 from vision.trays import _fill, _turned, _usual_turn, _weight, directions, find_trays, name_seats, tray_groups
 
@@ -384,3 +386,24 @@ def test_a_finger_lies_on_a_tile_by_its_rim_and_the_hand_that_is_near(
     mark = TileMark(5, None, turned=False, confidence=1.0, spot=np.zeros(2)) if read else None
     seen = _tile_evidence(np.full((100, 100, 3), 128, dtype=np.uint8), found, (mark,))
     assert (seen.states == [PlaceState.OCCLUDED]) == under
+
+
+@pytest.mark.parametrize(
+    ("indents", "open_spots"),
+    [
+        (LEFT, [(1, 11), (1, 12), (2, 10), (2, 11), (2, 12)]),
+        (CENTRED, [(1, -1), (1, 11), (2, -1), (2, 10)]),
+    ],
+)
+def test_the_floor_is_seen_beside_the_short_rows(indents: Indents, open_spots: list[RowCol]) -> None:
+    """Forty pixels a width: these spots are white, and all else is black."""
+    plane = TablePlane(np.diag([0.025, 0.025, 1.0]), np.array([120.0, 60.0]), 1.0, 0.0)
+    lattice = replace(LATTICE, plane=plane, indents=indents)
+    picture = np.zeros((300, 760, 3), dtype=np.uint8)
+    for quad in lattice.quads(lattice.spots(*np.array(open_spots, dtype=float).T)):
+        cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), (255, 255, 255))
+    places = lattice.quads(lattice.spots(*np.array(list(tray_places()), dtype=float).T))
+    ground = gather_evidence(picture, places, lattice)
+    assert ground.floor[:, 0].tolist() == pytest.approx([100.0] * 64 * len(open_spots), abs=0.01)
+    assert [float(part.max()) for part in (ground.rims[..., 0], ground.details)] == [0.0, 0.0]
+    assert ground.inside.tolist() == [1.0] * 34

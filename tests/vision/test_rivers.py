@@ -1,8 +1,8 @@
-"""Rivers and hands read from drawn pictures: in their order, with gaps, whichever way the camera is turned."""
+"""Rivers and hands from flat drawings of outlines that are known, and from pictures through the whole reader."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -14,79 +14,211 @@ from click.testing import CliRunner
 from broker.cli.main import homologue
 from tests.vision.river_pictures import hand_picture, river_picture
 from vision.errors import RiverUnclearError
-from vision.geometry import Picture
-from vision.reader import read_picture
-from vision.rivers import HandRead, RiverRead, read_hand, read_river
+from vision.geometry import Picture, rectangle
+from vision.hand_groups import rotation_by
+from vision.reader import quad_corners, read_picture
+from vision.reading import TileRead
+from vision.rivers import CALLED, HandRead, RiverRead, _are_apart, _is_back, _long_axis, _pitch, read_hand, read_river
 
 RIVER: Final = (12, 45, 0, 99, 100, 101, 3, 4, 5, 6, 0, 8, 9, 10)
+BACK, CLOTH, RED = (215, 220, 210), (50, 90, 40), (40, 40, 220)
+WIDTH, HEIGHT = 40.0, 54.0
+MIDDLE: Final = np.array([320.0, 320.0])
 
-TURNS: Final[dict[str, Callable[[Picture], Picture]]] = {
-    "as it lies": lambda picture: picture,
-    "from the left": lambda picture: np.asarray(cv2.rotate(picture, cv2.ROTATE_90_CLOCKWISE), dtype=np.uint8),
-    "from opposite": lambda picture: np.asarray(cv2.rotate(picture, cv2.ROTATE_180), dtype=np.uint8),
-}
-
-
-def river_of(picture: Picture) -> RiverRead:
-    return read_river(picture, read_picture(picture, close=False).reads)
+Drawn = tuple[Picture, list[TileRead]]
 
 
-@pytest.mark.parametrize("turn", TURNS)
-def test_a_river_is_read_in_its_order_with_its_gaps(turn: str) -> None:
-    assert river_of(TURNS[turn](river_picture(RIVER))) == RiverRead(RIVER, gaps=True)
+def drawn(tiles: dict[tuple[float, float], int | None], degrees: float = 0.0, pitch: float = 1.05) -> Drawn:
+    """Draw tiles by row and place, all turned about the picture's middle; None is a back that was not read."""
+    picture = np.full((640, 640, 3), CLOTH, dtype=np.uint8)
+    turn = rotation_by(np.radians(degrees))
+    reads = []
+    for (row, place), serial in tiles.items():
+        spot = np.array([(place - 2.5) * pitch * WIDTH, (row - 1) * 1.1 * HEIGHT])
+        quad = rectangle(spot, WIDTH, HEIGHT) @ turn.T + MIDDLE
+        cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), BACK)
+        reads.append(TileRead(serial, None, quad_corners(quad), 0.99 if serial else 0.0, degrees % 360))
+    return picture, reads
 
 
-def test_a_covered_number_is_a_tile_and_no_gap() -> None:
-    picture = river_picture(RIVER)
-    quad = next(read.quad for read in read_picture(picture, close=False).reads if read.serial == 100)
-    (left, top), (right, bottom) = np.min(quad, axis=0), np.max(quad, axis=0)
-    inner = (slice(int(top) + 12, int(bottom) - 12), slice(int(left) + 12, int(right) - 12))
-    picture[inner] = picture[int(bottom) - 10, int(left) + 20]
-    assert river_of(picture).serials == tuple(None if serial == 100 else serial for serial in RIVER)
+def in_rows(serials: tuple[int | None, ...]) -> dict[tuple[float, float], int | None]:
+    """Lay a river in its rows of six; 0 leaves a gap."""
+    return {divmod(at, 6): serial for at, serial in enumerate(serials) if serial != CALLED}
 
 
-def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike() -> None:
-    picture = river_picture(RIVER)
-    reads = [
-        replace(read, serial=None) if read.serial == 100 else read for read in read_picture(picture, close=False).reads
-    ]
+def unread(reads: list[TileRead], *serials: int) -> list[TileRead]:
+    return [replace(read, serial=None) if read.serial in serials else read for read in reads]
+
+
+@pytest.mark.parametrize("degrees", [0.0, 8.0, -12.0, 44.0, 90.0, 173.0, 180.0, 265.0])
+def test_a_river_is_read_in_its_order_with_its_gaps_however_it_is_turned(degrees: float) -> None:
+    assert read_river(*drawn(in_rows(RIVER), degrees)) == RiverRead(RIVER, gaps=True)
+
+
+def test_tiles_need_not_be_given_in_any_order_nor_be_laid_the_same_way_up() -> None:
+    picture, reads = drawn(in_rows(RIVER))
+    mixed = [replace(read, quad=(*read.quad[2:], *read.quad[:2])) if at % 3 else read for at, read in enumerate(reads)]
+    assert read_river(picture, mixed[::-1]).serials == RIVER
+
+
+def test_of_a_river_whose_last_row_is_full_the_first_row_is_the_upper_one() -> None:
+    assert read_river(*drawn(in_rows(tuple(range(1, 13))), 5.0)).serials == tuple(range(1, 13))
+
+
+def test_a_back_that_was_not_read_is_a_tile_whether_it_was_found_or_not() -> None:
+    picture, reads = drawn(in_rows(RIVER))
+    told = tuple(None if serial == 100 else serial for serial in RIVER)
+    assert read_river(picture, unread(reads, 100)).serials == told
+    assert read_river(picture, [read for read in reads if read.serial != 100]).serials == told
+
+
+def test_bare_table_that_was_taken_for_a_tile_is_a_gap_and_a_seam_is_nothing() -> None:
+    picture, reads = drawn(in_rows(RIVER))
+    _, false = drawn({(0, 2): None, (0, 4.5): None, (2, 3): None})
+    river = read_river(picture, [*reads, *false])
+    assert (river.serials, river.called) == (RIVER, 2)
+
+
+@pytest.mark.parametrize("where", [(0, 4), (0, 2), (2, 2)])
+def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike(where: tuple[int, int]) -> None:
+    tiles = {**in_rows(RIVER), where: None}
+    picture, reads = drawn(tiles)
     quad = next(read.quad for read in reads if read.serial is None)
-    cv2.fillConvexPoly(picture, np.array(quad, dtype=np.int32), (40, 40, 220))
+    cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), RED)
     for read in (read_river, read_hand):
         with pytest.raises(RiverUnclearError, match="neither"):
             read(picture, reads)
 
 
-def test_where_no_tile_that_was_read_lies_beside_the_bare_table_none_is_dropped_for_a_piece_of_it() -> None:
-    picture = river_picture(range(1, 19))
-    reads = [
-        read if read.serial in (8, 9, 10, 11) else replace(read, serial=None)
-        for read in read_picture(picture, close=False).reads
-    ]
+def test_a_place_that_shows_neither_is_named_though_nothing_was_found_there() -> None:
+    picture, reads = drawn(in_rows(RIVER))
+    quad = next(read.quad for read in drawn({(1, 4): None})[1])
+    cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), RED)
+    with pytest.raises(RiverUnclearError, match="row 2 of the river, place 5: neither"):
+        read_river(picture, reads)
+
+
+def test_without_a_read_tile_or_bare_table_beside_one_nothing_is_told() -> None:
+    picture, reads = drawn(in_rows(tuple(range(1, 19))))
+    inner = [serial for serial in range(1, 19) if serial not in {8, 9, 10, 11}]
     for read in (read_river, read_hand):
         with pytest.raises(RiverUnclearError, match="no bare table"):
-            read(picture, reads)
+            read(picture, unread(reads, *inner))
+        with pytest.raises(RiverUnclearError, match="no tile"):
+            read(picture, unread(reads, *range(1, 19)))
 
 
-def test_a_few_tiles_alone_are_read() -> None:
-    assert river_of(river_picture([19, 76, 12])).serials == (19, 76, 12)
+@pytest.mark.parametrize(
+    ("serials", "gaps"),
+    [
+        ((19, 76, 12), False),
+        ((1, 2, 3, 4, 5, 6), True),
+        ((1, 0, 0, 0, 0, 6), True),
+        ((1, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), False),  # a first and a sixth, of two rows
+        ((1, 2, 3, 4, 5, 0, 0, 8, 9, 10, 11, 12), False),
+        ((1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12), True),
+    ],
+)
+def test_the_first_column_is_known_where_a_row_has_its_first_and_its_sixth_tile(
+    serials: tuple[int, ...], *, gaps: bool
+) -> None:
+    assert read_river(*drawn(in_rows(serials))) == RiverRead(serials, gaps)
 
 
-def test_without_a_first_and_a_sixth_tile_a_gap_may_be_overlooked() -> None:
-    assert river_of(river_picture([0, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 0, 0, 2])).gaps is False
+def test_without_it_a_gap_in_the_first_column_is_overlooked() -> None:
+    river = read_river(*drawn(in_rows((0, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2))))
+    assert river == RiverRead((45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), gaps=False)
 
 
-def test_what_lies_in_no_rows_of_six_is_refused() -> None:
-    picture = hand_picture([range(20, 33)])
-    twice = np.vstack([picture[:300], picture])
-    with pytest.raises(RiverUnclearError):
-        river_of(np.asarray(twice[: picture.shape[0]], dtype=np.uint8))
+def test_only_the_last_row_may_be_longer_than_six() -> None:
+    tiles = in_rows(tuple(range(1, 13)))
+    assert read_river(*drawn({**tiles, (1, 6): 13})).serials == tuple(range(1, 14))
+    with pytest.raises(RiverUnclearError, match="is no row of 6 tiles"):
+        read_river(*drawn({**tiles, (0, 6): 13, (1, 6): 14}))
+
+
+def test_two_tiles_on_one_place_are_no_river() -> None:
+    with pytest.raises(RiverUnclearError, match="row 1 of the river is no row"):
+        read_river(*drawn({(0, 0): 1, (0, 1): 2, (0, 1.4): 3}))
+
+
+@pytest.mark.parametrize("pitch", [0.95, 1.05, 1.2, 1.4])
+def test_tiles_may_lie_closer_or_wider(pitch: float) -> None:
+    assert read_river(*drawn(in_rows(RIVER), pitch=pitch)).serials == RIVER
+
+
+@pytest.mark.parametrize(
+    ("places", "pitch"),
+    [
+        ((0.0, 1.1, 2.2, 3.5), 1.1),
+        ((0.0, 0.89, 1.8), 0.91),
+        ((0.0, 1.51, 2.99), 1.48),
+        ((0.0, 2.1, 4.2), 1.05),  # no neighbours: as tiles usually lie
+        ((0.0,), 1.05),
+    ],
+)
+def test_the_pitch_is_that_of_neighbours(places: tuple[float, ...], pitch: float) -> None:
+    middles = np.column_stack([10.0 * np.array(places), np.zeros(len(places))])
+    assert _pitch(middles, [list(range(len(places)))], 10.0) == pytest.approx(10 * pitch)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 30.0, 89.0, 91.0, 150.0, 179.0])
+def test_the_long_axis_is_that_of_most_tiles(degrees: float) -> None:
+    turn = rotation_by(np.radians(degrees))
+    upright = [rectangle(np.zeros(2), 30.0, 40.0) @ turn.T for _ in range(4)]
+    quads = np.array([*upright, rectangle(np.zeros(2), 40.0, 30.0) @ turn.T])
+    assert np.degrees(_long_axis(quads)) == pytest.approx((90 + degrees) % 180)
+    assert _long_axis(np.roll(quads, 1, axis=1)) == pytest.approx(_long_axis(quads))
+
+
+@pytest.mark.parametrize(("away", "apart"), [(31.9, False), (32.1, True)])
+def test_an_outline_within_eight_tenths_of_a_width_is_that_of_a_tile(away: float, *, apart: bool) -> None:
+    tiles = np.array([rectangle(np.array([x, 0.0]), WIDTH, HEIGHT) for x in (0.0, 500.0)])
+    for x, y in product((-1, 1), repeat=2):
+        spot = away * np.array([0.6 * x, 0.8 * y])
+        assert _are_apart(rectangle(spot, 10.0, 10.0)[None], tiles).tolist() == [apart]
+
+
+@pytest.mark.parametrize(
+    ("cloth", "at", "is_back"),
+    [
+        (90.0, 0.0, True), (90.0, 90.0, False), (90.0, 20.0, True), (90.0, 20.1, None), (90.0, 70.0, False),
+        (90.0, 69.9, None), (90.0, -20.1, None), (90.0, 111.0, None),
+        (30.0, 10.0, True), (30.0, 10.1, None), (30.0, 20.0, False), (30.0, 19.9, None),  # twice as near, or nothing
+        (12.0, 0.0, True), (11.9, 0.0, None), (11.9, 11.9, None),  # too much alike
+    ],
+)  # fmt: skip
+def test_a_colour_is_that_of_the_nearer_one_if_it_is_clearly_nearer(
+    cloth: float, at: float, *, is_back: bool | None
+) -> None:
+    colour, back, bare = (np.array([50.0, 5.0 + 0.8 * off, 7.0 - 0.6 * off]) for off in (at, 0.0, cloth))
+    if is_back is None:
+        with pytest.raises(RiverUnclearError, match="row 3: neither"):
+            _is_back(colour, back, bare, "row 3")
+    else:
+        assert _is_back(colour, back, bare, "row 3") == is_back
 
 
 def test_a_hand_lies_before_its_melds_and_a_winning_tile_after_them() -> None:
-    picture = hand_picture([range(20, 24), (1, 2, 3), (4, 5, 6), (55, 56, 57, 58), [7]])
-    held = read_hand(picture, read_picture(picture, close=False).reads)
-    assert held == HandRead((20, 21, 22, 23), ((1, 2, 3), (4, 5, 6), (55, 56, 57, 58)), 7)
+    row = [
+        (0, -1.0),
+        (0, 0.0),
+        (0, 1.0),
+        (0, 3.0),
+        (0, 4.0),
+        (0, 5.0),
+        (1, 0.0),
+        (1, 1.0),
+        (1, 2.0),
+        (1, 3.0),
+        (1, 5.0),
+    ]
+    picture, reads = drawn({at: serial for serial, at in enumerate(row, 20)})
+    assert read_hand(picture, reads) == HandRead((20, 21, 22), ((23, 24, 25), (26, 27, 28, 29)), 30)
+    assert read_hand(picture, reads[:10]) == HandRead((20, 21, 22), ((23, 24, 25), (26, 27, 28, 29)))
+    assert read_hand(picture, reads[:1]) == HandRead((20,), ())
+    with pytest.raises(RiverUnclearError, match="group 2 has 2 tiles"):
+        read_hand(picture, [*reads[:5], *reads[6:]])
 
 
 def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
@@ -99,6 +231,17 @@ def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
         "seats": {"east": {"river": [*RIVER], "gaps": True, "hand": [*range(20, 30)], "melds": [[1, 2, 3]]}},
         "winning": 7,
     }
+
+
+def test_a_number_that_is_covered_is_a_tile_and_no_gap_though_the_camera_stands_aside() -> None:
+    picture = river_picture(RIVER)
+    quad = next(read.quad for read in read_picture(picture, close=False).reads if read.serial == 100)
+    (left, top), (right, bottom) = np.min(quad, axis=0), np.max(quad, axis=0)
+    inner = (slice(int(top) + 12, int(bottom) - 12), slice(int(left) + 12, int(right) - 12))
+    picture[inner] = picture[int(bottom) - 10, int(left) + 20]
+    aside = np.asarray(cv2.rotate(picture, cv2.ROTATE_90_CLOCKWISE), dtype=np.uint8)
+    told = tuple(None if serial == 100 else serial for serial in RIVER)
+    assert read_river(aside, read_picture(aside, close=False).reads).serials == told
 
 
 def test_a_picture_without_tiles_is_refused(tmp_path: Path) -> None:

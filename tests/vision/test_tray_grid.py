@@ -11,6 +11,7 @@ from vision.tray_grid import (
     Lattice,
     TrayAlignment,
     TrayRows,
+    _basis,
     align_rows,
     find_rows,
     fit_lattice,
@@ -233,3 +234,11 @@ def test_a_row_alone_in_its_place_is_where_it_lies() -> None:
     seven = TrayAlignment(half_turned=False, row=np.zeros(7, int), col=np.arange(7), indents=LEFT, inside=7.0)
     far = np.column_stack([30 + 1.05 * np.arange(7.0), np.full(7, 50.0)])
     assert fit_lattice(plane, 0, far, seven).spots(np.zeros(7), np.arange(7.0)) == pytest.approx(far, abs=0.02)
+
+
+def test_a_place_counts_by_its_column_its_row_and_how_both_bend() -> None:
+    """The short rows of this tray stand one and one and a half pitches in."""
+    terms = _basis(np.array([0.0, 1.0, 2.0]), np.array([0.0, 6.0, 9.0]), CENTRED)
+    assert terms == pytest.approx(
+        np.array([[1, 0, 0, 0, 1], [1, 7, 1, 0.35, 1 / 36], [1, 10.5, 2, 1.05, 0.5625]]), abs=1e-9
+    )

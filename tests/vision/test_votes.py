@@ -21,6 +21,7 @@ from vision.finder import (
     cast_votes,
     count_votes,
     cut_square,
+    find_tiles,
     frame_sizes,
     half_axes,
     is_turn_sure,
@@ -186,7 +187,8 @@ def test_what_a_closer_look_says_of_tiles_and_faces(monkeypatch: pytest.MonkeyPa
     assert (found.tile[0], found.face[0]) == (pytest.approx(1 / (1 + np.exp(-2))), pytest.approx(1 / (1 + np.exp(1))))
     again = refine_again(np.zeros((400, 400, 3), dtype=np.uint8), 2 * quads)
     assert again.quads == pytest.approx(2 * (quads + np.array([4.0, 0.0])), abs=0.2)
-    assert len(refine_again(np.zeros((4, 4, 3), dtype=np.uint8), quads[:0]).quads) == 0
+    none = refine_again(np.zeros((4, 4, 3), dtype=np.uint8), quads[:0])
+    assert [len(part) for part in (none.quads, none.tile, none.face)] == [0, 0, 0]
 
 
 def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,3 +218,30 @@ def test_a_tile_is_there_from_three_quarters_on(monkeypatch: pytest.MonkeyPatch,
     empty = np.zeros((2, 2), dtype=np.float32)
     maps = CellMaps(empty, empty, empty, np.zeros((9, 2, 2), dtype=np.float32))
     assert len(_tiles(np.zeros((200, 200, 3), dtype=np.uint8), maps, (5.0, 46.0))) == kept
+
+
+@pytest.mark.parametrize(
+    ("longest", "close", "looks"),
+    [
+        (600, True, [(10, 600), (2, 150)]),  # no larger than it is
+        (640, True, [(10, 640), (2, 160)]),
+        (2200, True, [(3, 640), (1, 160)]),
+        (2201, True, [(4, 864), (1, 216)]),  # a whole carrier may lie in it
+        (2201, False, [(4, 864)]),
+    ],
+)
+def test_a_picture_is_looked_at_small_and_for_large_tiles_four_times_smaller(
+    monkeypatch: pytest.MonkeyPatch, longest: int, looks: list[tuple[int, int]], *, close: bool
+) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def see(small: Picture) -> CellMaps:
+        asked.append(small.shape[:2])
+        plain = np.zeros((2, 2), dtype=np.float32)
+        return CellMaps(plain, plain, plain + np.float32(0.6), np.zeros((9, 2, 2), dtype=np.float32))
+
+    monkeypatch.setattr(finder, "cell_maps", see)
+    found = find_tiles(np.zeros((10, longest, 3), dtype=np.uint8), close=close)
+    assert asked == looks
+    assert found.cell == pytest.approx(4 * longest / looks[0][1])
+    assert (found.tiles, found.hands.tolist()) == ((), [[153, 153], [153, 153]])

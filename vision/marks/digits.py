@@ -6,6 +6,7 @@ How the network was made: vision/training, vision/models.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import cv2
 import numpy as np
@@ -63,6 +64,7 @@ _FRAME = (
 _TO_MIDDLES = np.array(
     [[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]
 )  # OpenCV counts from a pixel's middle, this room from its corner
+_FROM_MIDDLES = np.linalg.inv(_TO_MIDDLES)
 _SHRUNK_FROM = 150.0  # pixels of width from which a tile is halved first: a crop takes one pixel of several
 
 
@@ -93,7 +95,7 @@ def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
 def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
     """Cut one tile out, shape (112, 80, 3); also the way from the picture to the crop."""
     there = cv2.getPerspectiveTransform(quad.astype(np.float32), _FRAME.astype(np.float32))
-    opencv = _TO_MIDDLES @ there @ np.linalg.inv(_TO_MIDDLES)
+    opencv = _TO_MIDDLES @ there @ _FROM_MIDDLES
     crop = cv2.warpPerspective(picture, opencv, CROP, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(crop, dtype=np.uint8), np.asarray(there, dtype=np.float64)
 
@@ -335,7 +337,7 @@ def _best(shares: Shares) -> tuple[Digits, float]:
 
 
 def _likely(shares: Shares, digits: Digits) -> float:
-    return float(np.prod([row[digit] for row, digit in zip(shares, digits, strict=True)]))
+    return float(prod(row[digit] for row, digit in zip(shares, digits, strict=True)))
 
 
 def _serial(digits: Digits) -> int | None:

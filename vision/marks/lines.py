@@ -20,6 +20,8 @@ _SCALE = 1.3  # of a crop's pixels; a line shows the whole width of the tile
 _CROP_WIDTH = 80
 _SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
+_TO_CORNERS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts from a pixel's middle
+_TO_MIDDLES = np.linalg.inv(_TO_CORNERS)
 _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
 _SCALE_OF_CONFIDENCE = np.log(0.95) / np.log(0.7)
@@ -41,8 +43,7 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
             [0.0, 0.0, 1.0],
         ]
     )
-    half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
-    opencv = (np.linalg.inv(half) @ way @ half)[:2]
+    opencv = (_TO_MIDDLES @ way @ _TO_CORNERS)[:2]
     line = cv2.warpAffine(crop, opencv, SIZE, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(line, dtype=np.uint8), way
 

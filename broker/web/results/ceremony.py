@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.export.archive import BY_NAME
-from broker.export.certificates import Row, group_name, name_of, prize_of
+from broker.export.certificates import Row, group_name, members_of, name_of, prize_of
 from broker.i18n import N_
 from broker.scorer.snapshot import Snapshot
 from broker.web import Access, Sheets, Visitor, render_page, visitor_of
@@ -25,6 +25,7 @@ class Winner(NamedTuple):
     name: str
     imp: object
     prize: str
+    members: Sequence[str]
 
 
 class CeremonyPage:
@@ -57,6 +58,8 @@ def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
     found = []
     for about, group in groupby((row for row in rows if row.stage == last), key=group_name):
         read_out = [row for row in group if row.place <= most]
-        named = [Winner(row.place, name_of(row), row.imp, prize_of(event, row)) for row in read_out]
+        named = [
+            Winner(row.place, name_of(row), row.imp, prize_of(event, row), members_of(event, row)) for row in read_out
+        ]
         found.append((about, named[::-1]))
     return found

@@ -1,10 +1,11 @@
 """The display in the room: in big type, page after page, whoever has opened it.
 
-It shows the public standings, and who sits where before there are any, or where the address says `show=seating`.
+It shows the public standings, and who sits where before there are any, or where the address says `show=seating`; and
+when the round will be over, as soon as it is played.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
@@ -21,6 +22,7 @@ from broker.terms import SEAT_LETTERS
 from broker.web import Access, Pagination, Sheets, Visitor, environment, read_number, translator_for, translators
 from broker.web.embargo import PublicFeed
 from broker.web.results.seating import SeatedPlayer, seated_players
+from broker.web.tables.carriers import Carrying
 
 LINES: Final = 10
 """Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
@@ -36,6 +38,9 @@ LINES_IN_3_S: Final = 4
 MOST_ROUNDS: Final = 8
 """Rounds beside a name that can be read from the back of a hall, in one column."""
 
+
+NOT_BEGUN: Final = (None, "waiting", "restoring")
+"""States of a table at which nobody plays yet."""
 
 SEATING: Final = "seating"
 """What an address asks for that shows who sits where, all day."""
@@ -101,8 +106,8 @@ class DisplayOptions(NamedTuple):
 class DisplayPage:
     """Answers screens in the hall."""
 
-    def __init__(self, feed: PublicFeed, access: Access, sheets: Sheets) -> None:
-        self._feed, self._access, self._sheets = feed, access, sheets
+    def __init__(self, feed: PublicFeed, access: Access, sheets: Sheets, carrying: Callable[[], Carrying]) -> None:
+        self._feed, self._access, self._sheets, self._carrying = feed, access, sheets, carrying
 
     def routes(self) -> Sequence[Route]:
         """Return the route."""
@@ -139,6 +144,7 @@ class DisplayPage:
                 rounds=rounds[to_come],
                 to_come=to_come,
                 letters=SEAT_LETTERS,
+                round_ends=self._round_ends(),
                 version=None if ladder.final else snapshot.event.version,
                 stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
                 pagination=pagination,
@@ -148,6 +154,17 @@ class DisplayPage:
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+
+    def _round_ends(self) -> tuple[int, int] | None:
+        """Return the round that is played and about when it ends, ms since 1970; None before the first and at the end.
+
+        Everybody may know it, as what stands on the page of carriers: it is of the plays, and of no result.
+        """
+        view = self._feed.current
+        if not view.plays_in and all(table.state in NOT_BEGUN for table in view.tables):
+            return None
+        current = self._carrying()
+        return (current.round, current.round_ends.usual) if current.round_ends else None
 
 
 def rounds_to_come(rounds: Sequence[int], over: AnchorView | None, columns: int) -> slice:

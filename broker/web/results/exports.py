@@ -157,7 +157,7 @@ class ExportsPage:
 
     def _replay(self, _: Translator, deal: int) -> str:
         with as_rule_error():
-            return replay_page(open_stored_event(self._folder), _, deal)
+            return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
 
     def _listed(self, one: Export) -> "ListedExport":
         why, lacking = None, one.lacking(self._room.planned)

@@ -7,7 +7,7 @@ A file's bytes follow from what is public alone: while nothing new is public no 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import unescape
 from importlib import resources
@@ -20,11 +20,14 @@ from msgspec import Struct
 from msgspec import json as msgspec_json
 from starlette.requests import Request
 
+from broker.event import HandRecord
+from broker.export.replay import replay_page
 from broker.files import make_folder, write_file
-from broker.i18n import N_
+from broker.i18n import N_, Translator
 from broker.people.login import wall_clock_ms
 from broker.rules import RuleError
 from broker.scorer.snapshot import Snapshot, standings_csv
+from broker.scorer.stored_event import StoredEvent
 from broker.web import LivePage, Sheets, Visitor, render_template
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.live import MakePage, render_sheet
@@ -51,10 +54,13 @@ FOLLOWS: Final = "standings"
 QUERY: Final = ("by", "stage", "page")
 """What of an address makes another page; the language is a folder."""
 
-NUMBERED: Final = ("deal", "team")
+REPLAY: Final = "replay"
+"""The end of the address of a deal's replay."""
 
-NOT_IN_FILES: Final = {"search": False, "slips": None, "replays": False, "over": 0}
-"""What needs a desk that answers: the search of names, codes by which a player asks for a receipt, and replays.
+NUMBERED: Final = ("deal", "team", REPLAY)
+
+NOT_IN_FILES: Final = {"search": False, "slips": None, "over": 0}
+"""What needs a desk that answers: the search of names, and codes by which a player asks for a receipt.
 
 Which rounds are over is not said either: files change only when results become public.
 """
@@ -80,12 +86,12 @@ class Address(NamedTuple):
     @property
     def kind(self) -> str:
         """Which page it is; `one` says of what."""
-        return self.path.split("/")[1]
+        return self.path.split("/")[3 if self.path.endswith(f"/{REPLAY}") else 1]
 
     @property
     def one(self) -> str:
         """Of which deal, player or team it is; empty: of all."""
-        return self.path.removeprefix(f"/{self.kind}").removeprefix("/")
+        return self.path.removesuffix(f"/{REPLAY}").partition("/")[2].partition("/")[2]
 
     @property
     def file(self) -> str:
@@ -96,7 +102,7 @@ class Address(NamedTuple):
         """Return what a browser asks for."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
         values: dict[str, object] = (
-            {self.kind: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
+            {self.path.split("/")[1]: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
         )
         return Request({"type": "http", "path": self.path, "query_string": query.encode(), "path_params": values})
 
@@ -116,10 +122,13 @@ class PublishedPages:
         """`folder`: the event's, for what was made of its deals."""
         self._folder, self._kept = folder, dict[str, _Page]()
 
-    def files(self, snapshot: Snapshot) -> dict[str, bytes]:
-        """Return all files by name: what others lead to comes first, the entrance last."""
+    def files(self, snapshot: Snapshot, stored: StoredEvent | None = None) -> dict[str, bytes]:
+        """Return all files by name: what others lead to comes first, the entrance last.
+
+        `stored`: from which deals are replayed, once their faces are public; without it none is.
+        """
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
-        self._kept = dict(self._pages(sheets))
+        self._kept = dict(self._pages(sheets, stored))
         public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
         text = "\ufeff" + standings_csv(public.standings, public.event.origin_of)  # by which Excel knows UTF-8
         title = public.event.plan.title
@@ -130,7 +139,7 @@ class PublishedPages:
             "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 
-    def _pages(self, sheets: Sheets) -> Iterator[tuple[str, _Page]]:
+    def _pages(self, sheets: Sheets, stored: StoredEvent | None) -> Iterator[tuple[str, _Page]]:
         """Return the pages, those first that lead to others; each in all languages, which have its sheet in common."""
         makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
         final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
@@ -138,25 +147,42 @@ class PublishedPages:
         for address in waiting:
             for _ in translators().values():
                 page = makers[address.kind](address.request(), ANYBODY, _)
-                file, key = f"{_.language}/{address.file}", (page.key, title, final)
+                known = _steps_of(stored, address)
+                file, key = f"{_.language}/{address.file}", (page.key, title, final, known)
                 kept = self._kept.get(file)
                 if kept is None or kept.key != key:
-                    follows = address.kind == FOLLOWS and not final
-                    kept = _Page(key, *_rendered(address, page, _, title, follows=follows))
+                    if stored and address.kind == REPLAY:
+                        kept = _Page(key, _replay(stored, address, _.language), ())
+                    else:
+                        follows = address.kind == FOLLOWS and not final
+                        inside = LivePage(page.template, page.title, {**page.values, "replays": stored is not None})
+                        kept = _Page(key, *_rendered(address, inside, _, title, follows=follows))
                 yield file, kept
                 new = [lead for lead in kept.leads if lead not in found]
                 waiting += new
                 found.update(new)
 
 
+def _steps_of(stored: StoredEvent | None, address: Address) -> Sequence[HandRecord]:
+    """Return what is known step by step of the deal that a page replays."""
+    if stored is None or address.kind != REPLAY:
+        return ()
+    return [hand for hand in stored.hands.values() if hand.deal == int(address.one)]
+
+
+def _replay(stored: StoredEvent, address: Address, language: str) -> bytes:
+    deal = int(address.one)
+    return replay_page(stored, Translator(language), deal, back=Address(f"/deal/{deal}").file).encode()
+
+
 def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, MakePage]:
     """Return what makes the pages of each kind, as at the desk."""
     results = ResultsPage(sheets, folder)
     several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
-    return {**several, "deal": results.deal, "player": results.player, "team": results.team}
+    return {**several, "deal": results.deal, REPLAY: results.deal, "player": results.player, "team": results.team}
 
 
-KINDS: Final = ("standings", "deals", "seating", "deal", "player", "team")
+KINDS: Final = ("standings", "deals", "seating", "deal", REPLAY, "player", "team")
 
 
 def _rendered(

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from broker.event import Event
 from broker.people import Account, Authentication
+from broker.rules import RuleError
 from broker.rulings import RulingAuthor, RulingDraft, RulingEntry
 from broker.rulings.service import RulingService
 from broker.web import account_of, note_action, redirect
@@ -37,8 +38,19 @@ class AuditedRulings:
         return self._scorer.rulings.room.event
 
     def look(self, work: Callable[[RulingService], T]) -> T:
-        """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
-        return self._scorer.ask(lambda: work(self._scorer.rulings))
+        """Ask for something that changes nothing. Raises ScorerBusy, Refused, RuleError."""
+
+        def answer() -> T | RuleError:
+            # Raised in the scorer's thread it would end the scorer, which takes it for a fault of its own.
+            try:
+                return work(self._scorer.rulings)
+            except RuleError as refused:
+                return refused
+
+        found = self._scorer.ask(answer)
+        if isinstance(found, RuleError):
+            raise found
+        return found
 
     def publish(self, request: Request, path: str, draft: RulingDraft, looked_at: str | None = None) -> Response:
         """Publish a ruling, and lead to a page that says so. Raises as `give`."""

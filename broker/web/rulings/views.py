@@ -19,7 +19,7 @@ from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, s
 from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
-from broker.rulings.follow_ups import follow_ups, missed_deals
+from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
 from broker.rulings.model import appeal_subject
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
@@ -107,6 +107,7 @@ class RulingsPage:
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
                 "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
+                "twice": seated_twice(room)[:SHOWN],
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
                 "apart": [_as_sent(room, one) for one in room.apart_plays()[:SHOWN]],
@@ -234,6 +235,9 @@ class RulingsPage:
             deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
+            if play and (other := room.planned.bookings.get((_number_or_none(form, "as") or 0, play.round))):
+                filled.update({f"seat-{seat}": who for seat, who in other.players.items()})
+            filled.setdefault("first_round", str(room.rounds_over() + 1))
             session = key if key in _without_play(event) else None
             subject: Subject | None = key if play or session else deal or SUBJECTS.get(kind)
             if undo is not None:

@@ -2,6 +2,7 @@
 // The server renders; nothing is written twice here. What the page shows without this script is right, only still.
 
 import { Missing, morph } from "./morph.js";
+import { clock, putTimesIntoZone } from "./times.js";
 
 const SILENCE_MS = 25_000; // two heartbeats and a half: after that the line is dead, whatever the browser thinks
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // between attempts, the last for good
@@ -11,22 +12,7 @@ const NEWS = 4; // at most so many sentences are read aloud at once
 const root = document.documentElement;
 const news = document.getElementById("news");
 
-// ---- time, in the reader's own zone -----------------------------------------------------------
-
-const two = (number) => String(number).padStart(2, "0");
-
-function clock(moment, seconds) {
-  const text = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
-  return seconds ? `${text}:${two(moment.getSeconds())}` : text;
-}
-
-function putTimesIntoZone(part) {
-  for (const time of part.querySelectorAll("time[datetime]")) {
-    const moment = new Date(time.dateTime);
-    time.textContent = clock(moment, time.textContent.trim().length > 5);
-    time.title = moment.toLocaleString(root.lang);
-  }
-}
+// ---- time -------------------------------------------------------------------------------------
 
 /** How long something has lasted, in whole minutes; without this script its beginning stands there. */
 function putMinutes(part) {

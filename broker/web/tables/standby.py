@@ -8,7 +8,7 @@ import asyncio
 import hmac
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -30,6 +30,20 @@ LARGEST: Final = 1024 * 1024
 WAIT_S: Final = 0.5
 STEP_S: Final = 0.05
 """So long a question waits for something new, and so often it is looked."""
+
+
+MINUTE_S: Final = 60
+
+
+class StandbySummary(NamedTuple):
+    """What the desk shows of the standby."""
+
+    desk: str
+    """Address of its desk."""
+    sign: str
+    text: Message
+    there: bool = True
+    """Whether it is heard of: else nothing can be handed over."""
 
 
 class StandbyService:
@@ -85,16 +99,22 @@ class StandbyService:
         self._scorer.standby.hand_over()
 
     @property
-    def summary(self) -> tuple[Message, str] | None:
-        """How the standby is, and the address of its desk; None where there never was one."""
+    def summary(self) -> StandbySummary | None:
+        """How the standby is; None where there never was one."""
         state = self._scorer.standby.state
         if state is None:
             return None
         if not state.heard:
-            return N_("Standby: not heard of for {seconds} s.", seconds=int(state.silent_s)), state.desk
+            return StandbySummary(state.desk, "warning", _not_heard_of(int(state.silent_s)), there=False)
         if state.behind:
-            return N_("Standby: {count} messages behind.", count=state.behind), state.desk
-        return N_("Standby: up to date."), state.desk
+            return StandbySummary(state.desk, "hourglass", N_("It lacks messages: {count}.", count=state.behind))
+        return StandbySummary(state.desk, "tick", N_("It is up to date."))
+
+
+def _not_heard_of(seconds: int) -> Message:
+    if seconds < 2 * MINUTE_S:
+        return N_("It has not been heard of for {seconds} s.", seconds=seconds)
+    return N_("It has not been heard of for {minutes} min.", minutes=seconds // MINUTE_S)
 
 
 async def _read(request: Request) -> FollowAsked:

@@ -77,9 +77,15 @@ def test_questions_are_asked_for_what_is_not_said(tmp_path: Path) -> None:
     assert open_event(tmp_path / "cup").plan.title == "A cup"
 
 
+def test_an_event_is_called_as_its_folder_is_where_nobody_says_otherwise(tmp_path: Path) -> None:
+    players = sheet(tmp_path, sixteen())
+    result = ask("new", tmp_path / "open-2026", "--title", "Open", "--rounds", "5", "--players", players)
+    assert (result.exit_code, open_event(tmp_path / "open-2026").name) == (0, "open-2026"), result.output
+
+
 @pytest.mark.parametrize(
     ("said", "missing"),
-    [("", "--name"), ("cup\n", "--title"), ("cup\nA cup\n", "--profile"), ("cup\nA cup\n\n", "--players")],
+    [("", "--title"), ("cup\n", "--title"), ("cup\nA cup\n", "--players"), ("cup\nA cup\n\n", "--players")],
 )
 def test_a_question_that_nobody_answers_is_refused_with_the_name_of_its_option(
     tmp_path: Path, said: str, missing: str

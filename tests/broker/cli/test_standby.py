@@ -7,13 +7,14 @@ from threading import Event
 
 import pytest
 
-from broker.cli.standby import was_replaced
+from broker.cli.standby import StandbyPlace, was_replaced
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.protocol import ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
+from broker.scorer.standby import Peer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder
@@ -22,17 +23,24 @@ from tests.patience import PATIENCE_S
 
 OURS = Lease("run-before", 7)
 
+GONE = Peer("active", "http://127.0.0.1:1", "127.0.0.1:1", "")
+"""The other machine, whose desk does not answer."""
+
+PLACE = StandbyPlace("", 1883, 8136)
+
 
 class Other:
     """The other machine's scorer, which is slow: it answers the twentieth question, or none."""
 
-    def __init__(self, address: Address, term: int, *, answers: bool) -> None:
+    def __init__(self, address: Address, term: int, *, answers: bool, kept: bool = True) -> None:
+        """`kept`: whether the broker tells of it at once."""
         self._term, self._answers, self._heard = term, answers, 0
         self._up = Event()
         self.link = Link(address, passing_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, kept=False)
         self.link.start()
         assert self._up.wait(PATIENCE_S)
-        self._say(None)
+        if kept:
+            self._say(None)
         assert self.link.flush(PATIENCE_S)
 
     def _say(self, answers: str | None) -> None:
@@ -86,6 +94,17 @@ def test_who_was_replaced_follows_the_other_machine_however_slowly_that_answers(
     monkeypatch.setattr(lease, "AGAIN_S", 0.05)
     monkeypatch.setattr(lease, "LONG_S", PATIENCE_S if replaced else 0.5)
     other = Other(address, term, answers=answers)
-    found = was_replaced(folder, address, PATIENCE_S)
+    found = was_replaced(folder, GONE, PLACE, address, shared=True)
     other.link.stop()
     assert found is replaced
+
+
+def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
+    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "ANSWER_S", 0.2)
+    monkeypatch.setattr(lease, "AGAIN_S", 0.05)
+    other = Other(address, OURS.term + TAKEOVER, answers=True, kept=False)
+    found = was_replaced(folder, GONE, PLACE, address, shared=True)
+    other.link.stop()
+    assert found

@@ -4,7 +4,7 @@ import io
 
 import pypdfium2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
@@ -106,7 +106,6 @@ def block(name: int, count: int) -> PageBlock:
     return PageBlock((PageLine("columns", (PageCell(f"head {name}"), PageCell(""))),), rows)
 
 
-@settings(max_examples=10)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_every_row_is_there_once_in_order_below_a_head_and_each_page_has_its_number(counts: list[int]) -> None:
     found = pages([block(at, count) for at, count in enumerate(counts)])
@@ -116,7 +115,6 @@ def test_every_row_is_there_once_in_order_below_a_head_and_each_page_has_its_num
     assert [page[-1] for page in found] == [f"{at} of {len(found)}" for at in range(1, len(found) + 1)]
 
 
-@settings(max_examples=10)
 @given(st.lists(st.integers(1, 14), min_size=1, max_size=8))
 def test_what_a_page_holds_stays_on_one_page(counts: list[int]) -> None:
     found = pages([block(at, count) for at, count in enumerate(counts)])

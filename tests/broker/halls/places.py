@@ -7,10 +7,12 @@ from pathlib import Path
 from shutil import copyfile
 from sqlite3 import connect
 
-from broker.event import open_event, save_event
+from msgspec.structs import replace
+
+from broker.event import BookedPlay, Plan, open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
 from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
-from broker.protocol import LetIn, LogMessage, topics
+from broker.protocol import SEATS, AtCentre, LetIn, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.scorer.service import Scorer
@@ -53,6 +55,11 @@ class Place:
         """Let tables of a hall speak."""
         put(self.scorer, *messages)
         self.step()
+
+    def told(self, table: int) -> AtCentre | None:
+        """Return what the last receipt of a table says that the centre has."""
+        heard = [one.centre for one in self.ear.heard(f"receipt/{table}") if isinstance(one, Receipt)]
+        return heard[-1] if heard else None
 
     def cut(self) -> None:
         """Lose the line between hall and centre with what is on it."""
@@ -166,18 +173,30 @@ def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW)
     return place
 
 
+def plan_apart() -> Plan:
+    """Return a plan in which nobody plays in two halls: two rounds, each table's four stay together."""
+    fours = {table: [f"p{number:02}" for number in range(4 * table - 3, 4 * table + 1)] for table in range(1, 5)}
+    plays = tuple(
+        BookedPlay(round_, table, (table + round_) % 4 + 1, dict(zip(SEATS, four, strict=True)))
+        for table, four in fours.items()
+        for round_ in (1, 2)
+    )
+    return replace(plan(), plays=plays)
+
+
 @contextmanager
-def places(folder: Path) -> Iterator[Places]:
+def places(folder: Path, planned: Plan | None = None) -> Iterator[Places]:
     """Return two halls and their centre, all connected."""
+    planned = planned or plan()
     with ExitStack() as leaving:
         clock = [1000.0]
         root = folder / CENTRE
-        save_event(root, plan(), deals(), registry())
+        save_event(root, planned, deals(), registry())
         write_halls(root, HALLS)
         key = open_event_key(root).public
         for hall in HALLS:
             place = folder / hall.name
-            save_event(place, plan_of_hall(plan(), hall), deals(), registry())
+            save_event(place, plan_of_hall(planned, hall), deals(), registry())
             list_devices(place, hall.numbers)
             write_centre(place, CentreAddress(hall.name, hall.title, ("127.0.0.1:1",), key))
         made = Places(

@@ -1,18 +1,25 @@
 """What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.protocol import LogMessage, topics
+from broker.event.halls import CentreAddress
+from broker.halls.link import AT_ONCE, WINDOW, FromCentre, HallLink
+from broker.protocol import Confirmed, HallReceipt, HallRow, LogMessage, encode, topics
+from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.signing import SigningKey
 from broker.scorer.state import EventState
-from broker.store import RefusedRow
+from broker.store import Journal, RefusedRow
 from broker.web import card_state
-from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places
-from tests.broker.scorer.small import event, whole_event, whole_log
+from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
+from tests.broker.scorer.hall import NOW, open_journal
+from tests.broker.scorer.small import event, fact, whole_event, whole_log
+from tests.examples import COSTLY
 
 
 def said_in(hall: str) -> list[LogMessage]:
@@ -25,6 +32,12 @@ def facts_at(place: Places) -> list[tuple[int, int, str]]:
     """Return table, number and id of all facts at the centre."""
     journal = place.centre.scorer._journal
     return sorted((m.table, m.seq, m.id) for m in journal.messages() if isinstance(m, LogMessage))
+
+
+def told_at_tables(made: Places) -> set[tuple[int, int]]:
+    """Return table and number of the facts of which tables are told that the centre has them."""
+    receipts = [(table, hall.told(table)) for hall in made.halls.values() for table in range(1, 5)]
+    return {(table, seq) for table, centre in receipts if centre for seq in range(1, centre.upto + 1)}
 
 
 ALL = sorted((one.table, one.seq, one.id) for one in whole_event())
@@ -238,13 +251,13 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
     mishaps[data.draw(st.sampled_from(sorted(mishaps)))]()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=max(4, COSTLY.max_examples))
 @given(data=st.data())
-def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once(
+def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once_and_tables_know_that(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     with places(tmp_path_factory.mktemp("places")) as made:
-        to_come = {name: said_in(name) for name in made.halls}
+        to_come, ever = {name: said_in(name) for name in made.halls}, set[tuple[int, int, str]]()
         for name in (CENTRE, *made.halls):
             made.copy(name)
         for _ in range(data.draw(st.integers(2, 10))):
@@ -253,9 +266,100 @@ def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact
             made.halls[name].hear(*to_come[name][:count])
             del to_come[name][:count]
             draw_mishap(made, name, data)
+            ever.update(facts_at(made))
+            assert told_at_tables(made) <= {one[:2] for one in ever}
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
             hall.heal()
         made.carry(200)
         assert facts_at(made) == ALL
         assert [*made.centre.scorer._journal.refused()] == []
+        assert told_at_tables(made) == {one[:2] for one in ALL}
+
+
+def with_rows(journal: Journal, count: int) -> None:
+    """Add so many facts of one table to a hall's journal, as hours without a link leave them."""
+    with journal.commit():
+        for seq in range(1, count + 1):
+            journal.append(fact(1, seq, Confirmed(round=1, deal=1)), received_at=seq)
+
+
+class Centre:
+    """Takes what a hall sends, and says so after each round."""
+
+    def __init__(self, hall: HallLink, line: Wire, key: SigningKey) -> None:
+        self._hall, self._line, self._key = hall, line, key
+        self.heights: list[int] = []
+        self.most_at_once = 0
+
+    def take(self) -> None:
+        """Take all that is on the way."""
+        rows = [one for one in self._line.heard("/row") if isinstance(one, HallRow)]
+        self._line.forget()
+        self.most_at_once = max(self.most_at_once, len(rows))
+        self.heights += [one.height for one in rows]
+        last = rows[-1] if rows else None
+        receipt = HallReceipt(
+            id="hall-receipt",
+            event="cup",
+            seq=1,
+            hall="paris",
+            attempt=0,
+            upto=self.heights[-1] if self.heights else 0,
+            link=last.link if last else None,
+        )
+        topic = topics.HALL_RECEIPT.at("cup", hall="paris")
+        self._hall.take(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
+
+
+def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
+    """Let a hall come back after hours; return what the centre has got, and the most memory that it took."""
+    folder.mkdir()
+    key, line, clock = SigningKey.new(), Wire(), [0.0]
+    with open_journal(folder) as journal:
+        address = CentreAddress("paris", "Paris", ("127.0.0.1:1",), key.public)
+        hall = HallLink(address, "cup", journal, lambda: (), lambda: NOW, lambda: clock[0])
+        hall._link = line
+        centre = Centre(hall, line, key)
+        hall.take(FromCentre(LinkChanged(up=True)))
+        centre.take()
+        hall.take(FromCentre(LinkChanged(up=False)))
+        line.there = False
+        with_rows(journal, count)
+        for _ in range(1000):
+            clock[0] += 20.0
+            hall.step()
+        assert line.said == []
+        line.there = True
+        hall.take(FromCentre(LinkChanged(up=True)))
+        tracemalloc.start()
+        for _ in range(count):
+            centre.take()
+            if len(centre.heights) == count:
+                break
+            clock[0] += 0.2
+            hall.step()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return centre, peak
+
+
+def test_after_hours_without_a_link_a_hall_sends_all_once_a_hundred_at_a_time_in_as_little_memory(
+    tmp_path: Path,
+) -> None:
+    """So tables do not wait, however much waits."""
+    (few, little), (many, much) = (catch_up(tmp_path / str(count), count) for count in (500, 3000))
+    assert many.heights == [*range(1, 3001)]
+    assert (few.most_at_once, many.most_at_once) == (AT_ONCE, AT_ONCE)
+    assert much < 1.5 * little
+
+
+def test_while_no_receipt_comes_no_more_than_a_window_is_on_its_way(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        paris = made.halls["paris"]
+        made.carry()
+        with_rows(paris.scorer._journal, 3 * WINDOW)
+        paris.line.forget()
+        for _ in range(3 * WINDOW // AT_ONCE):
+            paris.step()
+        assert rows_sent(paris) == WINDOW

@@ -8,13 +8,28 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.halls import HALLS as HALLS_FILE
 from broker.event.halls import HallsFile, read_halls, write_halls
-from broker.protocol import AnyDecision, Award, Deadline, LogMessage, Ruling, Undo, Void, decode, encode, topics
+from broker.protocol import (
+    AnyDecision,
+    Award,
+    Deadline,
+    DeviceAdmitted,
+    LogMessage,
+    PlanChanged,
+    Player,
+    Ruling,
+    SeatedAnew,
+    Undo,
+    Void,
+    decode,
+    encode,
+    topics,
+)
 from broker.protocol.halls import HallRow
 from broker.protocol.link import Incoming
 from broker.rulings.model import RulingAuthor, RulingDraft
 from broker.store.chain import link_after
 from broker.web.embargo import PublicViews
-from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places
+from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places, plan_apart
 from tests.broker.halls.test_link import said_in
 from tests.broker.scorer.small import event, whole_log
 
@@ -126,6 +141,10 @@ def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None
             at=1,
         )  # fmt: skip - a line each
         arrive(made, "paris", forged(made, "paris", encode(ruling)))
+        admitted = DeviceAdmitted(
+            id="forged-device", event="cup", number=9, table=3, device="thief-0001", key=None, at=1
+        )
+        arrive(made, "paris", forged(made, "paris", encode(admitted)))
         arrive(made, "paris", forged(made, "paris", encode(replace(ruling, table=1, round=1, after="nothing-there"))))
         unsigned = replace(whole_log(1)[8], signature=None, device=None)
         arrive(made, "paris", forged(made, "paris", encode(unsigned)))
@@ -133,6 +152,46 @@ def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None
         assert codes(made.centre).count("not_of_hall") >= 1
         assert {"not_of_hall", "hall_ruling_refused", "unsigned"} <= set(codes(made.centre))
         assert made.centre.scorer.state.play((4, 1)).rulings == ()
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        PlanChanged(left=("p09",)),
+        PlanChanged(plays=(SeatedAnew(2, 1, "p09", "p02", "p03", "p04"),)),
+        PlanChanged(plays=(SeatedAnew(2, 3, "p09", "p10", "p12", "p11"),)),
+        Award(gives={"p09": 8}),
+    ],
+)
+def test_a_stolen_hall_changes_nothing_of_who_plays_elsewhere(tmp_path: Path, decision: AnyDecision) -> None:
+    with places(tmp_path, plan_apart()) as made:
+        made.carry()
+        height = made.centre.scorer._journal.height
+        arrive(made, "paris", forged(made, "paris", encode(given_by_thief(decision))))
+        assert made.centre.scorer._journal.height == height
+        assert "not_of_hall" in codes(made.centre)
+
+
+def given_by_thief(decision: AnyDecision) -> Ruling:
+    said = {"table": None, "round": None, "deal": None, "after": None, "reason": "?", "author": "X", "account": "x"}
+    return Ruling(id="forged-ruling", event="cup", number=1, decision=decision, role="organiser", at=1, **said)  # type: ignore[arg-type]
+
+
+def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None:
+    with places(tmp_path, plan_apart()) as made:
+        paris, four = made.halls["paris"], ("p99", "p02", "p03", "p04")
+        entered = PlanChanged(
+            entered=(Player(id="p99", name="Ida"),),
+            left=("p01",),
+            plays=tuple(SeatedAnew(round_, 1, *four) for round_ in (1, 2)),
+        )
+        rule(paris, entered, id_="of-paris-0")
+        rule(paris, Award(gives={"p99": 8}), id_="of-paris-1")
+        made.carry()
+        made.restart(CENTRE)
+        rule(paris, Award(gives={"p99": 2}), id_="of-paris-2")
+        made.carry()
+        assert [id_ for _, id_ in rulings_at(made)] == ["of-paris-0", "of-paris-1", "of-paris-2"]
 
 
 def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_path: Path) -> None:

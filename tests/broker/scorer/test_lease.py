@@ -101,6 +101,13 @@ def test_a_standby_that_asks_for_another_has_no_place_that_could_have_been_taken
     assert begun(Lease(""), "", state("run-of-the-first", 1 + TAKEOVER)).look(100.0 + ANSWER_S) == "taken"
 
 
+def test_who_took_over_does_not_give_way_to_the_one_it_replaced_that_was_started_again_meanwhile() -> None:
+    request = begun(Lease("run-of-the-standby", BEFORE.term + TAKEOVER), "its machine", state(), alone=True)
+    request.heard(state("run-that-came-back", BEFORE.term + 1, answers=request.run), 100.1)
+    assert [request.look(100.0 + after) for after in (0.2, ANSWER_S)] == ["asking", "taken"]
+    assert Lease("run-that-came-back", BEFORE.term + 1).yields_to(state(request.run, request.lease.term))
+
+
 def test_the_time_for_an_answer_begins_when_the_broker_has_brought_the_question() -> None:
     request = LeaseRequest(BEFORE, "another machine")
     request.connected(100.0)

@@ -165,6 +165,19 @@ def test_a_table_s_plays_are_counted(hall: Hall, table: int) -> None:
     assert hall.scorer.feed.current.plays_expected == len(event().plan.plays)
 
 
+def test_before_a_table_has_said_anything_its_card_names_who_plays_there_next(hall: Hall) -> None:
+    def sitting() -> dict[Seat, str]:
+        (card,) = (one for one in hall.scorer.feed.current.tables if one.table == 2)
+        return card.players
+
+    def planned(round_: int) -> dict[Seat, str]:
+        return {seat: event().name_of(one) for seat, one in event().bookings[2, round_].players.items()}
+
+    seen = [sitting()]
+    hall.hear(*whole_play(2, 1))
+    assert [*seen, sitting()] == [planned(1), planned(2)]
+
+
 def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere(hall: Hall) -> None:
     void, adjusted, paper = (1, 1), (2, 1), (3, 1)
     room = hall.scorer.rulings.room

@@ -5,11 +5,13 @@ from functools import cache
 from random import Random
 from typing import Final
 
+import numpy as np
+
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError, new_deal, seat_wind
 from broker.rules.mcr import Hu, PlayState, apply_action, fan_judge, open_play
-from broker.sim.outlook import Winds
-from broker.sim.plans import COLUMN, NONE, count_columns, set_of
+from broker.sim.outlook import CLOSED, FURTHER, IN_TIME, LIKELY, OPEN, PAIR, Style, Winds
+from broker.sim.plans import COLUMN, NONE, TILES_OF, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable, SimulatedPlay
 from broker.sim.view import OpenSeat, PlayerView
@@ -61,6 +63,30 @@ def view_from(play: PlayState, seat: Seat) -> PlayerView:
         winds,
         COLUMN[play.offered] if play.offered else NONE,
     )
+
+
+def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, Whole]:
+    """Return how good a hand is, and by kind without one of it: all plans are looked at, and nothing is kept."""
+    every, sets = plans(), [set_of(meld) for meld in view.melds]
+    there = np.ones(every.value.size, dtype=np.bool_)
+    for one in set(sets):
+        there &= (every.sets == one).sum(axis=0) >= sets.count(one)
+    own, of_round = view.winds
+    bits = [(every.winds[there] >> wind) & 1 for wind in (own, of_round)]
+    value = every.value[there] + bits[0] + bits[1] + (bits[0] if own == of_round else 0)
+    counts = (CLOSED if all(meld.concealed for meld in view.melds) else OPEN)[value]
+    several = [(every.tiles[:, there] - TILES_OF[sets].sum(axis=0)[:, None], counts), all_pungs(held, sets)]
+    several += [] if sets else [seven_pairs(held)]
+    wanted, counts = np.concatenate([one for one, _ in several], axis=1), np.concatenate([one for _, one in several])
+    lacked = np.maximum(wanted - held[:, None], 0)
+    lacks = lacked.sum(axis=0)
+    near = lacks <= lacks.min(initial=99) + FURTHER
+    wanted, lacked, unseen = wanted[:, near], lacked[:, near], view.unseen
+    reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
+    chance = np.minimum(LIKELY, unseen * reach * np.where(held == PAIR, style.pung, 1))
+    weight = np.prod(chance[:, None] ** lacked, axis=0) * counts[near] * np.where(lacks[near] <= 1, style.ready, 1)
+    weight[(lacked > unseen[:, None]).any(axis=0)] = 0
+    return weight.sum(), weight.sum() - ((wanted >= held[:, None]) @ weight) * (1 - chance)
 
 
 def refusal(hu: Hu) -> str | None:

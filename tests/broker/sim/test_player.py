@@ -2,17 +2,16 @@
 
 from random import Random
 
-import numpy as np
 import pytest
 
-from broker.protocol import Seat
+from broker.protocol import SEATS, Seat
 from broker.rules.mcr import Action, PlayState
 from broker.sim.danger import deal_in
-from broker.sim.outlook import PLAIN, Style, count_lacking, near_plans
-from broker.sim.plans import COLUMN, NONE, count_columns, plans
+from broker.sim.outlook import PLAIN, Style, outlook
+from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Claim, SimulatedPlayer, best_claim, choose_hold, discard_or_kong
 from tests.broker.rules.mcr.playing import after, arranged, tiles
-from tests.broker.sim.playing import states, view_from
+from tests.broker.sim.playing import plain_outlook, states, view_from
 
 DRAW = Action("draw", "east")
 STYLES = {"plain": PLAIN, "reading": Style(whim=0.0)}
@@ -66,20 +65,14 @@ def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> No
     assert chosen(0.0, 1) == chosen(0.0, 2)
 
 
-def test_near_plans_are_those_that_a_search_through_all_finds() -> None:
-    """The pools of a hand's past leave none out."""
-    for play in list(states(2)):
-        for hand in play.hands:
-            if hand.melds:
-                continue
-            held = count_columns(hand.concealed)
-            near = near_plans(held.tobytes(), (), (0, 0), 0.0)
-            lacks = count_lacking(plans().tiles, held)
-            known = near.wanted[near.lacked.sum(axis=1) <= lacks.min()]
-            found = plans().tiles[:, lacks == lacks.min()].T
-            assert near.missing <= lacks.min()
-            if near.missing == lacks.min():
-                assert {row.tobytes() for row in found} <= {np.ascontiguousarray(row).tobytes() for row in known}
+def test_a_hand_is_as_good_as_a_search_through_all_plans_says() -> None:
+    """Pools of other hands leave none out, and nothing that is kept of a hand is another one's."""
+    views = [view_from(play, seat) for play in [*states(2), *states(3)][::7] for seat in SEATS]
+    for view in views:
+        found, (plain, without) = outlook(view, view.held, view.melds, Style()), plain_outlook(view, view.held, Style())
+        assert found.sum == pytest.approx(plain, rel=1e-9)
+        assert found.after_each_discard() == pytest.approx(without[found.near.kinds], rel=1e-9, abs=1e-12)
+    assert any(len(view.melds) > 1 for view in views)
 
 
 def test_what_lies_in_a_river_is_safer_and_so_is_everything_early() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
@@ -17,6 +17,7 @@ from broker.store.following import OWN, EventCopy, FollowedEvent, Part
 from broker.store.sqlite import SqliteJournal, SqliteReader
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
+from tests.examples import COSTLY
 
 FACTS = whole_event()
 
@@ -49,7 +50,7 @@ def equal(copy: EventCopy, first: SqliteJournal) -> bool:
     return (fingerprint(copy.journal), copy.journal.last_link()) == (fingerprint(first), first.last_link())
 
 
-@settings(max_examples=15, deadline=None)
+@COSTLY
 @given(st.lists(st.integers(0, 12), max_size=6))
 def test_wherever_it_stops_and_begins_again_the_copy_gets_the_same_rows(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]

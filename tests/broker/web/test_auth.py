@@ -92,9 +92,6 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/audit.csv": {"head_arbiter"},
 }
 
-TRUST: Final = ssl.create_default_context()
-"""Made once: each client would read all authorities anew."""
-
 
 @pytest.fixture(scope="module")
 def auth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authentication]:
@@ -123,7 +120,7 @@ def at(path: str) -> str:
 
 def browser(desk: DeskServer, agent: str = "Firefox") -> httpx.Client:
     origin = {"Origin": desk.url.rstrip("/"), "User-Agent": agent, "Accept": "text/html"}
-    return httpx.Client(base_url=desk.url, headers=origin, timeout=60, verify=TRUST)
+    return httpx.Client(base_url=desk.url, headers=origin, timeout=60)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from broker.web.labels import STATE
 from kiosk.errors import (
     DeviceUnknown,
     FactUnexpected,
+    JournalNewer,
     PinGuessed,
     ReceiptUnproven,
     SelfTestFailed,
@@ -75,7 +76,7 @@ ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
-    *(one.code for one in (FactUnexpected,)),
+    *(one.code for one in (FactUnexpected, JournalNewer)),
     *SCREEN_CODES,
     *({*under(PictureError)} - {"picture_missing"}),  # of a file
 }

@@ -467,9 +467,13 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "recorded": lambda: small_result(*SEATS),
     "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT, "", ANCHOR),
     "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR),
+    "recorded, not yet at the centre": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR, at_centre=False),
+    "recorded, at the centre too": lambda: with_receipt(small_result(*SEATS), RECEIPT, LINK, ANCHOR, at_centre=True),
     "recorded, with its QR code": lambda: with_receipt(small_result(*SEATS), RECEIPT, LINK, ANCHOR),
     "recorded, three winners, with a long QR code": lambda: replace(
-        with_receipt(result(*SEATS), RECEIPT, LONG_LINK, ANCHOR), time=TimeView(-120, 60), call=CallView()
+        with_receipt(result(*SEATS), RECEIPT, LONG_LINK, ANCHOR, at_centre=True),
+        time=TimeView(-120, 60),
+        call=CallView(),
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     "playing, did you mean hu": lambda: in_doubt("asked"),

@@ -47,6 +47,7 @@ NEVER_TOLD: Final = {
             "fact_unexpected",
             "journal_broken",
             "journal_in_use",
+            "journal_newer",
             "kiosk_error",
             "not_paired",
             "receipt_unproven",

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from tests.vision.enrolled.drawn_sets import TRAY, cut_back_drawn, tray_of, tray_picture
-from vision.enrolled.enrolment import TRAYS, Doubt, _check_not_taken, _check_order, enrol_tray, serials_of_tray
+from vision.enrolled.enrolment import (
+    TRAYS,
+    Doubt,
+    _check_not_taken,
+    _check_order,
+    _doubts,
+    _text_of,
+    enrol_tray,
+    serials_of_tray,
+)
 from vision.enrolled.file import EnrolledSet
 from vision.errors import EnrolOrderError, EnrolPaleError, EnrolTrayError
 from vision.geometry import Picture
@@ -80,6 +89,43 @@ def test_numbers_of_three_digits_are_not_taken_for_their_last_two() -> None:
         _check_not_taken(known, backs_of(1), serials_of_tray(4))
 
 
+def read_as(serials: list[int | None], named: int = 0) -> PictureReading:
+    """Return a tray whose places are read so; the first `named` call their set 08."""
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    reads = [TileRead(one, "08" if at < named else None, corners, 0.99, 0.0) for at, one in enumerate(serials)]
+    places = zip(serials_of_tray(4), reads, strict=True)
+    held = tuple(TrayPlace(*where, PlaceState.BACK, read, None, corners) for where, read in places)
+    return PictureReading(tuple(reads), held)
+
+
+@pytest.mark.parametrize(("named", "text"), [(17, None), (18, "08"), (34, "08"), (0, None)])
+def test_a_set_is_called_what_more_than_half_of_its_backs_say(named: int, text: str | None) -> None:
+    reading = read_as([None] * TRAY, named)
+    assert _text_of(reading) == text
+    if text is None:
+        _check_order(NOTHING, reading, serials_of_tray(4))
+    else:
+        with pytest.raises(EnrolOrderError, match="the backs say set 8, not 3"):
+            _check_order(NOTHING, reading, serials_of_tray(4))
+
+
+@pytest.mark.parametrize(
+    ("pixel", "levels", "doubted"),
+    [((40, 14), 60, False), ((40, 13), 60, True), ((40, 65), 60, False), ((40, 66), 60, True),
+     ((20, 40), 60, False), ((19, 40), 60, True), ((91, 40), 60, False), ((92, 40), 60, True),
+     ((40, 40), 19, False), ((40, 40), 17, True)],
+)  # fmt: skip
+def test_a_mark_is_seen_by_three_tenths_of_the_usual_contrast_well_on_its_tile(
+    pixel: tuple[int, int], levels: int, *, doubted: bool
+) -> None:
+    backs = np.full((TRAY, 112, 80, 3), 100, dtype=np.uint8)
+    backs[:, 50, 40] = 160
+    backs[5, 50, 40] = 100
+    backs[5, *pixel] += np.uint8(levels)
+    told = list(_doubts(read_as([None] * TRAY), backs, serials_of_tray(4)))
+    assert told == ([Doubt(108, 0, 5)] if doubted else [])
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "refused"), [(0, 1, False), (14, 2, False), (15, 2, True), (16, 1, True), (0, 3, True)]
 )
@@ -87,13 +133,8 @@ def test_readers_that_hardly_read_a_set_may_take_two_of_its_tiles_for_others(
     right: int, wrong: int, *, refused: bool
 ) -> None:
     """In seven segments 120 is 021 upside down: such a set could not be enrolled."""
-    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-    places = []
-    for number, ((row, col), serial) in enumerate(serials_of_tray(4).items()):
-        told = serial if number < right else 7 if number < right + wrong else None
-        read = TileRead(told, None, corners, 0.99, 0.0)
-        places.append(TrayPlace(row, col, PlaceState.BACK, read, None, corners))
-    reading = PictureReading(tuple(place.read for place in places if place.read), tuple(places))
+    stated = list(serials_of_tray(4).values())
+    reading = read_as([serial if at < right else 7 if at < right + wrong else None for at, serial in enumerate(stated)])
     if refused:
         with pytest.raises(EnrolOrderError, match="007 lies where"):
             _check_order(NOTHING, reading, serials_of_tray(4))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.vision.enrolled.drawn_sets import cut_back_drawn, drawn_set
-from vision.enrolled.likeness import OwnPicture, SetPictures, ink_axis
+from vision.enrolled.likeness import OwnPicture, SetPictures, _chained, _moved, _span, _undone, ink_axis
 from vision.geometry import Picture
 
 SERIALS = (4, 10, 35, 36, 68, 110, 117, 120)
@@ -61,7 +61,9 @@ def test_between_two_pictures_neither_leads() -> None:
 
 def test_a_claim_is_weighed_however_unlike_it_is() -> None:
     assert 1 not in {rival.serial for rival in look(cut_back_drawn(128)).rivals}
-    assert look(cut_back_drawn(128), claim=1).serial == 128
+    claimed = look(cut_back_drawn(128), claim=1)
+    assert claimed.serial == 128
+    assert 1 in {rival.serial for rival in claimed.rivals}
 
 
 def test_two_pictures_that_noise_alone_tells_apart_have_no_odds() -> None:
@@ -83,3 +85,21 @@ def test_ink_is_told_by_its_colour_where_backs_are_clouded() -> None:
     assert apart > ink_axis(np.clip(backs[:, ::-1, :, ::-1] * 0 + 140, 0, 255).astype(np.uint8))[1]
     assert abs(axis[2]) > 0.6
     assert abs(axis.sum()) < 0.5  # what is as red as it is green and blue does not show
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "span"),
+    [(10, 19, (5, 25)), (10, 20, (5, 25)), (10, 21, (5, 27)), (5, 9, (0, 14)), (4, 9, (0, 14)), (70, 80, (65, 83))],
+)
+def test_ink_is_looked_at_with_five_pixels_about_it_in_whole_cells_of_the_frame(
+    first: int, last: int, span: tuple[int, int]
+) -> None:
+    found = _span(np.array([first, first + 1, last]), 84)
+    assert (found.start, found.stop) == span
+
+
+def test_maps_are_undone_and_follow_one_another() -> None:
+    first, last = np.array([[1.1, 0.2, 3.0], [-0.1, 0.9, -2.0]]), np.array([[0.0, -1.0, 5.0], [1.0, 0.0, 7.0]])
+    assert _chained(last, first) == pytest.approx(np.array([[0.1, -0.9, 7.0], [1.1, 0.2, 10.0]]))
+    assert _chained(_undone(first), first) == pytest.approx(np.eye(2, 3))
+    assert _moved(last, 2, -4) == pytest.approx(np.array([[0.0, -1.0, 3.0], [1.0, 0.0, 3.0]]))

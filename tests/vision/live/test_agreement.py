@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.vision.live.tables import FULL, Table, heap, place, reading, stray
-from vision.live.agreement import agree_on_frames
+from tests.vision.live.tables import FULL, Table, corners, heap, place, reading, stray
+from vision.live.agreement import agree_on_frames, recall_covered_places, tile_at
 from vision.marks.read import SURE
 from vision.reading import PictureReading, PlaceState, TrayPlace
 
@@ -170,3 +170,26 @@ def test_eight_frames_with_noise_of_their_own_settle_an_unsure_mark_less_than_on
 def _settles(look: np.ndarray) -> bool:
     agreed = agree_on_frames(frames_of(*look))
     return agreed.settled and agreed.reading.rows[0] == (90,)
+
+
+@pytest.mark.parametrize(("wide", "high"), [(22, 30), (30, 22)])
+@pytest.mark.parametrize(("away", "same"), [(7.6, True), (7.8, False)])
+def test_a_tile_is_the_same_within_35_hundredths_of_its_shorter_side(
+    wide: float, high: float, away: float, *, same: bool
+) -> None:
+    lying = replace(stray(5, 0, 0), quad=corners(100.0, 50.0, wide, high))
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        other = replace(lying, quad=corners(100.0 + away * x, 50.0 + away * y, wide, high))
+        assert tile_at(lying, [stray(6, 0, 0), other]) is (other if same else None)
+
+
+@pytest.mark.parametrize(("there", "elsewhere", "stays"), [(2, 2, False), (3, 2, True), (1, 1, False), (2, 1, True)])
+def test_a_tray_that_is_not_found_stays_while_more_than_half_of_what_is_seen_lies_in_it(
+    there: int, elsewhere: int, *, stays: bool
+) -> None:
+    before = reading(FULL)
+    seen = [one.read for one in before.places if one.read][:there]
+    now = heap(*seen, stray(None, 300, 300), *(stray(100 + at, 300 + 40 * at, 200) for at in range(elsewhere)))
+    shown, covered = recall_covered_places(now, before)
+    assert shown is (before if stays else now)
+    assert len(covered) == (34 - there if stays else 0)

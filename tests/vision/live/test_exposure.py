@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.vision.live.tables import FULL, Table, WaitingStream, frame, heap, place, reading, stray
 from tests.vision.live.test_watcher import rows
 from vision.cameras.addresses import open_camera
-from vision.live.exposure import LONGEST, PATIENCE, SHORTEST, STEADY, light_of_unread
+from vision.live.exposure import LONGEST, PATIENCE, SHORTEST, STEADY, _patches, light_of_unread
 from vision.live.watcher import TRIES, Stillness, TableWatcher, WatchedTable, has_moved
 from vision.reader import read_picture
 from vision.reading import PictureReading, PlaceState
@@ -153,6 +153,24 @@ def test_light_is_to_blame_for_what_is_burnt_out_or_dark(level: int, light: int)
     picture[0:30, 144:166] = level  # where the tile of place 6 lies
     assert light_of_unread(picture, reading(FULL, unread=frozenset({6}))) == light
     assert light_of_unread(picture, reading(FULL)) == 0
+
+
+@pytest.mark.parametrize(
+    ("level", "share", "light"),
+    [
+        ((250, 250, 250), 0.11, -1), ((250, 250, 250), 0.09, 0), ((250, 249, 255), 1.0, 0),
+        ((59, 59, 59), 0.91, 1), ((59, 59, 59), 0.89, 0), ((60, 60, 60), 1.0, 0),
+    ],
+)  # fmt: skip
+def test_a_tenth_of_a_tile_burnt_out_hides_its_mark_and_nine_tenths_in_the_dark(
+    level: tuple[int, int, int], share: float, light: int
+) -> None:
+    picture = np.full((120, 400, 3), 120, dtype=np.uint8)
+    unread = reading(FULL, unread=frozenset({6}))
+    (patch,) = _patches(picture, [read.quad for read in unread.reads if read.serial is None])
+    high, wide = patch.shape[:2]
+    patch[np.unravel_index(np.arange(round(share * high * wide)), (high, wide))] = level
+    assert light_of_unread(picture, unread) == light
 
 
 @pytest.mark.parametrize(("level", "light"), [(255, -1), (20, 0)])

@@ -65,6 +65,69 @@ def test_a_burnt_out_patch_does_not_move_when_the_light_wanders() -> None:
     assert not has_moved(one, other)
 
 
+def lit(*, light: float = 1.0) -> np.ndarray:
+    """Return a sketch whose levels rise from the left, by 20 to 219, without noise."""
+    return np.round(np.tile(20.0 + np.arange(200.0), (60, 1)) * light).astype(np.uint8)
+
+
+def changed(before: np.ndarray, level: int, by: int, side: int = 6) -> np.ndarray:
+    """Change a square of cells, at the column of a level of `lit`: all but its outermost by all of that."""
+    now = before.astype(int)
+    now[20 : 20 + side, level - 20 : level - 20 + side] += by
+    return np.asarray(np.clip(now, 0, 255), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("level", "by", "moved"),
+    [
+        (100, 6, False), (100, 8, True), (100, -6, False), (100, -7, True),  # 2.5 levels, and a twenty-fifth
+        (180, 10, False), (180, 12, True), (20, 3, False), (20, 4, True),
+        (175, 76, True),  # burnt out, by more than a quarter of all levels
+    ],
+)  # fmt: skip
+def test_cells_move_that_differ_by_more_than_rounding_and_flicker(level: int, by: int, *, moved: bool) -> None:
+    assert has_moved(lit(), changed(lit(), level, by)) == moved
+
+
+@pytest.mark.parametrize(("by", "moved"), [(14, True), (21, False)])
+def test_a_cell_that_becomes_burnt_out_tells_nothing_of_a_change_of_light(by: int, *, moved: bool) -> None:
+    """From 229 to 243, or to 250."""
+    bright = np.asarray(lit() + 15, dtype=np.uint8)
+    assert has_moved(bright, changed(bright, 214, by)) == moved
+
+
+@pytest.mark.parametrize(("side", "moved"), [(3, False), (4, True)])
+def test_four_cells_that_differ_together_are_motion(side: int, *, moved: bool) -> None:
+    """Each is judged with the eight about it: of a square of three only the middle one differs by all of it."""
+    assert has_moved(lit(), changed(lit(), 100, 10, side)) == moved
+
+
+@pytest.mark.parametrize(("light", "moved"), [(0.69, True), (0.71, False), (1.0, False), (1.08, False)])
+def test_light_changes_by_three_tenths_from_frame_to_frame_at_most(light: float, *, moved: bool) -> None:
+    before, now = lit(), lit(light=light)
+    assert (has_moved(before, now), has_moved(now, before)) == (moved, moved)
+    assert not has_moved(before, now, relit=True)
+
+
+@pytest.mark.parametrize(
+    ("level", "by", "moved"),
+    [(80, 6, True), (80, 2, False), (80, -6, True), (80, -2, False), (150, 12, False), (150, -12, True)],
+)
+def test_of_two_exposures_a_change_is_motion_but_what_is_brighter_where_some_may_be_burnt_out(
+    level: int, by: int, *, moved: bool
+) -> None:
+    """At the shorter exposure, where all light is half; beside what has 110 levels a pixel may be burnt out."""
+    long, short = lit(), changed(lit(light=0.5), level, by)
+    assert (has_moved(long, short, relit=True), has_moved(short, long, relit=True)) == (moved, moved)
+
+
+@pytest.mark.parametrize(("columns", "moved"), [(39, True), (41, False)])
+def test_two_exposures_must_both_show_a_fifth_of_the_cells(columns: int, *, moved: bool) -> None:
+    long, short = np.full((60, 200), 255, dtype=np.uint8), np.full((60, 200), 128, dtype=np.uint8)
+    long[:, :columns], short[:, :columns] = lit()[:, 40 : 40 + columns], lit(light=0.5)[:, 40 : 40 + columns]
+    assert has_moved(long, short, relit=True) == moved
+
+
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (2592, 1944), (640, 480), (100, 80), (1, 1)])
 def test_a_sketch_is_at_most_so_wide_and_keeps_the_shape(width: int, height: int) -> None:
     small = sketch(np.zeros((height, width, 3), dtype=np.uint8))

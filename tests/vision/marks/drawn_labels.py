@@ -55,10 +55,13 @@ def lay(
 def spoil(picture: Picture, *, blur: float = 0.0, noise: float = 0.0, glare: float = 0.0, seed: int = 0) -> Picture:
     """Blur (pixels), lay a bright reflection over the middle (levels) and add noise (levels)."""
     seen = cv2.GaussianBlur(picture, (0, 0), blur).astype(np.float32) if blur else picture.astype(np.float32)
-    height, width = picture.shape[:2]
-    down, right = np.mgrid[:height, :width]
-    spot = np.exp(-(((down / height - 0.5) * 3) ** 2) - ((right / width - 0.5) * 3) ** 2)
-    seen += (glare * spot)[:, :, None] + np.random.default_rng(seed).normal(0, noise, seen.shape)
+    if glare:
+        height, width = picture.shape[:2]
+        down, right = np.mgrid[:height, :width]
+        spot = np.exp(-(((down / height - 0.5) * 3) ** 2) - ((right / width - 0.5) * 3) ** 2)
+        np.add(seen, (glare * spot)[:, :, None], out=seen)
+    if noise:
+        np.add(seen, np.random.default_rng(seed).normal(0, noise, seen.shape), out=seen)
     return np.asarray(np.clip(seen, 0, 255), dtype=np.uint8)
 
 

@@ -8,8 +8,11 @@ import pytest
 from vision.detections import DetectedTile, Detections, TileMark
 from vision.geometry import Picture, Quad, rectangle
 from vision.marks import read
+from vision.marks.digits import BLANK, FACE, LABEL, NOTHING, NUMBER, DigitLook
+from vision.marks.label import DismissTiles
 from vision.marks.read import (
     SURE,
+    FirstLooks,
     drop_duplicate_tiles,
     is_sure,
     stand_mark_up,
@@ -155,3 +158,99 @@ def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_ot
 def test_a_label_counts_however_few_are_read() -> None:
     marks = (mark(5, named="08"), *[printed(None)] * 33)
     assert withhold_few(marks)[0] is marks[0]
+
+
+def seen_as(shares: dict[int, float], told: TileMark | None = None) -> SimpleNamespace:
+    """Return a look at a back: how likely it is of which kind, and what it says."""
+    kind = np.zeros(5, dtype=np.float32)
+    kind[list(shares)] = list(shares.values())
+    return SimpleNamespace(mark=told or mark(None, confidence=0.0), kind=kind)
+
+
+NINE = [rectangle(np.array([50.0 * at, 50.0]), 30.0, 40.0) for at in range(9)]
+PLAIN = np.zeros((9, 9, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("blank", "label", "asked"),
+    [(0, 0, (9, False)), (4, 0, (9, False)), (5, 0, (9, True)), (0, 2, (2, False)), (5, 1, (1, True))],
+)
+def test_labels_are_looked_for_where_the_network_sees_some_and_askew_where_most_backs_seem_blank(
+    monkeypatch: pytest.MonkeyPatch, blank: int, label: int, asked: tuple[int, bool]
+) -> None:
+    kinds = [*[seen_as({LABEL: 0.51})] * label, *[seen_as({BLANK: 0.51})] * blank, *[seen_as({BLANK: 0.49})] * 9]
+    questions: list[tuple[int, bool]] = []
+    monkeypatch.setattr(read, "is_labelled", lambda *_: False)
+    monkeypatch.setattr(read, "_looks", lambda *_: dict(enumerate(kinds[:9])))
+    monkeypatch.setattr(read, "is_labelled_closely", lambda _, quads, *, askew: questions.append((len(quads), askew)))
+    read._read(PLAIN, NINE)
+    assert questions == [asked]
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 3])
+def test_of_labels_and_numbers_what_is_read_more_often_counts(monkeypatch: pytest.MonkeyPatch, numbers: int) -> None:
+    looks = [seen_as({NUMBER: 0.9}, mark(at + 1, confidence=SURE)) for at in range(numbers)]
+    tiles = [NINE[at % 9] for at in range(20)]
+    monkeypatch.setattr(read, "is_labelled", lambda *_: False)
+    monkeypatch.setattr(read, "is_labelled_closely", lambda *_, **__: True)
+    monkeypatch.setattr(read, "_looks", lambda *_: dict(enumerate([*looks, *[seen_as({})] * (20 - numbers)])))
+    labels = [mark(101, named="08"), mark(102, named="08"), *[mark(None)] * 18]
+    monkeypatch.setattr(read, "read_labels", lambda *_: labels)
+    assert (read._read(PLAIN, tiles)[0] == labels) == (numbers < 2)
+
+
+@pytest.mark.parametrize(
+    ("shares", "dismissed"),
+    [({FACE: 0.81}, True), ({NOTHING: 0.4, NUMBER: 0.41}, True), ({NOTHING: 0.4, FACE: 0.39, LABEL: 0.21}, False)],
+)
+def test_no_label_is_looked_for_on_what_is_surely_something_else(
+    monkeypatch: pytest.MonkeyPatch, shares: dict[int, float], *, dismissed: bool
+) -> None:
+    told: list[set[int]] = []
+
+    def ask(_: Picture, __: list[Quad], dismiss: DismissTiles) -> list[TileMark]:
+        told.append(dismiss([3, 4]))
+        return []
+
+    monkeypatch.setattr(read, "is_labelled", lambda *_: True)
+    monkeypatch.setattr(read, "read_labels", ask)
+    monkeypatch.setattr(read, "_looks", lambda *_: {3: seen_as(shares), 4: seen_as({LABEL: 1.0})})
+    read._read(PLAIN, NINE)
+    assert told == [{3} if dismissed else set()]
+
+
+def test_six_tiles_of_which_nothing_is_made_out_are_tried_on_their_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def look(crops: Picture) -> list[SimpleNamespace]:
+        asked.append(len(crops))
+        return [seen_as({NUMBER: 1.0}, mark(at + 1, confidence=SURE - at % 2 * 1e-3)) for at in range(len(crops))]
+
+    monkeypatch.setattr(read, "look_at_crops_twice", look)
+    quads = list(NINE)
+    before = [mark(99, confidence=0.31), *[mark(None, confidence=0.29) for _ in quads[1:]]]
+    marks, looks = list(before), dict[int, DigitLook]()
+    read._try_on_their_side(PLAIN, quads, marks, looks)
+    assert (asked, sorted(looks)) == ([6], [1, 3, 5])  # every other one is sure
+    for at, (quad, told) in enumerate(zip(quads, marks, strict=True)):
+        turned = at in looks
+        assert quad.tolist() == (np.roll(NINE[at], 1, axis=0) if turned else NINE[at]).tolist()
+        assert told is before[at] or (turned and told.serial == at)
+
+
+def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As labels where a mark names its set by a number; a face has no mark, unless it is surely read."""
+    looks = [
+        seen_as({FACE: share}, mark(serial, confidence=0.99))
+        for share, serial in ((0.49, None), (0.51, None), (0.51, 7))
+    ]
+    monkeypatch.setattr(read, "look_at_crops_twice", lambda *_: looks)
+    labels = [mark(serial, named="08") for serial in (None, 31, 32)]
+    monkeypatch.setattr(read, "read_labels", lambda *_: labels)
+    first = FirstLooks(NINE[:3], np.zeros((3, 112, 80, 3), dtype=np.uint8), [])
+    for named, again in (
+        ("C", [looks[0].mark, None, looks[2].mark]),
+        ("08", labels),
+        (None, [looks[0].mark, None, looks[2].mark]),
+    ):
+        assert read.read_again(PLAIN, first, (None, mark(None), mark(5, named=named))) == again

@@ -1,6 +1,7 @@
 """A tray that is drawn as a camera of known pose sees it: lengths in millimetres, angles in degrees."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -59,16 +60,24 @@ def quads(shot: Shot) -> list[Quad]:
 
 def draw(shot: Shot, glare: tuple[int, ...] = ()) -> Picture:
     """Draw the tray; the tiles of `glare` are burnt out altogether."""
+    texels = np.array([[1 / _TEXELS, 0, -_TABLE[0] / 2], [0, 1 / _TEXELS, -_TABLE[1] / 2], [0, 0, 1]])
+    picture = cv2.warpPerspective(_table(glare), shot.camera @ texels, shot.size, flags=cv2.INTER_AREA)
+    if shot.blur:
+        picture = cv2.GaussianBlur(picture, (0, 0), shot.blur)
+    if (shot.light, shot.noise) != (1.0, 0.0):
+        grain = np.random.default_rng(8).normal(0, shot.noise, (*picture.shape[:2], 1))
+        picture = np.clip(picture * shot.light + grain, 0, 255)
+    return np.asarray(picture, dtype=np.uint8)
+
+
+@cache
+def _table(glare: tuple[int, ...]) -> Picture:
+    """Draw the tray as it lies on the table, from above."""
     table = np.full((round(_TABLE[1] * _TEXELS), round(_TABLE[0] * _TEXELS), 3), (60, 70, 40), dtype=np.uint8)
     chance = np.random.default_rng(7)
     for index, quad in enumerate(tiles()):
         _draw_tile(table, quad, chance, burnt=index in glare)
-    texels = np.array([[1 / _TEXELS, 0, -_TABLE[0] / 2], [0, 1 / _TEXELS, -_TABLE[1] / 2], [0, 0, 1]])
-    picture = cv2.warpPerspective(table, shot.camera @ texels, shot.size, flags=cv2.INTER_AREA)
-    if shot.blur:
-        picture = cv2.GaussianBlur(picture, (0, 0), shot.blur)
-    grain = chance.normal(0, shot.noise, (*picture.shape[:2], 1))
-    return np.asarray(np.clip(picture * shot.light + grain, 0, 255), dtype=np.uint8)
+    return table
 
 
 def _draw_tile(table: Picture, quad: Quad, chance: np.random.Generator, *, burnt: bool) -> None:

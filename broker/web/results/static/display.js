@@ -1,6 +1,7 @@
 // Turns the pages of the room's display. The server makes each page; without this script the browser turns them itself.
 
 import { morph } from "./morph.js";
+import { putTimesIntoZone } from "./times.js";
 
 const root = document.documentElement;
 const shown = document.getElementById("display");
@@ -37,6 +38,7 @@ async function turn(to = following()) {
     if (answer.redirected || answer.status === 401 || answer.status === 403) return location.reload();
     if (!answer.ok) throw new Error(answer.statusText);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    putTimesIntoZone(page);
     morph(shown, page.getElementById("display"));
     root.dataset.line = "live";
   } catch {

@@ -10,7 +10,7 @@ import pypdfium2
 import pytest
 import zxingcpp
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.cli.main import homologue
@@ -25,6 +25,7 @@ from tests.broker.event.deals.asking import ask, codes, contents, done
 from tests.broker.event.deals.draws import drawn
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
+from tests.examples import COSTLY
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_a_lost_machine_is_replaced_by_a_copy_and_two_people(tmp_path: Path) -> 
     done("reveal", tmp_path / "new", "--output", tmp_path / "revealed.json")
 
 
-@settings(max_examples=10, deadline=None)
+@COSTLY
 @given(st.integers(2, 5).flatmap(lambda people: st.tuples(st.just(people), st.integers(2, people))))
 def test_any_k_recover_the_key_and_any_fewer_do_not(
     tmp_path_factory: pytest.TempPathFactory, counts: tuple[int, int]

@@ -70,6 +70,11 @@ def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others
     assert len(read_plan(tmp_path / "cup").plays) == 32  # eight plays at each of four tables
 
 
+def test_it_is_noted_where_no_deal_is_over_before_the_last_round() -> None:
+    late = ("standings_late", "no deal is over before round 4")
+    assert (start_notes(planned(16, 4)), start_notes(planned(16, 8))) == ([late], [])
+
+
 def test_deals_that_few_tables_play_are_noted() -> None:
     plan = planned(16, 2)
     assert start_notes(plan) == [("deal_at_few_tables", "compared at 2 of 4 tables: deals 1-4")]

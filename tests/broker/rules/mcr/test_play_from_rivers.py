@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -129,7 +129,6 @@ def test_each_kind_of_kong_is_found(seed: int, judge: Judge, ends: tuple[str, ..
     assert not it.irregular
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 100_000), judge=st.sampled_from([seldom, robbing]), overlooked=st.booleans())
 def test_whatever_kongs_there_are_nothing_wrong_is_proved(seed: int, judge: Judge, *, overlooked: bool) -> None:
     play = random_play(seed, judge, gaps=True)

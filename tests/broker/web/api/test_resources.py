@@ -25,6 +25,7 @@ from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.team_event import said, team_event
 from tests.broker.web import sample
 
+DOCUMENT: Final = openapi_document()
 FILE: Final = Path(__file__).parents[4] / "docs" / "openapi.json"
 BY: Final = Actor("test")
 ROLES: Final = ("public", "arbiter", "monitor")
@@ -74,7 +75,7 @@ def filled(path: str) -> str:
 
 def errors_of(answer: httpx.Response, schema: dict[str, Any]) -> list[str]:
     """Return what is wrong with an answer by the document's schema, in which every property has its own name."""
-    whole = {**schema, "components": openapi_document()["components"]}
+    whole = {**schema, "components": DOCUMENT["components"]}
     return [one.message for one in Draft202012Validator(whole).iter_errors(answer.json())]
 
 
@@ -88,10 +89,9 @@ def test_the_document_is_printed_as_it_is_kept() -> None:
 
 
 def test_every_resource_answers_as_its_document_says(desk: DeskServer, tokens: dict[str, str]) -> None:
-    document = openapi_document()
     found = {}
     for one in RESOURCES:
-        responses = document["paths"][one.path.replace(":int", "")]["get"]["responses"]
+        responses = DOCUMENT["paths"][one.path.replace(":int", "")]["get"]["responses"]
         for role in ROLES:
             answer = get(desk, filled(one.path), tokens[role])
             schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]

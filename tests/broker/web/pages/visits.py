@@ -62,11 +62,11 @@ class Visits:
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         if place.who:
-            _log_in(context, self._desks[place.desk], place.who)
+            log_in(context, self._desks[place.desk], place.who)
         return page
 
 
-def _log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:
+def log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:
     """Log in without a page: the form itself is tested elsewhere."""
     origin = {"Origin": desk.url.rstrip("/")}
     answer = context.request.post(

@@ -17,7 +17,7 @@ from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import plan, state
+from tests.broker.scorer.small import plan, state, whole_event
 from tests.broker.web.results.test_people import hall_of, shown
 
 
@@ -120,6 +120,18 @@ def test_the_display_shows_the_seating_where_it_is_asked_for(hall: Hall) -> None
     assert '<td class="imp">' in standings
     assert '<td class="imp">' not in seating
     assert len(re.findall(r'<th scope="row">Player \d+</th>', seating)) == 16
+
+
+def test_the_display_says_when_the_round_ends_while_one_is_played(unplayed: Hall) -> None:
+    def told() -> list[str]:
+        (page,) = shown(unplayed, "/display?lang=en")
+        return re.findall(r"Round (\d) ends about <time", page)
+
+    seen = [told()]
+    unplayed.hear(*until_round(1))
+    seen.append(told())
+    unplayed.hear(*(one for one in whole_event() if one.fact.round > 1))
+    assert [*seen, told()] == [[], ["2"], []]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import state
+from tests.broker.web.pages.visits import log_in
 from tests.broker.web.rulings.desks import Ruled, ruling_desk
 
 
@@ -19,23 +19,18 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
         yield made
 
 
-def log_in(browser: Browser, desk: Ruled, name: str) -> Page:
-    """Log in with a browser of one's own."""
+def opened(browser: Browser, desk: Ruled, name: str, path: str = "") -> Page:
+    """Open a page in a browser of one's own."""
     context = browser.new_context(locale="en-GB")
     context.set_default_timeout(60_000)
+    log_in(context, desk.server, name)
     page = context.new_page()
-    page.goto(f"{desk.server.url}login")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("link", name="Rulings", exact=True)).to_be_visible()
+    page.goto(f"{desk.server.url}{path}")
     return page
 
 
 def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled(browser: Browser, desk: Ruled) -> None:
-    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
-    for page in (first, second):
-        page.goto(f"{desk.server.url}rulings/new?play=1-2")
+    first, second = (opened(browser, desk, who, "rulings/new?play=1-2") for who in ("head_arbiter", "table_arbiter"))
     first.get_by_role("link", name="Correction").click()
     first.get_by_label("Self-drawn").check()
     first.locator("[name=hv-south]").fill("")
@@ -65,7 +60,7 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
 def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(
     browser: Browser, desk: Ruled
 ) -> None:
-    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
+    first, second = opened(browser, desk, "head_arbiter"), opened(browser, desk, "table_arbiter")
     put(desk.scorer, state(2, calling=True))
     first.get_by_role("button", name="I’m going to table 2").click()
     expect(first.get_by_role("button", name="I’m not going")).to_be_visible()
@@ -83,16 +78,14 @@ def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_th
 
 def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:
     with ruling_desk(tmp_path / "riichi", whole_riichi_event(), riichi_plan()) as desk:
-        page = log_in(browser, desk, "head_arbiter")
-        page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=correct")
+        page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=correct")
         assert page.locator("[name=fu-east]").input_value() == "30"
         assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")
 
 
 @pytest.mark.slow
 def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browser: Browser, desk: Ruled) -> None:
-    page = log_in(browser, desk, "head_arbiter")
-    page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=void")
+    page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("heading", level=2).all_text_contents()
@@ -102,4 +95,3 @@ def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browse
     assert page.get_by_role("heading", level=2).all_text_contents() == preview
     page.get_by_role("button", name="Publish").click()
     expect(page.locator("#rulings li")).to_have_count(1)
-    page.context.close()

@@ -9,7 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from broker.cli.standby import StandbyPlace, was_replaced
+from broker.event import save_event
 from broker.people import Actor, Authentication
+from broker.protocol.link import Address
+from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
 from broker.store import STORE
 from broker.store.following import EventCopy
@@ -20,7 +24,7 @@ from broker.web.tables.orders import OrderDesk
 from broker.web.tables.standby import FOLLOW_PATH, LARGEST, StandbyService
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import Hall, make_hall
-from tests.broker.scorer.small import NAME, whole_log
+from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import browser, logged_in, token_of
@@ -105,6 +109,21 @@ def test_what_no_standby_asks_is_refused(room: Room, body: bytes, status: int) -
     assert room.hall.scorer.standby.state is None
 
 
+@pytest.mark.parametrize(("term", "replaced"), [(7, True), (2 * TAKEOVER, False)])
+def test_a_machine_that_comes_back_learns_at_the_desk_whether_the_other_has_taken_over(
+    room: Room, tmp_path: Path, *, term: int, replaced: bool
+) -> None:
+    room.follow()
+    room.copy.close()
+    save_event(tmp_path / "second", plan(), deals(), registry())
+    with closing(SqliteJournal(tmp_path / "second" / STORE, NAME)) as journal:
+        keep_lease(journal, Lease("run-before", term))
+    room.hall.scorer.publisher.lease = Lease("run-of-the-standby", 7 + TAKEOVER)
+    peer, nowhere = Peer("active", room.server.url, "127.0.0.1:1", ""), Address("127.0.0.1", 1, "scorer", "-")
+    place = StandbyPlace("", 1883, 8136)
+    assert was_replaced(tmp_path / "second", peer, place, nowhere, shared=False) is replaced
+
+
 def test_a_standby_without_a_name_is_where_it_asks_from(room: Room, tmp_path: Path) -> None:
     room.ask(host="")
     peer = read_peer(tmp_path / "first")
@@ -116,18 +135,27 @@ def test_arbiters_see_how_the_standby_is(room: Room) -> None:
     assert "Standby" not in page(room)
     room.ask()
     height = room.hall.journal.height
-    assert f"Standby: {height} messages behind." in page(room)
+    assert f"It lacks messages: {height}." in page(room)
     room.follow()
-    assert "Standby: up to date." in page(room)
+    assert "It is up to date." in page(room)
     assert 'href="https://standby:8137/"' in page(room)
-    room.hall.scorer.standby._heard_at = 40.0
-    assert "Standby: not heard of for 60 s" in page(room)
+
+
+def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand_nothing_over(room: Room) -> None:
+    room.follow()
+    assert "Hand over to the standby" in page(room)
+    for heard_at, since in ((40.0, "60 s"), (-20.0, "2 min")):
+        room.hall.scorer.standby._heard_at = heard_at
+        shown = page(room)
+        assert f"It has not been heard of for {since}." in shown
+        assert "Look at the other one" in shown
+        assert "Hand over to the standby" not in shown
 
 
 def test_a_machine_that_has_taken_over_says_how_long_it_has_waited_for_the_other(room: Room) -> None:
     room.hall.scorer.standby.peer = Peer("active", "https://first:8136", "first:1883", "second:1883")
     room.hall.scorer.standby._began = 58.0
-    assert "Standby: not heard of for 42 s" in page(room)
+    assert "It has not been heard of for 42 s." in page(room)
 
 
 def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:
