@@ -178,6 +178,8 @@ class _Ratios(NamedTuple):
 
     ratio: Floats
     luck: Floats
+    normal: Floats
+    """By how much luck is greater than it seems, as far as it would be if it were normal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,12 +236,16 @@ class _Fit:
         """Draw both variances: as F and the mean square of what is left are distributed."""
         players = chance.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
         free = as_good_as(self.squares, self.frees, self.left)
-        left = chance.chisquare(free, DRAWS) / free
+        normal = chance.chisquare(self.left, DRAWS) / self.left
+        left = normal
+        if free < self.left:
+            tails = 1 / (1 / free - 1 / self.left)
+            left = normal * chance.chisquare(tails, DRAWS) / tails
         ratio, luck = self.ratio_at(players / left), self.mean_square_left / left
         if not np.quantile(ratio, INTERVAL[1]):
             # Players differ less than luck alone lets them: not a proof that there is no strength at all.
             ratio[::2] = self.likely_ratios(chance).ratio[::2]
-        return _Ratios(ratio, luck)
+        return _Ratios(ratio, luck, 1 / normal)
 
     def ratio_at(self, values: Floats) -> Floats:
         """Return the ratio at which F has each of these values; 0 where it is nowhere so great."""
@@ -261,15 +267,16 @@ class _Fit:
         spread = 1 + ratio[:, None] * self.sizes
         squares = self.mean_square_left * self.left + (self.turned**2 / spread).sum(axis=1)
         if not squares.any():
-            return _Ratios(np.zeros(DRAWS), np.zeros(DRAWS))
+            return _Ratios(np.zeros(DRAWS), np.zeros(DRAWS), np.ones(DRAWS))
         likelihood = -(np.log(spread).sum(axis=1) + self.frees.sum() * np.log(squares)) / 2
         weight = np.exp(likelihood - likelihood.max())
         at = chance.choice(GRID, DRAWS, p=weight / weight.sum())
-        return _Ratios(ratio[at], squares[at] / chance.chisquare(self.frees.sum(), DRAWS))
+        luck = squares[at] / chance.chisquare(self.frees.sum(), DRAWS)
+        return _Ratios(ratio[at], luck, np.ones(DRAWS))
 
     def strengths(self, chance: np.random.Generator) -> Floats:
         """Draw strengths, (draws, players), given the results."""
-        ratio, luck = (drawn[:, None] for drawn in self.likely_ratios(chance))
+        ratio, luck, _ = (drawn[:, None] for drawn in self.likely_ratios(chance))
         kept = ratio / (1 + ratio * self.sizes)
         middle, spread = kept * np.sqrt(self.sizes) * self.turned, np.sqrt(kept * luck)
         strengths: Floats = (middle + spread * chance.standard_normal(middle.shape)) @ self.axes.T
@@ -305,7 +312,10 @@ def _shares(points: _Fit, deals: int, chance: np.random.Generator) -> Shares:
     drawn, within = points.ratios(chance), float(points.squares.sum() / points.frees.sum())
     between = float(points.between.mean())
     free = as_good_as(points.between, np.ones(len(points.between)), FREE * deals)
-    deal = np.maximum(between * free / chance.chisquare(free, DRAWS) - within * points.one_by_plays, 0)
+    # Where luck is greater than it seems, less of what lies between deals is theirs. Not so where it only has long
+    # tails: the plays that then make most of it lie within deals and between them.
+    noise = within * drawn.normal * points.one_by_plays
+    deal = np.maximum(between * free / chance.chisquare(free, DRAWS) - noise, 0)
     estimate = points.ratio_at(np.ones(1))
     luck = within / (1 + estimate * (1 + 1 / FREE))
     single = _parts(np.maximum([between - within * points.one_by_plays], 0), estimate, luck)

@@ -25,8 +25,8 @@ PROFILE: Final = load_mcr("oedmc-2020")
 HU: Final = 0.85
 """Of so many plays in 1 somebody wins, where luck is as in mahjong."""
 
-LONG: Final = 400
-"""Rounds of a very long event."""
+LONG: Final = 32_000
+"""Plays of a very long event: the slope that is found there is true to some 2 %."""
 
 DEAL_SPREAD, LUCK_SPREAD = 10.0, 18.0
 """Of points; as docs/why-duplicate.md has them, 23 % deal and seat."""
@@ -88,7 +88,7 @@ def imps_a_point(world: World) -> float:
     """Return how many IMPs a play a point of strength is worth: the slope in one very long event."""
     chance = np.random.default_rng(99)
     strengths = world.spread * chance.standard_normal(4 * world.tables)
-    ledger = played(replace(world, rounds=LONG), strengths, chance)
+    ledger = played(replace(world, rounds=LONG // world.tables), strengths, chance)
     number = [int(name[1:]) for name in ledger.entries.names]
     against = flat(np.array([strengths[number][row.entries] for row in ledger.rows.values()]))
     against -= against.mean(axis=1, keepdims=True)
