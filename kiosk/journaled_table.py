@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from broker.protocol import LogMessage
-from kiosk.errors import CardRefuses, DiskLow, JournalFull, JournalNewer
+from broker.logs import get_logger
+from broker.protocol import LogMessage, Result
+from broker.protocol.play_sequence import fact_kind
+from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalFull, JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.metrics import WriteTimes
 from kiosk.table import (
@@ -22,8 +24,11 @@ from kiosk.table import (
     SequenceWatch,
     Table,
     TrayChecked,
+    Unexpected,
     handle,
 )
+
+log = get_logger("homologue.kiosk")
 
 ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
@@ -40,12 +45,19 @@ HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered, TrayChecked)
 
 
 class JournaledTable:
-    """One table. `wall` gives ms since 1970, for the record only."""
+    """One table. `wall` gives ms since 1970, for the record only; other times are monotonic, in ns.
 
-    def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
+    The disk is looked at by the clock alone, which tells of no press.
+    """
+
+    def __init__(self, journal: TableJournal, wall: Callable[[], int], now: int = 0) -> None:
         """Raise JournalBroken, JournalNewer."""
         self.journal, self._wall, self.writes = journal, wall, WriteTimes()
         self.state, self.sequence = Table(), SequenceWatch()
+        self._held: deque[Event] = deque()
+        self._check_at = now
+        self.begun_again = False
+        """Whether the present play was begun again, as what the journal says of it cannot be played on from."""
         try:
             for event in journal.events():
                 self.state, facts = handle(self.state, event)
@@ -55,6 +67,7 @@ class JournaledTable:
 
     def restarted(self, now: int) -> None:
         """Tell the table that the program has started again, where there is a table to tell."""
+        self._log_unexpected(None)
         if not self.journal.empty:
             self.apply(Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
 
@@ -68,32 +81,43 @@ class JournaledTable:
             return ()
         with self.writes.timed():
             messages = self.journal.record(event, facts, wall=self._wall())
-        self.state = state
+        self.state, before = state, self.sequence.unexpected
         self.sequence.take(state, facts)
+        self._log_unexpected(before)
+        self.begun_again &= not any(isinstance(fact, Result) for fact in facts)
         return messages
 
+    @property
+    def unexpected(self) -> str | None:
+        """The code where what was told does not follow from what was told before; it is sent all the same.
 
-class HeldEvents:
-    """What waits for room in one journal. The disk is looked at by the clock alone, which tells of no press."""
+        Or where a play was begun again.
+        """
+        again = JournalNewer.code if self.begun_again else None
+        return FactUnexpected.code if self.sequence.unexpected else again
 
-    def __init__(self, journal: TableJournal, now: int) -> None:
-        self._journal, self._check_at = journal, now
-        self._events: deque[Event] = deque()
+    def _log_unexpected(self, before: Unexpected | None) -> None:
+        found = self.sequence.unexpected
+        if found and found is not before:
+            fact, kind = found.fact, fact_kind(found.fact)
+            log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
+
+    # ---- without room on the disk -----------------------------------------------------------
 
     @property
-    def waiting(self) -> bool:
-        """Whether something waits, so that nothing may overtake it."""
-        return bool(self._events)
+    def held(self) -> bool:
+        """Whether an event waits for room, so that nothing may overtake it."""
+        return bool(self._held)
 
     def hold(self, event: Event) -> str:
         """Hold an event if nobody could do it again; return the code of what is wrong."""
-        if isinstance(event, HELD) and len(self._events) < MOST_HELD:
-            self._events.append(event)
+        if isinstance(event, HELD) and len(self._held) < MOST_HELD:
+            self._held.append(event)
         return JournalFull.code
 
     def release(self) -> Iterator[Event]:
         """Return what waited, in order; what cannot be written even now waits again."""
-        events, self._events = self._events, deque()
+        events, self._held = self._held, deque()
         yield from events
 
     def check_due(self, now: int) -> bool:
@@ -107,15 +131,15 @@ class HeldEvents:
         return code
 
     def _disk_problem(self) -> str | None:
-        if not self._journal.spares and self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
+        if not self.journal.spares and self.journal.room >= ENOUGH_ROOM and not self.journal.tight:
             return None
         try:
-            if self._journal.spares:  # whether or not a press has found it out before
-                self._journal.try_card()
+            if self.journal.spares:  # whether or not a press has found it out before
+                self.journal.try_card()
             else:
-                self._journal.try_room()
+                self.journal.try_room()
         except JournalFull:
             return JournalFull.code
-        if self._journal.away:
+        if self.journal.away:
             return CardRefuses.code
-        return DiskLow.code if self._journal.room < ENOUGH_ROOM else None
+        return DiskLow.code if self.journal.room < ENOUGH_ROOM else None

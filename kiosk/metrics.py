@@ -74,6 +74,8 @@ class TableMetrics:
         self._room = room
         self._kept: int | None = None
         self._now: TableNumbers | None = None
+        self.looks = 0
+        """How often the camera's picture was read."""
 
     def follow(self, numbers: TableNumbers) -> None:
         """Take in how the table stands; in a play, only that it has begun."""

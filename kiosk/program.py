@@ -4,34 +4,23 @@ import queue
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 
 from broker.logs import get_logger
-from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, Result, ScorerState, Served
+from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, Link, LinkChanged
-from broker.protocol.play_sequence import fact_kind
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk.arbiter_pin import TablePin, remove_hash
-from kiosk.camera.observations import (
-    CameraHealth,
-    CameraReport,
-    CameraTarget,
-    HandObservation,
-    LaidObservation,
-    PictureObservation,
-    TableObservation,
-)
+from kiosk.camera.observations import CameraHealth, CameraReport, CameraTarget
+from kiosk.camera_tasks import CameraTasks
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
-from kiosk.counting.desk import CountDesk
-from kiosk.errors import FactUnexpected, JournalFull, JournalNewer
+from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.journaled_table import HeldEvents, JournaledTable
-from kiosk.keeping import KeepDesk, Keeping
+from kiosk.journaled_table import JournaledTable
+from kiosk.keeping import Keeping
 from kiosk.metrics import TableMetrics, TableNumbers
-from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
     ElsewhereView,
@@ -42,33 +31,18 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
+from kiosk.self_test import begins_a_day, look_at_board
 from kiosk.server import Brokers, ServerLink, first_unplayed
-from kiosk.status import CameraStatus, TableStatus, time_of_day
-from kiosk.table import (
-    ArbiterLeft,
-    Assigned,
-    ClaimWindowElapsed,
-    Event,
-    NotNow,
-    Phase,
-    SelfTestBegun,
-    Table,
-    TrayChecked,
-    Unexpected,
-    arbiter,
-)
+from kiosk.status import TableStatus, time_of_day
+from kiosk.table import ArbiterLeft, Assigned, ClaimWindowElapsed, Event, NotNow, SelfTestBegun, Table, arbiter
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import (
     BUTTONS,
-    CAMERA,
     LATE_PRESS,
     SCREEN,
     DeviceHealth,
     TableConnection,
     open_table_link,
-    read_message,
-    send_count_request,
     send_pin,
     wall_clock_ms,
 )
@@ -92,18 +66,16 @@ class TableProgram:
         board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
     ) -> None:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
-        config, self._clock, self._event_key = settings.config, clock, settings.config.event_key
+        config, self._clock = settings.config, clock
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         last = journal.last_wall
-        self._table, self._begun_again = self._open_table(journal)
-        self._held = HeldEvents(journal, clock())
+        self._table = self._open_table(journal)
         self._table.restarted(clock())
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
-        self._health, self._camera, self._looks = DeviceHealth(), CameraStatus(), 0
+        self._health = DeviceHealth()
         self.metrics = TableMetrics(lambda: journal.room)
-        self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
         if isinstance(connection, Link):
             self._server.brokers = Brokers(connection, settings.folder)
@@ -111,34 +83,32 @@ class TableProgram:
         self._server.upgrade = lambda: self.upgrade.state
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
-        self._restoring = RestoringDesk(journal, config.event, self.state.play)
-        self._counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
-        self._keeping = KeepDesk(self._apply, lambda: CAMERA not in self._health.codes)
-        self._self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
+        self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
         self._status = TableStatus(config, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
             self._apply(SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
-        self._tell_unexpected()
+        self._health.say("facts", self._table.unexpected)
         self._follow()
 
-    def _open_table(self, journal: TableJournal) -> tuple[JournaledTable, bool]:
-        """Return the table that a journal remembers, and whether its play begins again.
+    def _open_table(self, journal: TableJournal) -> JournaledTable:
+        """Return the table that a journal remembers.
 
         What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
         """
         try:
-            return JournaledTable(journal, wall_clock_ms), False
+            return JournaledTable(journal, wall_clock_ms, self._clock())
         except JournalNewer as newer:
             log.warning(JournalNewer.code, why=str(newer))
         plan = journal.last_plan()
         journal.set_events_aside()
-        table = JournaledTable(journal, wall_clock_ms)
+        table = JournaledTable(journal, wall_clock_ms, self._clock())
         if plan is not None and plan.session is None:  # where a session stands its scorer says
             first = first_unplayed(plan, journal.results())
             table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
-        return table, True
+        table.begun_again = True
+        return table
 
     def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
         """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
@@ -174,7 +144,7 @@ class TableProgram:
     @property
     def keeping(self) -> Keeping | None:
         """What was read of how the play went, while it is kept."""
-        return self._keeping.now
+        return self._tasks.keeping.now
 
     def start(self) -> None:
         """Begin to connect."""
@@ -203,31 +173,16 @@ class TableProgram:
             case LinkChanged():
                 self._server.link_changed(item, self._clock())
             case Pressed() | Released() | Held() | Health() | Scanned() | NotScanned() | TooShort():
-                if self._self_test.test is None or not self._self_test.take(item, self._clock()):
+                if not self._tasks.self_test.take(item, self._clock()):
                     self._reported(item)
-            case _:
-                self._observed(item)
-
-    def _observed(self, item: CameraReport) -> None:
-        """Take in what the camera reports."""
-        self._looks += not isinstance(item, CameraHealth)
-        match item:
             case CameraHealth(code=code):
-                self._camera.take(code, self._clock())
-            case TrayChecked():
-                self._restoring.observed(item)
-                self._apply(item)
-            case TableObservation():
-                self._restoring.observed(item)
-            case HandObservation():
-                self._counting.saw(item)
-            case LaidObservation():
-                self._keeping.saw(item)
-            case PictureObservation():
-                self._self_test.saw(item)
+                self._health.camera.take(code, self._clock())
+            case _:
+                self.metrics.looks += 1
+                self._tasks.observed(item)
 
     def _reported(self, report: Report | TooShort) -> None:
-        """Take in what a device on the table reports; what is scanned while no walls are restored means nothing."""
+        """Take in what a device on the table reports."""
         match report:
             case Pressed() | Released() | Held():
                 event = self._buttons.event(report, self.state, self._clock())
@@ -238,78 +193,60 @@ class TableProgram:
                 if report.part == BUTTONS:
                     self._buttons.health(report.code, self._clock())
             case Scanned() | NotScanned():
-                play = self.state.play if self.state.phase is Phase.RESTORING else None
-                if play is not None and (look := self._restoring.scanned(report, play, self._clock())):
-                    self._apply(look)
+                self._tasks.scanned(report, self.state, self._clock())
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in, whatever it came from; return the code if it was not to be. All effects follow here."""
         if self._server.elsewhere:
             return OTHER_DEVICE
-        if self._held.waiting:
-            return self._held.hold(event)
+        if self._table.held:
+            return self._table.hold(event)
         before = self.state.public, self.state.self_test
         try:
-            with self._restoring.beside():
+            with self._tasks.restoring.beside():
                 facts = self._table.apply(event)
         except NotNow as refusal:
             return refusal.code
         except JournalFull:
-            return self._held.hold(event)
+            return self._table.hold(event)
         if (self.state.public, self.state.self_test) != before:
             self._buttons.screen_changed(self._clock())
             self._health.moved(self.state)
-        self._restoring.follow(self.state)
+        self._tasks.sent(self.state, facts)
         self._server.facts.send(facts, self._clock())
-        self._keeping.sent(facts)
-        self._begun_again &= not any(isinstance(one.fact, Result) for one in facts)
-        self._tell_unexpected()
+        self._health.say("facts", self._table.unexpected)
         return None
-
-    def _tell_unexpected(self) -> None:
-        """Say so where what was told does not follow from what was told before; it is sent all the same."""
-        found = self._table.sequence.unexpected
-        if found and found is not self._unexpected:
-            fact, kind = found.fact, fact_kind(found.fact)
-            log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
-        self._unexpected = found
-        again = JournalNewer.code if self._begun_again else None
-        self._health.say("facts", FactUnexpected.code if found else again)
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
-        message, code = read_message(incoming, self._event_key)
-        self._health.say("wire", code)
-        match message:
-            case Receipt() | Kept():
+        match self._server.read(incoming):
+            case Receipt() | Kept() as message:
                 self._server.facts.take(message, self._clock())
-            case Assignment():
+            case Assignment() as message:
                 self._server.take_plan(message, self._clock())
-            case Counted():
-                self._counting.take(message)
-                self._keeping.take(message)
-            case ScorerState():
+            case Counted() as message:
+                self._tasks.answered(message)
+            case ScorerState() as message:
                 self._server.take_scorer(message, self._clock())
-            case Served():
+            case Served() as message:
                 self._server.take_served(message, self._clock())
                 self.upgrade.take(message.upgrade)
-            case Order():
+            case Order() as message:
                 self._apply(arbiter.event_of_order(message, self._clock()))
-            case ArbiterPin():
+            case ArbiterPin() as message:
                 self._keyboard.take_pin(message, self.state, self._clock())
         incoming.acknowledge()
 
     def _due(self, now: int) -> None:
-        if self._held.check_due(now):
+        if self._table.check_due(now):
             self._check_disk(now)
-        if self._camera.changed(now):
-            self._health.say(CAMERA, self._camera.code)
+        self._health.due(now)
         self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)
-        if self._counting.open:
-            self._counting.due(now)
+        if self._tasks.counting.open:
+            self._tasks.counting.due(now)
         if self._buttons.may_close(self.state, now):
             self._apply(ClaimWindowElapsed(at=now, asks=True))
         if (plan := self._server.due_plan(self.state, now)) is not None:
@@ -321,22 +258,17 @@ class TableProgram:
 
         While another device serves the table it would be refused, and lost: it waits until this one serves again.
         """
-        code = self._held.check_disk(now)
+        code = self._table.check_disk(now)
         self._health.say("disk", code)
         if code != JournalFull.code and not self._server.elsewhere:
-            for event in self._held.release():
+            for event in self._table.release():
                 if self._buttons.counts(event, self.state):  # what was pressed again meanwhile answers no new question
                     self._apply(event)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
-        if self.state.self_test == "running" or self._self_test.test is not None:
-            self._self_test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
-        self._keeping.follow(self.state)
-        if self._counting.open:
-            self._counting.follow(self.state, self._keyboard.filled_in)
-        self._restoring.write()
+        self._tasks.follow(self.state, self._keyboard.filled_in, self._clock())
         self._server.publish()
         self.metrics.follow(self._numbers())
 
@@ -348,7 +280,7 @@ class TableProgram:
             self._server.connected,
             facts.unsent,
             len(facts.refused),
-            self._looks,
+            self.metrics.looks,
             self._health.codes,
             self._table.writes.now(),
         )
@@ -359,25 +291,14 @@ class TableProgram:
             if key == "enter":
                 self._server.greet()
             return
-        if not self._did(self._self_test.key(key, self.state, self._clock())) and not self._restoring_key(key):
-            self._type(key, self._clock())
+        now = self._clock()
+        if not self._did(self._tasks.key(key, self.state, now)):
+            typed: tuple[str, ...] = (key,)
+            if self._keyboard.panel is None:
+                typed = self._tasks.form_keys(key, self.state, self._keyboard.filled_in, now)
+            for one in typed:
+                self._keyboard.key(one, self.state, now)
         self._follow()
-
-    def _type(self, key: str, now: int) -> None:
-        """Pass a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
-        typed = None
-        if self._keyboard.panel is None:
-            if self._keeping.key(key, self.state, now):
-                return
-            typed = self._counting.key(key, self.state, self._keyboard.filled_in, now)
-        for one in (key,) if typed is None else typed:
-            self._keyboard.key(one, self.state, now)
-
-    def _restoring_key(self, key: str) -> bool:
-        """Do what a key does while walls are restored; return whether it does anything then."""
-        if self.state.phase is not Phase.RESTORING:
-            return False
-        return self._did(self._restoring.key(key, self.state, self._health.codes.get(CAMERA), self._clock()))
 
     def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key
         """Do what a key means: an event, a refusal by its code, or whether it was done; return whether it meant any."""
@@ -391,29 +312,25 @@ class TableProgram:
     @property
     def camera_target(self) -> CameraTarget | None:
         """What the camera is to look at: nothing while tiles are played with."""
-        if self._self_test.view is not None:
-            return self._self_test.camera_target
-        if self.state.phase is Phase.RESTORING:
-            return self.state.play
-        return self._counting.camera_target or self._keeping.camera_target
+        return self._tasks.target(self.state)
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""
         line, service = self._status.line(self._server, self._health, self._clock()), self._server.service
         if service.elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
-        keys, now = self._keyboard, self._clock()
+        keys, tasks, now = self._keyboard, self._tasks, self._clock()
         view = screen_view(
-            self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
+            self._status.table, self.state, keys.form, line, keys.problem, keys.panel, tasks.restoring.now
         )
-        count = self._counting.view(now, up=self._server.link.up)
+        count = tasks.counting.view(now, up=self._server.link.up)
         asks_pin = keys.panel is not None and keys.panel.ask == "pin"
         wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
         view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
-        view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
-        view = with_keeping(view, self._keeping.now, offered=self._keeping.offered(self.state))
+        view = with_counting(with_time_left(view, self.state, now), count, tasks.counting.discarder_key)
+        view = with_keeping(view, tasks.keeping.now, offered=tasks.keeping.offered(self.state))
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        return replace(view, self_test=self._self_test.view, light=self.state.light)
+        return replace(view, self_test=tasks.self_test.view, light=self.state.light)

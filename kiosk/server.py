@@ -23,6 +23,7 @@ from broker.protocol import (
     Assignment,
     Beat,
     Lifecycle,
+    Message,
     ScorerState,
     Served,
     TableState,
@@ -30,7 +31,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Link, LinkChanged, LinkRefused, Place
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Place
 from firmware.hardware.inventory import board_celsius
 from kiosk.config import Config
 from kiosk.errors import DeviceUnknown, JournalFull
@@ -52,6 +53,7 @@ from kiosk.uplink import (
     TableConnection,
     Uplink,
     people_health,
+    read_message,
     state_message,
     wall_clock_ms,
 )
@@ -315,6 +317,12 @@ class ServerLink:
             if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
+
+    def read(self, incoming: Incoming) -> Message | None:
+        """Return what the scorer or the desk says; what cannot be read is told as the link's health, and dropped."""
+        message, code = read_message(incoming, self._config.event_key)
+        self._health.say("wire", code)
+        return message
 
     def take_served(self, served: Served, now: int) -> None:
         """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""

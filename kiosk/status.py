@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from typing import Final
 
 from broker.protocol import LogMessage, receipt_code, receipt_link
 from broker.version import program_version
@@ -48,33 +47,6 @@ class Receipts:
                 return ""
             self._anchor = play, facts.anchor
         return self._anchor[1]
-
-
-LASTS_NS: Final = 3_000_000_000
-"""A picture that cannot be read is told when none could be for so long; that all is well again, after as long."""
-
-
-class CameraStatus:
-    """What is wrong with the camera, without what passes: one bad picture in four is no fault that anybody mends."""
-
-    def __init__(self) -> None:
-        self.code: str | None = None
-        """None where all is well."""
-        self._seen: str | None = None
-        self._since = 0
-
-    def take(self, code: str | None, now: int) -> None:
-        """Take in what the camera says of itself."""
-        if code != self._seen:
-            self._seen, self._since = code, now
-
-    def changed(self, now: int) -> bool:
-        """Return whether the code is another by now."""
-        of_pictures = (self._seen or self.code or "").startswith("picture_")
-        if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
-            return False
-        self.code = self._seen
-        return True
 
 
 def time_of_day() -> str:

@@ -298,12 +298,40 @@ LATE_PRESS: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 
 
+LASTS_NS: Final = 3_000_000_000
+"""A picture that cannot be read is told when none could be for so long; that all is well again, after as long."""
+
+
+class CameraStatus:
+    """What is wrong with the camera, without what passes: one bad picture in four is no fault that anybody mends."""
+
+    def __init__(self) -> None:
+        self.code: str | None = None
+        """None where all is well."""
+        self._seen: str | None = None
+        self._since = 0
+
+    def take(self, code: str | None, now: int) -> None:
+        """Take in what the camera says of itself."""
+        if code != self._seen:
+            self._seen, self._since = code, now
+
+    def changed(self, now: int) -> bool:
+        """Return whether the code is another by now."""
+        of_pictures = (self._seen or self.code or "").startswith("picture_")
+        if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
+            return False
+        self.code = self._seen
+        return True
+
+
 class DeviceHealth:
     """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
         self._waiting: dict[str, str | None] = {}
+        self.camera = CameraStatus()
 
     @property
     def codes(self) -> dict[str, str]:
@@ -315,6 +343,11 @@ class DeviceHealth:
         self._codes.pop(part, None)
         if code:
             self._codes[part] = code
+
+    def due(self, now: int) -> None:
+        """Say of the camera what has lasted by now (monotonic ns)."""
+        if self.camera.changed(now):
+            self.say(CAMERA, self.camera.code)
 
     def report(self, health: Health, phase: Phase) -> None:
         """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""

@@ -159,7 +159,7 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
             return
         tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
         auth = running.enter_context(closing(Authentication(event)))
-        line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
+        line = DeskLink(checked.name, auth, logins.desk(address), work.live.access.sessions)
         running.callback(line.stop)
         backup = _backup(running, event, work, checked.name, wishes, auth)
         other = running.enter_context(closing(OtherMachine(work, event, logins)))
@@ -189,7 +189,7 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
                     certified=lambda: work.ask(watch),
                     tell_pin=lambda: work.ask(work.pin_changed),
                     event_key=work.publisher.key.public,
-                    admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
+                    admit=lambda table, key, machine: work.ask(lambda: work.live.devices.admit(table, key, machine)),
                 ),
                 PairingCodes(fingerprint_of(vouched) if vouched else ""),
                 vouched,
@@ -212,9 +212,10 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
                 limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
             )
         )
-        work.devices.upgrades.desk = next(iter(services.pairing.names), None) if services.pairing else None, desk.port
+        devices = work.live.devices
+        devices.upgrades.desk = next(iter(services.pairing.names), None) if services.pairing else None, desk.port
         if logins.certificates:
-            watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
+            watches.append(CertificatesFollowed(logins.certificates, devices.admissions, desk).look)
         click.echo(f"Desk: {desk.url}")
         if not is_loopback(desk_host):
             announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
@@ -270,7 +271,7 @@ def _load_scorer(
     home = _second_home(wishes, event.name)
     with gc_paused():
         work = Scorer(event, journal, folder, _wall_clock, space=space, home=home)
-        work.access.hashed = EventPin.beside(passwords).hash_or_none
+        work.live.access.hashed = EventPin.beside(passwords).hash_or_none
         gc.freeze()
     return work
 
@@ -364,7 +365,7 @@ def _backup(
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
         report = SecondHomeWriter(home, folder, lambda one: work.report(concern_of_second_home(one)))
-        work.homes.write_to(running.enter_context(report))
+        work.live.homes.write_to(running.enter_context(report))
     if wishes.backup is None:
         return None
     worker = BackupWorker(

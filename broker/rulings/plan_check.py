@@ -37,7 +37,7 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
         if before.get(key) != as_said.get(key):
             table, round_ = key
             raise Refused(
-                "plan_play_begun", N_("table {table} has begun round {round} by now", table=table, round=round_)
+                "plan_play_begun", N_("table {table} has already begun round {round}", table=table, round=round_)
             )
     after = _planned_after(room, decision, room.tables.seatings.begun())
     now = after.bookings

@@ -7,7 +7,7 @@ import asyncio
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from operator import attrgetter
@@ -17,20 +17,15 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.halls.centre import Centre, HallView
-from broker.halls.link import HallLink
 from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer import tables
-from broker.scorer.alerts import AlertBook, Attendance
-from broker.scorer.devices import Devices
-from broker.scorer.homes import Numbers
-from broker.scorer.intake import TableBook
+from broker.scorer.live_event import LiveEvent
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.space import DiskLevel
-from broker.scorer.state import EventState
+from broker.scorer.space import DiskLevel, DiskWatch
 from broker.scorer.tables import Since
 from broker.scorer.view import (
     AnchorView,
@@ -227,36 +222,23 @@ class Arrivals(Sequence[PlayView]):
         )
 
 
-class Sources(NamedTuple):
-    """What the desk's view is made from."""
-
-    state: EventState
-    books: Mapping[int, TableBook]
-    devices: Devices
-    attendance: Attendance
-    alerts: AlertBook
-    decided: Numbers
-    anchor: Callable[[], str]
-    """Returns the anchor of what is stored now."""
-    hall: HallLink | None = None
-    centre: Centre | None = None
-
-
 class Dashboard:
     """Shows the desk's view: at once, or in a large event not more often than any page changes.
 
     `snapshot` and `feed` may be read from any thread.
     """
 
-    def __init__(self, sources: Sources, clock: Callable[[], int], seconds: Callable[[], float]) -> None:
-        self._state, self._clock = sources.state, clock
-        self._builder = DashboardBuilder(sources)
+    def __init__(
+        self, live: LiveEvent, disk: DiskWatch, anchor: Callable[[], str], seconds: Callable[[], float]
+    ) -> None:
+        """`anchor` returns that of what is stored now."""
+        self._state, self._disk = live.state, disk
+        self._builder = DashboardBuilder(live, anchor)
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
-        self.disk: DiskLevel = "ample"
-        self.due = Throttle(VIEW_PAUSE_S if is_large(sources.state.planned) else 0.0, seconds)
-        self.snapshot = sources.state.snapshot()
+        self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds)
+        self.snapshot = live.state.snapshot()
         self.feed = ViewFeed(self._view())
 
     def changed(self, tables: Iterable[int] | None = None) -> None:
@@ -276,14 +258,14 @@ class Dashboard:
             self.feed.publish(self._view())
 
     def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, disk=self.disk)
+        return self._builder.view(self._version, connected=self.connected, disk=self._disk.level)
 
 
 class DashboardBuilder:
     """Builds views, one after the other. A change at one table costs that table's card, and not all of them."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, live: LiveEvent, anchor: Callable[[], str]) -> None:
+        self._live, self._new_anchor = live, anchor
         self._lines: _ArrivalLines = {}
         self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
         self._stale = set(self._event.tables)
@@ -296,7 +278,7 @@ class DashboardBuilder:
 
     @property
     def _event(self) -> Event:
-        return self._sources.state.planned
+        return self._live.state.planned
 
     def changed(self, tables: Iterable[int] | None) -> None:
         """Build the cards of these tables anew for the next view; None: of all."""
@@ -304,7 +286,7 @@ class DashboardBuilder:
 
     def view(self, version: int, *, connected: bool, disk: DiskLevel) -> DashboardView:
         """Return the view of the whole event now."""
-        state = self._sources.state
+        state = self._live.state
         event, snapshot = state.event, state.snapshot()
         return DashboardView(
             version=version,
@@ -326,10 +308,10 @@ class DashboardBuilder:
             follow_ups=self._count_follow_ups(),
             apart=sum(WAITS not in one.codes for one in state.apart_plays()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
-            alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
+            alerts=self._live.attendance.alerts(self._live.alerts.newest_first()),
             lost=self._count_lost(),
-            centre=self._sources.hall.view() if self._sources.hall else None,
-            halls=tuple(self._halls(self._sources.centre)) if self._sources.centre else (),
+            centre=self._live.hall.view() if self._live.hall else None,
+            halls=tuple(self._halls(self._live.centre)) if self._live.centre else (),
         )
 
     def _halls(self, centre: Centre) -> Iterator[HallView]:
@@ -344,10 +326,10 @@ class DashboardBuilder:
 
     def _count_lost(self) -> int:
         """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
-        books, receipted = self._sources.books, self._sources.devices.receipted
+        books, receipted = self._live.intake.books, self._live.devices.receipted
         named = sum(height is None for book in books.values() if book.wanted for height in book.wanted.values())
         ahead = sum(max(0, receipted(table) - book.upto) for table, book in books.items())
-        return named + ahead + len(self._sources.decided.missing(DESK))
+        return named + ahead + len(self._live.homes.numbers.missing(DESK))
 
     def _follow_halls(self, centre: Centre) -> None:
         """Build the cards of a hall's tables anew when it comes into contact, or goes."""
@@ -361,9 +343,9 @@ class DashboardBuilder:
         self._stale.update(table for table in self._event.tables if centre.hall_of.get(table) in changed)
 
     def _all_cards(self) -> tuple[TableView, ...]:
-        if self._sources.centre:
-            self._follow_halls(self._sources.centre)
-        for table in self._stale & self._sources.books.keys():
+        if self._live.centre:
+            self._follow_halls(self._live.centre)
+        for table in self._stale & self._live.intake.books.keys():
             facts, last = self._facts(table), self._cards.get(table)
             if last is None or last[0].state is not facts.state or last[0][1:] != facts[1:]:
                 self._cards[table] = facts, _table(self._event, table, facts)
@@ -374,14 +356,14 @@ class DashboardBuilder:
 
     def _anchor_of_round(self) -> AnchorView | None:
         """Return the anchor of the last round that is over, made when that was found."""
-        over = self._sources.state.rounds_over()
+        over = self._live.state.rounds_over()
         if over != (self._anchor.round if self._anchor else 0):
-            self._anchor = AnchorView(over, self._sources.anchor()) if over else None
+            self._anchor = AnchorView(over, self._new_anchor()) if over else None
         return self._anchor
 
     def _count_follow_ups(self) -> int:
         """Count what follows from rulings: again only after a ruling, or after a result of a deal out of place."""
-        state = self._sources.state
+        state = self._live.state
         deals = {play.deal for play in state.out_of_place()}
         basis = len(state.book.entries), {deal: state.plays_of(deal) for deal in deals}
         if self._follow_ups[0] != basis:
@@ -394,7 +376,7 @@ class DashboardBuilder:
         return self._arrivals[1]
 
     def _facts(self, table: int) -> _TableFacts:
-        state, last = self._sources.state, self._sources.devices.states.last.get(table)
+        state, last = self._live.state, self._live.devices.states.last.get(table)
         key = table, last.round if last and last.round else self._next_round(table)
         booking = self._event.bookings.get(key) or self._event.riichi.get(key)
         seated = state.tables.seatings.of(key) or (booking and booking.players)
@@ -405,21 +387,21 @@ class DashboardBuilder:
         return _TableFacts(
             last,
             names,
-            self._sources.books[table].gaps(),
+            self._live.intake.books[table].gaps(),
             state.plays_at(table),
             self._event.expected_at[table],
             call,
             times.playing.get(table),
             times.pausing.get(table),
             times.restored.get(table),
-            self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
-            table in self._sources.devices.liveness.silent,
-            self._contacts.get(self._sources.centre.hall_of.get(table, "")) if self._sources.centre else None,
+            self._live.attendance.call(table, call.at if call else None) if last and last.calling else None,
+            table in self._live.devices.liveness.silent,
+            self._contacts.get(self._live.centre.hall_of.get(table, "")) if self._live.centre else None,
         )
 
     def _next_round(self, table: int) -> int:
         """Return the first round in which a table has something to enter; 0: none is left."""
-        recorded = self._sources.state.recorded(table)
+        recorded = self._live.state.recorded(table)
         planned = {*self._event.rounds_at.get(table, ()), *(round_ for at, round_ in self._event.riichi if at == table)}
         return min(planned.difference(recorded), default=0)
 

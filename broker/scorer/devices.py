@@ -366,6 +366,8 @@ class Devices:
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
         self.refused: set[int] = set()
         """Tables at which a device was refused since the last answer."""
+        self.heard_again: set[int] = set()
+        """Tables that had been silent and were heard of since the last answer."""
 
     def apply(self, state: TableState, now: int) -> Iterable[Concern]:
         """Take in a device's state, within a commit; a device that does not serve its table changes nothing else.
@@ -395,21 +397,20 @@ class Devices:
         clock.apply(state, now)
         return found
 
-    def heard(self, beat: Beat, now: int, seconds: float) -> bool:
-        """Take in, within a commit, that a device has said it is there; return whether that shows.
+    def heard(self, beat: Beat, now: int, seconds: float) -> None:
+        """Take in, within a commit, that a device has said it is there.
 
         `now`: ms since 1970; `seconds`: of a clock that counts on.
         """
         table = beat.table
         if self.serving.of(table)[0] != beat.device or not self.liveness.expected(table):
-            return False
+            return
         offset = None if beat.at is None else beat.at - now
         self.readings[table] = Reading(seconds, offset, beat.disk_mib, beat.celsius)
-        was_silent = self.liveness.heard(table)
-        if was_silent:
+        if self.liveness.heard(table):
             self.serving.found(table, beat.device)
             self._keep(table)
-        return was_silent
+            self.heard_again.add(table)
 
     def look(self, now: float, *, listening: bool) -> Iterable[Concern]:
         """Return which tables are not heard of any more. `now` in s of a clock that counts on."""
@@ -528,6 +529,7 @@ class Devices:
         """Forget which devices wait for an answer."""
         self.connected.clear()
         self.refused.clear()
+        self.heard_again.clear()
 
     def receipted(self, table: int) -> int:
         """Return up to which number the device that serves a table has receipts of this store for its facts."""

@@ -149,10 +149,9 @@ class SecondHomes:
         tables: Iterable[int],
         seal: Seal,
         seconds: Callable[[], float],
-        note: Callable[[Iterable[Concern]], None],
         count: Callable[[Decided], None],
     ) -> None:
-        self._journal, self._seconds, self._note, self._count = journal, seconds, note, count
+        self._journal, self._seconds, self._count = journal, seconds, count
         self._writer: SecondHomeWriter | None = None
         self._decided, self.numbers = list(stored.decided), Numbers(stored)
         self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
@@ -161,7 +160,10 @@ class SecondHomes:
             self._kept.add(decided)
         self._gaps_at = inf
         """From when on what has come back is taken though something before it has not."""
-        note(concern_of_missing(self.numbers.missing(DESK)))
+
+    def missing(self) -> Iterator[Concern]:
+        """Return which rulings are nowhere."""
+        return concern_of_missing(self.numbers.missing(DESK))
 
     def write_to(self, writer: SecondHomeWriter) -> None:
         """Write what was decided to another disk, and what is decided from now on."""
@@ -193,29 +195,26 @@ class SecondHomes:
         """Return what a table is to keep."""
         return self._kept.records(table)
 
-    def come_back(self, message: KeptBack) -> None:
-        """Take in what a table has kept and this scorer lacks."""
+    def come_back(self, message: KeptBack) -> list[Concern]:
+        """Take in what a table has kept and this scorer lacks; return what arbiters must know."""
         before = len(self._kept.waiting)
-        self._note(self._kept.come_back(message.table, message.records))
+        found = [*self._kept.come_back(message.table, message.records)]
         if len(self._kept.waiting) > before:
             self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
             for one in self._kept.waiting.values():
                 self.numbers.know(one)
-        self._take_back()
+        return found + self._take_back()
 
-    def look(self) -> bool:
-        """Take back what has waited long enough; return whether anything has."""
-        if self._seconds() < self._gaps_at:
-            return False
-        self._take_back()
-        return True
+    def look(self) -> list[Concern]:
+        """Take back what has waited long enough; return what arbiters must know."""
+        return self._take_back() if self._seconds() >= self._gaps_at else []
 
-    def _take_back(self) -> None:
+    def _take_back(self) -> list[Concern]:
         """Take back what has come: in order, unless nobody gives back what is between."""
-        back: list[Decided] = []
+        back, found = list[Decided](), list[Concern]()
         while one := self._kept.next(self.numbers.first_missing, in_order=self._seconds() < self._gaps_at):
             if self.numbers.has(one):
-                self._note(concerns_of_clash([one]))
+                found += concerns_of_clash([one])
                 continue
             late = one.message.number < self.numbers.highest(sequence_of(one.message)[0])
             altered = self._altered.pop(one.message.id, None)
@@ -223,13 +222,14 @@ class SecondHomes:
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
             back.append(one)
             if late:  # others were given after it: it counts in its place when all are read again
-                self._note(concern_of_late(one))
+                found += concern_of_late(one)
             else:
                 self._count(one)
         if back:
-            self._note((*concerns_of_return(back), *concern_of_missing(self.numbers.missing(DESK))))
+            found += (*concerns_of_return(back), *self.missing())
         if not self._kept.waiting:
             self._gaps_at = inf
+        return found
 
 
 def with_second_home(

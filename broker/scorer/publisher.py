@@ -1,8 +1,8 @@
-"""What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies; and a log of the wire."""
+"""What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies."""
 
 import time
 import uuid
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -10,10 +10,11 @@ from hashlib import sha256
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, TypeVar
 
 from msgspec.structs import replace
 
+from broker.errors import ScorerReplaced
 from broker.event import STANDINGS, Event, RiichiBooking
 from broker.halls.centre import Centre
 from broker.logs import get_logger
@@ -58,6 +59,7 @@ from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
+from broker.scorer.wire_log import WireLog
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 
@@ -143,7 +145,9 @@ class Publisher:
         self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
-        self._state, self._folder, self._store, self._clock = state, folder, store, clock
+        self._state, self._store, self._clock = state, store, clock
+        self.folder = folder
+        """The event's."""
         self._name = state.planned.name
         self.lease = new_lease()
         self._beat_at = inf
@@ -181,7 +185,7 @@ class Publisher:
         of_halls = (topics.HALL_ROW, topics.HALL_STATE) if self.at_centre else ()
         self.link = Link(
             address,
-            client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
+            client_id=session_id(f"homologue-{self._name}-scorer", self.folder),
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
@@ -209,6 +213,18 @@ class Publisher:
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
             self._say_state("active")
+
+    def is_of_a_scorer(self, one: Incoming) -> bool:
+        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
+        if one.topic != topics.SCORER.at(self._name):
+            return False
+        one.acknowledge()
+        with suppress(Refused):
+            if self.lease.yields_to(decode(ScorerState, one.payload)):
+                raise ScorerReplaced(
+                    "another scorer has become active while this one was away; this one writes no more"
+                )
+        return True
 
     def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
         if self.link:  # of no use in the log of the wire
@@ -412,7 +428,7 @@ class Publisher:
         """Write the file again. It is made from the store: that it cannot be written is no reason to stop."""
         try:
             rows = self._state.snapshot().standings
-            write_standings_csv(self._folder / STANDINGS, rows, self._state.event.origin_of)
+            write_standings_csv(self.folder / STANDINGS, rows, self._state.event.origin_of)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             return (Concern("standings_unwritten", text, values={"text": text}),)
@@ -625,56 +641,3 @@ def _compared_play(one: PlayWithImps, state: EventState) -> ComparedPlay:
 
 def _new_id() -> str:
     return f"{ID_PREFIX}{next(_numbers):012x}"
-
-
-MESSAGES_KEPT: Final = 1_000
-LONGEST_TEXT: Final = 2_000
-"""Bytes of a message that are kept: a thousand of them are two megabytes at most."""
-
-WITHHELD: Final = frozenset(
-    one.name for one in (topics.ASSIGNMENT, topics.KEPT, topics.KEPT_BACK, topics.PIN, topics.PIN_GIVEN)
-)
-"""Only the table itself reads what it is to restore and whom it lets in; arbiters see that there was a message."""
-
-
-class WireMessage(NamedTuple):
-    """One message. `number` grows; `code` says why it was refused."""
-
-    number: int
-    at: int
-    way: Literal["in", "out"]
-    topic: str
-    kind: str
-    table: int | None
-    size: int
-    text: str | None
-    """None where it is not for arbiters."""
-    code: str | None
-
-
-class WireLog:
-    """Keeps the newest messages. The scorer's thread writes, any may read."""
-
-    def __init__(self) -> None:
-        self._kept: deque[WireMessage] = deque(maxlen=MESSAGES_KEPT)
-        self._number = 0
-
-    def note(self, at: int, way: Literal["in", "out"], topic: str, payload: bytes, code: str | None = None) -> None:
-        """Keep one message."""
-        self._number += 1
-        place = topics.parse_topic(topic)
-        kind = place.topic.name if place else ""
-        text = None if kind in WITHHELD else payload[:LONGEST_TEXT].decode("utf-8", "replace")
-        table = place.table if place else None
-        self._kept.append(WireMessage(self._number, at, way, topic[:200], kind, table, len(payload), text, code))
-
-    def newest(self, *, kind: str = "", table: int | None = None, text: str = "") -> Iterator[WireMessage]:
-        """Return what is kept, newest first: of one kind of topic, one table, or with a text in topic or message."""
-        wanted = text.casefold()
-        for one in reversed(tuple(self._kept)):
-            if kind and one.kind != kind:
-                continue
-            if table is not None and one.table != table:
-                continue
-            if wanted in one.topic.casefold() or wanted in (one.text or "").casefold() or wanted in (one.code or ""):
-                yield one

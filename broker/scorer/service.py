@@ -5,25 +5,19 @@ requests: they are answered in turn, between batches.
 """
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from broker.errors import ScorerBusy, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
-from broker.event.halls import HallsFile, read_centre
 from broker.halls.centre import Centre
 from broker.halls.link import FromCentre, HallLink, addresses_of
-from broker.logs import get_logger, play_id
 from broker.protocol import (
     SILENT_S,
-    Beat,
     CheckedIn,
     CountRequest,
     KeptBack,
@@ -31,56 +25,35 @@ from broker.protocol import (
     LogMessage,
     PinGiven,
     PlanChanged,
-    Refused,
     Result,
     RiichiRecorded,
     RiichiTakenBack,
     Ruled,
     Ruling,
-    ScorerState,
     TableState,
-    decode,
-    topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
-from broker.protocol.play_sequence import fact_kind
-from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import (
-    DISK_CONCERNS,
-    AlertBook,
-    Attendance,
-    Concern,
-    concern_of_apart,
-    concern_of_gap,
-    concern_of_hall,
-    concern_of_refusal,
-    concern_of_repair,
-    concern_of_wrong_pin,
-    concerns_of_fact,
-    concerns_of_faults,
-)
-from broker.scorer.arbiter_access import ArbiterAccess, PinCheck, PinChecker
-from broker.scorer.counting import HandCounter
-from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
-from broker.scorer.devices import Devices
+from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
+from broker.scorer.arbiter_access import PinCheck, PinChecker
+from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
-from broker.scorer.homes import Seal, SecondHomes, with_second_home
+from broker.scorer.homes import with_second_home
 from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
-from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
-from broker.scorer.metrics import ScorerMetrics
-from broker.scorer.publisher import Publisher, WireLog
-from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
+from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder
+from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.space import DiskSpace
+from broker.scorer.space import DiskSpace, DiskWatch
 from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import ELSEWHERE, JournalContent, past_concerns, read_journal, replay_journal
-from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
+from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
+from broker.scorer.wire_log import WireLog
+from broker.store import JUDGED_FROM, Journal, gc_paused
 from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
@@ -88,22 +61,15 @@ from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
 from broker.store.witness import WitnessLine
 
-log = get_logger("homologue.scorer")
-
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
-
-BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
-
-LOG_ENDS: Final = topics.LOG.name
-"""How the topics of facts end."""
 
 EVENT_KEY: Final = "event_key"
 """Under which key the store keeps the event's public key."""
 
 
 class Scorer:
-    """One event's scorer: a shell around `state`, which alone decides what counts, and the projections beside it.
+    """One event's scorer: takes messages in, has them recorded and applied, and shows what follows.
 
     `clock` gives the wall clock in ms; it only ever marks records, for people. `seconds` counts on, and paces what is
     published of a large event.
@@ -113,7 +79,7 @@ class Scorer:
     """Returns the last entry of the desk's audit log."""
 
     @gc_paused()
-    def __init__(  # noqa: PLR0915 - one statement a part
+    def __init__(
         self,
         event: Event,
         journal: Journal,
@@ -123,84 +89,44 @@ class Scorer:
         space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
-        self._space, self.metrics = space, ScorerMetrics()
-        self._waiting: list[Incoming] = []
-        """Messages that wait for room on the disk; the broker has them too."""
-        self._journal, self._folder, self._clock, self._seconds = journal, folder, clock, seconds
-        self._scorer_topic = topics.SCORER.at(event.name)
+        self._journal, self._clock, self._seconds = journal, clock, seconds
         self._inbox = Inbox()
-        self._alerts = AlertBook()
-        stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
+        found: list[Concern] = []
+        stored = with_second_home(journal, read_journal(journal, event), home, found.extend)
         if stored.judged_from is None:
             with journal.commit():
                 journal.remember(JUDGED_FROM, str(len(stored.messages)))
-        self.state = EventState(event)
-        self.devices = Devices(journal, event.name, stored.devices(), clock, self._tables_changed)
-        self.attendance = Attendance(journal, clock, self._tables_changed)
-        key = open_event_key(folder)
-        refused = tuple(journal.refused())
-        self._intake = Intake(
+        key, pins, disk = open_event_key(folder), PinChecker(self._pin_compared), DiskWatch(space)
+        self.live = LiveEvent(
             event,
-            stored.messages,
-            refused,
-            self.devices.serving.refuses,
-            self.devices.admissions,
-            stored.heads,
-            stored.faults,
+            journal,
+            stored,
+            folder,
+            key,
+            pins,
+            clock=clock,
+            seconds=seconds,
+            changed=self._tables_changed,
+            back=self._count_again,
         )
-        self._pins = PinChecker(self._pin_compared)
-        self._intake.access = self.access = ArbiterAccess(
-            event.name, key, clock, seconds, self._pins.start, stored.messages
-        )
-        self._counted: list[LogMessage] = []
-        """Facts that count since the last answer."""
-        self._alerts.load(
-            chain(replay_journal(self.state, stored, refused), past_concerns(self._intake.books, stored, refused))
-        )
-        self._set_aside(stored.faults)
-        self._counter = HandCounter(event)
+        self.live.alerts.note(found)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
-        self._join_halls(event, stored)
-        self._note_key(folder)
         self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
-        self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
-        self.homes = SecondHomes(
-            journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
-        )
-        sources = Sources(
-            self.state,
-            self._intake.books,
-            self.devices,
-            self.attendance,
-            self._alerts,
-            self.homes.numbers,
-            self.anchor,
-            self.hall,
-            self.centre,
-        )
-        self.dashboard = Dashboard(sources, clock, seconds)
-        self.rulings.known = self.homes.numbers.given(DESK)
+        self.publisher.at_centre = self.live.centre is not None
+        self._recorder = Recorder(self.live, journal, disk, pins, self.wire, seconds)
+        self._recorder.set_aside(stored.faults)
+        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
+        self._plays.answers = self.live.centre is None
+        if hall := self.live.hall:
+            self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
+            self.publisher.centre_has = self._at_centre.of
+        self._note_key(folder)
+        self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
+        self.rulings.known = self.live.homes.numbers.given(DESK)
+        self.dashboard = Dashboard(self.live, disk, self.anchor, seconds)
         self.standby = StandbyWatch(lambda: journal.height, seconds)
         journal.follow(self._committed)
         self._begin(event, folder, stored)
-
-    def _join_halls(self, event: Event, stored: JournalContent) -> None:
-        """Take up what belongs to an event in many places: at the centre its halls, in a hall the way to the centre."""
-        self._halls, centre = HallsFile(self._folder), read_centre(self._folder)
-        halls, times, passed = self._halls.now(), (self._clock, self._seconds), self._intake.passed_over
-        self.hall = HallLink(centre, event.name, self._journal, passed, *times) if centre else None
-        """The way to the centre, in a hall among others."""
-        content = self._journal, stored.decided, self._intake.has
-        self.centre = Centre(lambda: self.state.planned, halls, *content, *times) if halls else None
-        """The halls, at the centre of an event in many places."""
-        if self.hall:
-            self._at_centre = FactsAtCentre(self.hall, self._journal, self._intake.books, self._seconds)
-            self.publisher.centre_has = self._at_centre.of
-        if self.centre:
-            self.centre.lack(self._intake.refused())
-            self._intake.access = None  # whom a hall has let in at its tables it has judged itself
-            self.publisher.at_centre, self._plays.answers = True, False
 
     def _note_key(self, folder: Path) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
@@ -209,23 +135,29 @@ class Scorer:
             return
         if known:
             text = f"{folder / KEY_FILE} is another key than before"
-            self._alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+            self.live.alerts.note((Concern("event_key_changed", text, values={"text": text}),))
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)
 
     def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
-        self._alerts.note(self.publisher.write_standings())
+        self.live.alerts.note((*self.live.homes.missing(), *self.publisher.write_standings()))
         self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
+        devices = self.live.devices
         for one in read_devices(folder):
-            if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
-                self.devices.admit(one.table, one.key, one.machine)
+            if one.table in event.tables and not devices.admissions.knew(one.table, one.device):
+                devices.admit(one.table, one.key, one.machine)
 
     def anchor(self) -> str:
         """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
         return anchor_text(self.state.planned.name, self._journal.last_link(), self.log_head())
 
     # ---- for the desk, from any thread ------------------------------------------------------
+
+    @property
+    def state(self) -> EventState:
+        """The event by its journal alone."""
+        return self.live.state
 
     @property
     def feed(self) -> ViewFeed:
@@ -254,25 +186,25 @@ class Scorer:
 
     def recall(self, past: Iterable[tuple[int, Concern]]) -> None:
         """Keep alerts of what was done at the desk before this scorer was started, with when (ms). Before it runs."""
-        self._alerts.load(past)
+        self.live.alerts.load(past)
         self.dashboard.changed(set())
         self.dashboard.show()
 
     @property
     def waiting(self) -> int:
         """How many messages wait to be taken in, those among them for which the disk has no room."""
-        return self._inbox.qsize() + len(self._waiting)
+        return self._inbox.qsize() + len(self._recorder.disk.waiting)
 
     @property
     def tables_heard(self) -> int:
         """How many tables are heard of."""
-        now, readings = self._seconds(), tuple(self.devices.readings.values())
+        now, readings = self._seconds(), tuple(self.live.devices.readings.values())
         return sum(now - one.heard_at < SILENT_S for one in readings)
 
     @property
     def begun(self) -> bool:
         """Whether a table has told a fact."""
-        return any(book.taken for book in self._intake.books.values())
+        return any(book.taken for book in self.live.intake.books.values())
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
@@ -282,14 +214,14 @@ class Scorer:
         call = PendingCall(work)
         self._inbox.put(call)
         answer = wait_for(call)
-        self.homes.wait()
+        self.live.homes.wait()
         self.standby.wait()
         return answer
 
     def pin_changed(self) -> None:
         """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
-        for table in self._intake.books:
-            self.publisher.pin(table, self.access)
+        for table in self.live.intake.books:
+            self.publisher.pin(table, self.live.access)
         self.dashboard.changed()
 
     # ---- the loop ---------------------------------------------------------------------------
@@ -300,8 +232,9 @@ class Scorer:
         keep_lease(self._journal, lease)
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
-        if self.hall:
-            self.hall.connect(addresses_of(self._folder, self.hall.centre), self._folder, self._inbox.put)
+        if hall := self.live.hall:
+            folder = self.publisher.folder
+            hall.connect(addresses_of(folder, hall.centre), folder, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -319,11 +252,11 @@ class Scorer:
         finally:
             self.publisher.standings_due.hurry()
             self._publish_standings()
-            self._pins.close()
+            self._recorder.pins.close()
             self._plays.close()
             self.publisher.close()
-            if self.hall:
-                self.hall.close()
+            if self.live.hall:
+                self.live.hall.close()
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
@@ -334,70 +267,48 @@ class Scorer:
         else:
             self._publish_standings()
             self.dashboard.show_if_due()
-        for table in self.homes.due():
-            self.publisher.kept(table, self.homes.records(table))
+        for table in self.live.homes.due():
+            self.publisher.kept(table, self.live.homes.records(table))
         self.publisher.publish_again()
-        if self.hall:
-            self.hall.step()
+        if self.live.hall:
+            self.live.hall.step()
             self._at_centre.tell(self.publisher.receipt)
-        if self.centre:
-            self.publisher.halls(self.centre)
+        if self.live.centre:
+            self.publisher.halls(self.live.centre)
 
     def _look(self) -> None:
-        """Say that we are there, and notice who says so no more. Raises ScorerReplaced where that was handed over."""
+        """Say that we are there, and look at what nobody reports. Raises ScorerReplaced where we have handed over."""
         now = self._seconds()
-        self._look_at_disk()
-        self._look_at_standby()
+        self._follow_standby()
         self._plays.look()
         self.publisher.beat(now)
-        if self.homes.look():
-            self._publish_alerts(self._clock())
+        found = [*self.standby.concerns(), *self.live.look(now, listening=self.dashboard.connected)]
+        if level := self._recorder.disk.look():
+            found.append(DISK_CONCERNS[level])
+        if found:
+            self.live.alerts.note(found)
+            self._publish_alerts()
+            self.dashboard.changed({one.table for one in found if one.table})
+        if self.live.follow_halls() or found:
             self.dashboard.show()
-        silent = list(self.devices.look(now, listening=self.dashboard.connected))
-        if self.centre:
-            silent += [concern_of_hall("hall_silent", hall) for hall in self.centre.look()]
-            if self.centre.follow(self._halls.now()):
-                self.dashboard.show()
-        if silent:
-            self._alerts.note(silent)
-            self._publish_alerts(self._clock())
-            self.dashboard.changed({one.table for one in silent if one.table})
-            self.dashboard.show()
+        if released := self._recorder.disk.released():
+            self._take(released)
 
-    def _look_at_standby(self) -> None:
-        """Tell tables and people of the standby; end once it was told that it is the active scorer."""
+    def _follow_standby(self) -> None:
+        """Tell tables where the standby is; end once it was told that it is the active scorer."""
         if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
             raise ScorerReplaced("the standby has taken over: this one writes no more")
         if self.standby.peer:
             self.publisher.place_standby(self.standby.peer.broker)
-        if found := self.standby.concerns():
-            self._alerts.note(found)
-            self._publish_alerts(self._clock())
-            self.dashboard.show()
-
-    def _look_at_disk(self) -> None:
-        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
-        if level == before:
-            return
-        self.dashboard.disk = level
-        self._alerts.note((DISK_CONCERNS[level],))
-        self._publish_alerts(self._clock())
-        self.dashboard.show()
-        if before == "full":
-            waiting, self._waiting = self._waiting, []
-            self._take(waiting)
 
     def _handle(self, batch: Iterable[Arrival]) -> None:
         self._hear_of_links(batch)
-        self._alerts.note(one for one in batch if isinstance(one, Concern))
-        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        self.live.alerts.note(one for one in batch if isinstance(one, Concern))
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
         if self.standby.leaving:  # tables send it again, to the standby
             incoming = []
-        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
-            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
-            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
-        self._take(incoming)
+        self._take(self._recorder.disk.admit(incoming))
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do(None if not self.standby.leaving else ScorerBusy("the standby takes over: go to its desk"))
@@ -405,32 +316,20 @@ class Scorer:
         if self.publisher.large:
             self.dashboard.show()  # the arbiter is not to wait until thousands of lines are written
         self._publish_standings()
-        self._publish_alerts(self._clock())
+        self._publish_alerts()
         self.dashboard.show()
 
     def _hear_of_links(self, batch: Iterable[Arrival]) -> None:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
-            elif isinstance(change, FromCentre) and self.hall:
-                self._take_word(self.hall, change)
-
-    def _is_of_a_scorer(self, one: Incoming) -> bool:
-        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
-        if one.topic != self._scorer_topic:
-            return False
-        one.acknowledge()
-        with suppress(Refused):
-            if self.publisher.lease.yields_to(decode(ScorerState, one.payload)):
-                raise ScorerReplaced(
-                    "another scorer has become active while this one was away; this one writes no more"
-                )
-        return True
+            elif isinstance(change, FromCentre) and self.live.hall:
+                self._take_word(self.live.hall, change)
 
     def _take_word(self, hall: HallLink, news: FromCentre) -> None:
         """Take what the centre says; a deal that is over in all halls is public from now on."""
         hall.take(news)
-        self._alerts.note(concern_of_hall(code) for code in hall.news)
+        self.live.alerts.note(concern_of_hall(code) for code in hall.news)
         hall.news.clear()
         released, hall.released = hall.released, None
         if released is None or released == self.state.elsewhere:
@@ -443,108 +342,47 @@ class Scorer:
 
     def _take(self, batch: list[Incoming]) -> None:
         """Take in what has come: from tables or, at the centre, from halls."""
-        if self.centre is None:
+        live, centre = self.live, self.live.centre
+        if centre is None:
             self._take_facts(batch)
             return
         facts: list[Incoming] = []
-        for row in rows_of_halls(self.centre, batch, self._alerts.note):
+        for row in rows_of_halls(centre, batch, live.alerts.note):
             if isinstance(row, Incoming):
                 facts.append(row)
                 continue
             self._take_facts(facts)
             facts = []
-            self._alerts.note(adopt(self.centre, row, self.rulings, self.devices))
-        self._take_facts(facts, self.centre)
-        new = pass_over(self.centre, self._intake, self._journal, self.state.planned.name, self._clock())
-        self.publisher.plays_changed({deal for one in new for deal in self.state.pass_over(*one, self._judged)})
+            live.alerts.note(adopt(centre, row, self.rulings, live.devices))
+        self._take_facts(facts, centre)
+        new = pass_over(centre, live.intake, self._journal, live.state.planned.name, self._clock())
+        self.publisher.plays_changed({deal for one in new for deal in live.state.pass_over(*one, live.judged)})
 
     def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
         """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
         if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
-        payloads = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
-        self.devices.admissions.prove(payloads, self._intake.has_taken)
-        with self._journal.commit():
-            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
-            if centre:
-                centre.keep()
-        note_judged(self.centre, verdicts)
+        verdicts = self._recorder.take(batch, now, centre)
+        note_judged(self.live.centre, verdicts)
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
-        self.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
+        self.wire.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
-                self.homes.come_back(verdict.message)
-                self.rulings.known = self.homes.numbers.given(DESK)
-
-    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
-        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
-        if self._pins.holds(one):
-            return None
-        verdict = self._intake.judge(one.topic, one.payload)
-        if verdict.waits and isinstance(verdict.message, LogMessage):
-            self._pins.hold(verdict.message.table, one)
-            return None
-        self._take_up(one, verdict, now)
-        return verdict
-
-    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
-        """Keep a message that was judged, or that it was refused."""
-        if isinstance(verdict.message, Beat) and not verdict.code:
-            if self.devices.heard(verdict.message, now, self._seconds()):
-                self.dashboard.changed({verdict.message.table})
-            return  # of no use in the log of the wire
-        if isinstance(verdict.message, TableState) and not verdict.code:
-            self._alerts.note(self.devices.apply(verdict.message, now))
-            if book := self._intake.books.get(verdict.message.table):
-                self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
-        self.wire.note(now, "in", one.topic, one.payload, verdict.code)
-        fact = verdict.message if isinstance(verdict.message, LogMessage) else None
-        self.metrics.judged(verdict)
-        _log(verdict)
-        if verdict.code:
-            place = topics.parse_topic(one.topic)
-            about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
-            if is_new and not verdict.again:
-                self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
-        elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
-            self._keep(fact, now, kept_form(one.payload), verdict)
-
-    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
-        """Store a fact, or store it again where what was stored is not as it was."""
-        wanted = self._intake.books[fact.table].wanted
-        if fact.seq in wanted:
-            self._alerts.note((concern_of_repair(fact),))
-        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
-        if verdict.new:
-            self._intake.take(fact, verdict.hash)
+                self.live.alerts.note(self.live.homes.come_back(verdict.message))
+                self.rulings.known = self.live.homes.numbers.given(DESK)
 
     def _pin_compared(self, check: PinCheck, right: bool) -> None:  # noqa: FBT001 - as the checker calls it
         self._inbox.put(PendingCall(partial(self._found_pin, check, right=right)))
 
     def _found_pin(self, check: PinCheck, *, right: bool) -> None:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
-        self.access.found(check, right=right)
-        self.publisher.pin(check.table, self.access)
-        held = self._pins.released(check.table)
-        if self.dashboard.disk == "full":
-            self._waiting.extend(held)
-        else:
-            self._take(held)
-
-    def _set_aside(self, faults: Sequence[Fault]) -> None:
-        """Keep what is wrong with the store, ask for it, and tell the arbiters."""
-        if not faults:
-            return
-        with self._journal.commit():
-            self._journal.put_aside(faults)
-        for fault in faults:
-            self._intake.want(fault)
-        self._alerts.note(concerns_of_faults(faults))
+        self.live.access.found(check, right=right)
+        self.publisher.pin(check.table, self.live.access)
+        self._take(self._recorder.disk.admit(self._recorder.pins.released(check.table)))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
@@ -553,91 +391,67 @@ class Scorer:
     def _found(self, faults: Sequence[Fault]) -> None:
         known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
-        self._set_aside(new)
-        for table, book in self._intake.books.items():
+        self._recorder.set_aside(new)
+        for table, book in self.live.intake.books.items():
             if any(fault.table == table for fault in new):
                 self.publisher.receipt(table, book)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
-        deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
-        deals |= self.state.judge_late(self._judged)
-        facts, self._counted = self._counted, []
+        live, books = self.live, self.live.intake.books
+        deals = {deal for verdict in verdicts for deal in live.apply(verdict, now)}
+        deals |= live.state.judge_late(live.judged)
+        facts, live.counted = live.counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
-        states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
+        states = {v.message.table for v in verdicts if isinstance(v.message, TableState)} | live.devices.heard_again
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
-        connected = self.devices.connected
-        for table in sorted((tables | connected) & self._intake.books.keys()):
-            self.publisher.receipt(table, self._intake.books[table])
+        connected = live.devices.connected
+        for table in sorted((tables | connected) & books.keys()):
+            self.publisher.receipt(table, books[table])
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
-        self._publish_served(connected | self.devices.refused)
-        self.devices.answered()
+        self._publish_served(connected | live.devices.refused)
+        live.devices.answered()
         for verdict in verdicts:
-            if isinstance(verdict.message, CountRequest) and not verdict.code:
-                self._count(verdict.message)
-            if isinstance(verdict.message, PinGiven) and not verdict.code:
-                if self.access.ask(verdict.message):
-                    self.publisher.pin(verdict.message.table, self.access)
-            elif isinstance(verdict.message, LogMessage) and isinstance(verdict.message.fact, LetIn):
-                self.publisher.pin(verdict.message.table, self.access)
+            self._answer_question(verdict)
         self._plays.take(verdict.message for verdict in verdicts if verdict.new)
         self.publisher.plays_changed(deals)
 
-    def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
-        """Take in what was said of one fact; return the deals that have changed."""
-        message = verdict.message
-        if not isinstance(message, LogMessage) or message.table not in self._intake.books:
-            return ()
-        book = self._intake.books[message.table]
-        if verdict.new:
-            deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self._judged)
-            before = message.seq - 1
-            if before and before not in book.taken and before not in book.passed_over:
-                self._alerts.note((concern_of_gap(message.table, message.seq),))
-            return deals
-        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
-            return self.state.pass_over(message.table, message.seq, self._judged)
-        return ()
-
-    def _judged(self, one: Judged) -> None:
-        """Take in that a fact counts now, or is kept apart."""
-        if isinstance(one, ApartFact):
-            self._alerts.note((concern_of_apart(one),))
-            return
-        self._counted.append(one)
-        self.attendance.apply(one)
-        self._alerts.note(concerns_of_fact(self.state, one, self._clock()))
-
-    def _count(self, request: CountRequest) -> None:
-        """Tell a table what a hand is worth, by all its facts up to now."""
-        facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
-        self.publisher.counted(request, self._counter.answer(request, facts, recorded=recorded))
+    def _answer_question(self, verdict: IntakeVerdict) -> None:
+        """Answer what a table has asked: what a hand is worth, or whether a PIN is right."""
+        message, access = verdict.message, self.live.access
+        if isinstance(message, CountRequest) and not verdict.code:
+            self.publisher.counted(message, self.live.count(message))
+        elif isinstance(message, PinGiven) and not verdict.code:
+            if access.ask(message):
+                self.publisher.pin(message.table, access)
+        elif isinstance(message, LogMessage) and isinstance(message.fact, LetIn):
+            self.publisher.pin(message.table, access)
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
-        if self.centre:
-            self.centre.again()
-        self._waiting.clear()  # what was not acknowledged comes again
+        if self.live.centre:
+            self.live.centre.again()
+        self._recorder.disk.waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         self._plays.connection_changed(up=change.up)
         if change.up:
-            for table, book in self._intake.books.items():
-                self.publisher.kept(table, self.homes.records(table))
+            for table, book in self.live.intake.books.items():
+                self.publisher.kept(table, self.live.homes.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
-                self.publisher.pin(table, self.access)
-            self._publish_served(self._intake.books.keys())
+                self.publisher.pin(table, self.live.access)
+            self._publish_served(self.live.intake.books.keys())
             self.publisher.standings()
         self.publisher.publish_again()
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
         self.publisher.height = self._journal.height
-        self._counted.clear()
-        self._intake.rule(ruling)
+        self.live.counted.clear()
+        self.live.intake.rule(ruling)
         if isinstance(ruling.decision, CheckedIn):
             return  # it is for the desk alone
         self.dashboard.changed()
@@ -661,40 +475,30 @@ class Scorer:
 
     def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
         """Keep what was decided in its other homes."""
-        self.homes.follow(decided, lines)
+        self.live.homes.follow(decided, lines)
         if decided:
             self.standby.decided = lines[-1].height
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""
         if isinstance(decided.message, Ruling):
-            self._ruled(decided.message, self.state.apply(decided.message, self._judged))
+            self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
         else:
-            self.devices.hold(decided.message)
+            self.live.devices.hold(decided.message)
 
     def _tables_changed(self, tables: set[int]) -> None:
+        """Show that another device serves these tables, or another arbiter goes there."""
         self.publisher.height = self._journal.height
         self.dashboard.changed(tables)
         self._publish_served(tables)
 
     def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.devices, self.attendance)
+        self.publisher.served(tables, self.live.devices, self.live.attendance)
 
     def _publish_standings(self) -> None:
-        self._alerts.note(self.publisher.standings_if_due())
+        self.live.alerts.note(self.publisher.standings_if_due())
 
-    def _publish_alerts(self, now: int) -> None:
-        self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
-        new = self._alerts.add(self.devices.concerns(), now)
-        for concern in new:
+    def _publish_alerts(self) -> None:
+        now = self._clock()
+        for concern in self.live.new_alerts(now):
             self.publisher.alert(concern, now)
-        self.devices.reported(new)
-
-
-def _log(verdict: IntakeVerdict) -> None:
-    """Log what became of a fact, by its kind alone: what it says is under embargo."""
-    message = verdict.message
-    if isinstance(message, LogMessage) and log.isEnabledFor(logging.INFO):
-        play = play_id(message.fact.round, message.table, message.fact.deal)
-        told = verdict.code or ("fact_taken" if verdict.new else "fact_again")
-        log.info(told, table=message.table, seq=message.seq, kind=fact_kind(message.fact), play=play)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from broker.logs import get_logger
+from broker.protocol import topics
+from broker.protocol.link import Incoming
 
 log = get_logger("homologue.scorer")
 
@@ -91,3 +93,35 @@ class DiskSpace:
             if stop.wait(WAIT_S):
                 return False
         return True
+
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
+
+
+class DiskWatch:
+    """Whether the disk has room for messages, and those that wait until it has; the broker has them too."""
+
+    def __init__(self, space: DiskSpace | None) -> None:
+        """`space`: None where nobody looks after the disk."""
+        self._space = space
+        self.level: DiskLevel = "ample"
+        self.waiting: list[Incoming] = []
+
+    def look(self) -> DiskLevel | None:
+        """Return how it stands, if that has changed."""
+        before, self.level = self.level, self._space.look() if self._space else self.level
+        return self.level if self.level != before else None
+
+    def admit(self, arrived: list[Incoming]) -> list[Incoming]:
+        """Return those messages for which there is room; the others wait. A beat takes none, and no broker keeps it."""
+        if self.level != "full":
+            return arrived
+        self.waiting.extend(one for one in arrived if not one.topic.endswith(BEAT_END))
+        return [one for one in arrived if one.topic.endswith(BEAT_END)]
+
+    def released(self) -> list[Incoming]:
+        """Return what has waited, once there is room."""
+        if self.level == "full":
+            return []
+        waiting, self.waiting = self.waiting, []
+        return waiting

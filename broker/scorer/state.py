@@ -55,9 +55,8 @@ from broker.rulings import (
 from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
-from broker.scorer.stages import SectionStandings, section_standings, whole_ranking
+from broker.scorer.stages import SectionStandings, TeamState, section_standings, whole_ranking
 from broker.scorer.tables import TableFacts
-from broker.scorer.teams import TeamState
 from broker.scorer.whole_plays import WholePlay
 from broker.scoring import (
     APART,

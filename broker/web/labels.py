@@ -32,12 +32,12 @@ STATE: Final[Mapping[str, Message]] = {
 
 DISK: Final[Mapping[str, Message]] = {
     "read_only": N_(
-        "The scorer’s disk is nearly full: the desk is read-only. Results of tables are still stored. Make room on the "
-        "disk; the desk works again by itself."
+        "The scorer’s disk is nearly full: the desk is read-only. Table results are still stored. "
+        "Free up disk space; the desk then resumes automatically."
     ),
     "full": N_(
-        "The scorer’s disk is full: nothing is stored any more. Tables play on and keep everything. Make room on the "
-        "disk; it goes on by itself."
+        "The scorer’s disk is full: nothing more is stored. Tables play on and keep everything. "
+        "Free up disk space; storing then resumes automatically."
     ),
 }
 
@@ -174,7 +174,7 @@ ABOUT: Final[Mapping[str, Message]] = {
         "Until then arbiters may make corrections; afterwards only the head arbiter can. "
         "Minutes count from when you publish; 0 ends corrections at once."
     ),
-    "undo": N_("The ruling no longer counts. It stays in the history, and taking it back can itself be undone."),
+    "undo": N_("The ruling no longer counts. It remains in the history, and taking it back can itself be undone."),
 }
 
 PLAYER_FIELD: Final[Mapping[str, Message]] = {
@@ -344,7 +344,7 @@ EXPORT: Final[Mapping[str, Message]] = {
 FACT: Final[Mapping[str, Message]] = {
     "restored": N_("walls restored"),
     "seated": N_("players checked in"),
-    "overridden": N_("let go on by an arbiter"),
+    "overridden": N_("allowed to continue by an arbiter"),
     "confirmed": N_("tiles confirmed"),
     "declared": N_("hu declared"),
     "result": N_("result"),

@@ -62,7 +62,7 @@ class MetricsPage:
         if now >= until:
             registry = CollectorRegistry()
             registry.register(_Families([*self._open(now), *(self._inside() if inside else ())]))
-            body = generate_latest(registry) + (generate_latest(self._scorer.metrics.registry) if inside else b"")
+            body = generate_latest(registry) + (generate_latest(self._scorer.wire.metrics.registry) if inside else b"")
             self._kept[inside] = now + KEPT_S, body
         return body
 
@@ -99,7 +99,7 @@ class MetricsPage:
 
     def _tables(self, view: DashboardView, now: float) -> Iterator[Metric]:
         def look() -> tuple[dict[int, Reading], dict[int, str]]:
-            devices = self._scorer.devices
+            devices = self._scorer.live.devices
             return dict(devices.readings), {
                 table: state.version for table, state in devices.states.last.items() if state.version
             }

@@ -301,8 +301,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "session_rounds_wrong": N_("Each round of the movement must be in exactly one session.{detail}"),
     "riichi_misplanned": N_("A riichi session cannot be played as planned.{detail}"),
     "desk_read_only": N_(
-        "The scorer’s disk is nearly full, so nothing can be changed at the desk. Make room on it; the desk works "
-        "again by itself."
+        "The scorer’s disk is nearly full, so nothing can be changed at the desk. "
+        "Free up disk space; the desk then resumes automatically."
     ),
     "no_such_session": N_("There is no sheet for that session."),
     "ruling_conflict": N_("A result or ruling was added after you opened the form. Check it again below."),
@@ -339,7 +339,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "declared_final": N_("The standings are declared final.{detail}"),
     "team_event": N_("The seating of a team event stays as it is. Seat a substitute instead."),
     "plan_changed_since": N_("The seating was changed again since. Take back that change first."),
-    "plan_play_begun": N_("A table has begun one of these plays by now. Ask for a new seating again.{detail}"),
+    "plan_play_begun": N_("A table has already begun one of these plays. Ask for a new seating again.{detail}"),
     "deal_over": N_("A deal of these plays is over and may be known, so nobody can play it any more.{detail}"),
     "player_leaves": N_("Somebody who leaves still has a seat. Ask for a new seating again.{detail}"),
     "nothing_changes": N_("Say who comes, who leaves, or who takes whose place."),
@@ -455,11 +455,11 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
     "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
-    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is room."),
+    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is more space."),
     "scorer_disk_full": N_(
-        "The scorer’s disk is full: no results are stored until there is room. Tables keep everything."
+        "The scorer’s disk is full: no results are stored until there is more space. Tables keep everything."
     ),
-    "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
+    "scorer_disk_ample": N_("The scorer’s disk has enough space again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "store_shrunk": N_(
@@ -522,7 +522,7 @@ APART: Final[Mapping[str, Message]] = {
     "play_recorded": N_("The play already had a result."),
     "play_ruled": N_("An arbiter at the table had already ended the play."),
     "play_seats_differ": N_("The players are not in the seats where they checked in."),
-    "play_waits": N_("Earlier messages are missing. It counts by itself as soon as they arrive."),
+    "play_waits": N_("Earlier messages are missing. It will count automatically once they arrive."),
     "play_winners_differ": N_("The winners are not those who declared."),
     "play_entry_differs": N_("The entry before it is missing, or another one."),
     "play_hand_differs": N_("It belongs to another hand of the session."),

@@ -9,10 +9,8 @@ from broker.event import DealRecord
 from broker.i18n import Message
 from broker.people.login import wall_clock_ms
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import Attendance
-from broker.scorer.devices import Devices
-from broker.scorer.metrics import ScorerMetrics
-from broker.scorer.publisher import WireLog
+from broker.scorer.live_event import LiveEvent
+from broker.scorer.wire_log import WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
 from broker.web.tables.pairing import PairingService
@@ -24,11 +22,13 @@ T = TypeVar("T")
 class ScorerThread(Protocol):
     """A scorer at work in its own thread."""
 
-    attendance: Attendance
-    """Which arbiter goes to a call, and who has seen an alert."""
-    devices: Devices
+    live: LiveEvent
+    """Its devices, and which arbiter goes to which call."""
     rulings: RulingService
-    metrics: ScorerMetrics
+
+    @property
+    def wire(self) -> WireLog:
+        """The last messages."""
 
     @property
     def waiting(self) -> int:

@@ -56,7 +56,7 @@ def _is(*states: str) -> Callable[[View], bool]:
 
 SEATED: Final = (*KEYS,)
 TRAYS: Final = TutorialStep(N_("Staff lay the four trays under the camera: Lay tray or hand."), _restored, (LAY,))
-THANKS: Final = TutorialStep(N_("That was all. Go on practising, or close the window."))
+THANKS: Final = TutorialStep(N_("That was all. Keep practising, or close the window."))
 
 STEPS: Final[dict[Role, tuple[TutorialStep, ...]]] = {
     "staff": (
@@ -107,7 +107,7 @@ STEPS: Final[dict[Role, tuple[TutorialStep, ...]]] = {
             N_("Your PIN lets you in. Here it is 0000; then Enter."), _asked("fine"), ("0", "0", "0", "0", "enter")
         ),
         TutorialStep(N_("Choose the fine."), _asked("reason"), ("8",)),
-        TutorialStep(N_("Choose the reason. The play goes on without that hand."), _is("playing"), ("1",)),
+        TutorialStep(N_("Choose the reason. The play continues without that hand."), _is("playing"), ("1",)),
         TutorialStep(
             N_("Whatever else you rule: Call the arbiter, then Arbiter."),
             lambda view: view.panel is not None,

@@ -69,7 +69,7 @@ def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return ScreenBody((*time_lines(_, view), asked, body), (KeyButton("n", _("No, play on")),))
     if doubt == "leaving":
         wait = TextLine(_("One moment"), HEADLINE, TEXT)
-        help_ = _("If nobody has pressed again, play goes on in two seconds.")
+        help_ = _("If nobody has pressed again, play continues in two seconds.")
         return ScreenBody((*time_lines(_, view), wait, TextLine(help_, BODY, TEXT)))
     return None
 
@@ -92,7 +92,7 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def nobody_won_lines(_: Translator) -> tuple[TextLine, ...]:
     """Say to all alike what who has won does now, and what everybody else does."""
-    help_ = _("Who has won presses now. Everybody else waits: in a few seconds the play is over.")
+    help_ = _("If you have won, press now. Everyone else, wait: the play ends in a few seconds.")
     return TextLine(_("Nobody won?"), HEADLINE, TEXT), TextLine(help_, BODY, TEXT)
 
 

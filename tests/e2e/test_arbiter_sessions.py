@@ -97,9 +97,9 @@ def serving(folder: Path, broker: Broker, password: str) -> Iterator[Scorer]:
     stop = threading.Event()
     with open_journal(folder) as journal:
         scorer = Scorer(event(), journal, folder, lambda: NOW)
-        scorer.access.hashed = lambda: HASHED
+        scorer.live.access.hashed = lambda: HASHED
         for table in event().tables:
-            scorer.devices.admit(table, DEVICE.public, "kiosk")
+            scorer.live.devices.admit(table, DEVICE.public, "kiosk")
         scorer.connect(Address(broker.host, broker.port, "scorer", password))
         thread = threading.Thread(target=scorer.run, args=(stop,))
         thread.start()

@@ -96,7 +96,7 @@ class Devices:
         self.hall = Hall(scorer, stored, folder, ear, clock)
         self.keys = [SigningKey.from_bytes(bytes([number]) * 32) for number in (1, 2)]
         for key in self.keys:
-            scorer.devices.admit(TABLE, key.public, "")
+            scorer.live.devices.admit(TABLE, key.public, "")
         self._paths = [folder / str(number) / "table.sqlite" for number in (1, 2)]
         self.journals = [self._opened(which) for which in (0, 1)]
         self.made: list[str] = []
@@ -132,7 +132,7 @@ class Devices:
 
     def settle(self, journal: TableJournal) -> None:
         """Let a device hear how its facts stand."""
-        self.hall.scorer.publisher.receipt(TABLE, self.hall.scorer._intake.books[TABLE])
+        self.hall.scorer.publisher.receipt(TABLE, self.hall.scorer.live.intake.books[TABLE])
         journal.settle([one for one in self.hall.ear.heard(f"receipt/{TABLE}") if isinstance(one, Receipt)][-1])
 
     def finish(self) -> None:

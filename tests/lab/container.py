@@ -81,7 +81,12 @@ class Container(Machine):
         return MachineError("\n".join((what, "--- the console:", *said[-CONSOLE_TAIL:])))
 
     def _init(self) -> str:
-        """Return the process id of its systemd as this machine has it; nothing before it has begun."""
+        """Return the process id of its systemd as this machine has it; nothing before it has begun.
+
+        Raises MachineError where the container has ended.
+        """
+        if self._running.poll() is not None:
+            raise self.failure(f"the container ended ({self._running.returncode})")
         below = [str(self._running.pid)]
         for pid in below:
             below += Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()

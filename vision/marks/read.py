@@ -119,11 +119,6 @@ _FREEDOM = 4.0
 _UPSIDE_DOWN = 1 / 40
 
 
-def upright_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
-    """Return the log-odds that tile number `tile` stands as its mark was read; 0.0 where nothing tells."""
-    return spot_odds(tile, marks) + neighbour_odds(tile, layout, marks)
-
-
 def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
     """Return the log-odds by where the mark sits on the tile, against the other marks of the picture."""
     mark = marks[tile]

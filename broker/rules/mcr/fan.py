@@ -323,19 +323,13 @@ FORMS: Final = {
 """The library's question for each shape, by the number of concealed tiles; with two melds and more only one is left."""
 
 
-def shanten(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> int:
-    """Return how many tiles are missing until the hand waits: 0 where it does, and then `mcr_waits` is not empty.
-
-    `concealed`: the tiles after a discard, 13 and three less for each meld. Raises RuleError `unknown_tile`,
-    `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or `fan_counter_failed`.
-    """
-    return shanten_and_useful(concealed, melds)[0]
-
-
 def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[int, tuple[str, ...]]:
     """Return the shanten, and the tiles that bring a hand nearer to the shape or shapes to which it is nearest.
 
-    Tiles of which the hand has all four are left out. Arguments and errors as for `shanten`.
+    Shanten: how many tiles are missing until the hand waits; 0 where it does, and then `mcr_waits` is not empty. Tiles
+    of which the hand has all four are left out. `concealed`: the tiles after a discard, 13 and three less for each
+    meld. Raises RuleError `unknown_tile`, `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or
+    `fan_counter_failed`.
     """
     check_tiles(concealed, melds)
     hand = tuple(code_from_tile(tile) for tile in concealed)
@@ -351,9 +345,9 @@ def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) 
 
 
 def mcr_waits(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[str, ...]:
-    """The tiles that would complete the hand, without those of which it has all four. Arguments as for `shanten`.
+    """Return the tiles that would complete the hand, without those of which it has all four.
 
-    Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
+    Arguments as for `shanten_and_useful`. Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
     """
     check_tiles(concealed, melds)
     return tuple(tile for tile in _free(concealed, melds) if is_winning((*concealed, tile)))

@@ -48,7 +48,7 @@ DONE: Final = {
     "announce": N_("The draw is announced. Publish it now, before anybody says their words."),
     "words": N_("These are the words. They are not shown or stored."),
     "make": N_("The deals are made and sealed. Publish the commitment, and share the key."),
-    "give_up": N_("The draw is given up. It stays listed."),
+    "give_up": N_("The draw has been abandoned. It remains listed."),
 }
 
 

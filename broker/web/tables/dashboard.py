@@ -335,7 +335,7 @@ class CallsPage:
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
         """Return what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
-        attended = self._scorer.attendance
+        attended = self._scorer.live.attendance
         if action in ("go", "stay"):
             table, seen = self._call(value)
             number, since = table.table, table.calling_since

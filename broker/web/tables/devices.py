@@ -44,7 +44,7 @@ DONE: Final = {
     "handed_over": N_("Table handed over. Both devices show this at once."),
     "accepted": N_("Accepted. What these devices have stored is being sent now."),
     "revoked": N_("Revoked. Nothing more from this device counts."),
-    "scorer": N_("The standby is taking over. Go on at its desk; log in there again."),
+    "scorer": N_("The standby is taking over. Continue at its desk; log in there again."),
     "upgrade": N_("Noted. The list shows how far each table is."),
 }
 CLOCK_OFF_S: Final = 60
@@ -115,7 +115,7 @@ class DevicesPage:
         """Let a second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
-        self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
+        self._noted(request, NOTED, table, about, lambda _: self._scorer.live.devices.hand_over(table, to))
         return redirect(request, "/devices", done="handed_over")
 
     def _accept(self, request: Request, form: Form) -> Response:
@@ -127,13 +127,14 @@ class DevicesPage:
         unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
             raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
+        devices = self._scorer.live.devices
         for table, device in chosen.items():
             self._noted(
                 request,
                 ACCEPTED,
                 table,
                 device,
-                lambda by, table=table, device=device: self._scorer.devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
+                lambda by, table=table, device=device: devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
             )
         return redirect(request, "/devices", done="accepted")
 
@@ -147,7 +148,7 @@ class DevicesPage:
             DEVICE_REVOKED,
             table,
             f"{device}; {reason}",
-            lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),
+            lambda by: self._scorer.live.devices.revoke(table, device, reason, by.full, by.name),
         )
         return redirect(request, "/devices", done="revoked")
 
@@ -155,7 +156,7 @@ class DevicesPage:
         """Offer another version of the program, or let tables change to it."""
         _head_arbiter(request)
         about, do = upgrade_asked(
-            form, self._folder, self._scorer.devices.upgrades, {*self._scorer.rulings.room.event.tables}
+            form, self._folder, self._scorer.live.devices.upgrades, {*self._scorer.rulings.room.event.tables}
         )
         self._noted(request, UPGRADE, 0, about, lambda _: do())
         return redirect(request, "/devices", done="upgrade")
@@ -181,7 +182,7 @@ class DevicesPage:
         """Return the devices, and what is offered them and what they say."""
 
         def look() -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
-            devices = self._scorer.devices
+            devices = self._scorer.live.devices
             waiting = [(table, serves, to) for table, (serves, to) in devices.serving.waiting().items()]
             known = [(one, devices.serving.of(one.table)[0] == one.device) for one in devices.admissions.all()]
             now = time.monotonic()

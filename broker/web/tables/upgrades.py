@@ -162,7 +162,7 @@ class UpgradeHandOut:
         table, device, signature = asked
 
         def key() -> tuple[str | None, str]:
-            devices = self._scorer.devices
+            devices = self._scorer.live.devices
             known = (one.key for one in devices.admissions.all() if (one.table, one.device) == (table, device))
             return next(known, None) if devices.upgrades.offered else None, self._scorer.rulings.room.event.name
 

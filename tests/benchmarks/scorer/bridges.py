@@ -157,7 +157,7 @@ class Outbox(Way):
     def _take_rows(self, event: Event, broker: NatsBroker, known: Credentials) -> None:
         news: SimpleQueue[Any] = SimpleQueue()
         journal = SqliteJournal(self.folder / "centre.sqlite", NAME)
-        centre = Centre(event, HALLS, journal, [], lambda _: False, lambda: 0, time.monotonic)
+        centre = Centre(lambda: event, HALLS, journal, [], lambda _: False, lambda: 0, time.monotonic)
         address = Address("127.0.0.1", broker.port, "scorer", known.password("scorer"))
         heard = [topics.HALL_ROW.at(NAME), topics.HALL_STATE.at(NAME)]
         link = Link(address, passing_id("scorer"), heard, news.put)

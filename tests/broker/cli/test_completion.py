@@ -35,7 +35,7 @@ READY: Final = {
 
 TYPED: Final = {
     "homologue ev\t": "homologue event ",
-    "homologue event chec\t": "homologue event check",
+    "homologue rules furi\t": "homologue rules furiten ",
     "homologue scorer --desk-n\t": "homologue scorer --desk-name ",
     "homologue completion z\t": "homologue completion zsh ",
     "homologue read pict\t": r"homologue read picture\ one.png ",

@@ -100,7 +100,7 @@ def test_a_paired_table_goes_on_with_a_scorer_that_was_restored_on_another_machi
     paired = open_event_key(first).public
     with closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 1))) as table:
         with scorer_in(first) as hall:
-            hall.scorer.devices.admit(1, table.key.public, "pi-1")
+            hall.scorer.live.devices.admit(1, table.key.public, "pi-1")
             for number, said in enumerate(steps(1)):
                 table.record(NextDealCalled(at=number), [said], wall=number)
                 assert set(talk(table, hall, paired)) == {None}
@@ -147,7 +147,7 @@ def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
         with SecondHomeWriter(home, folder, print) as writer:
-            hall.scorer.homes.write_to(writer)
+            hall.scorer.live.homes.write_to(writer)
             player = hall.scorer.state.planned.bookings[2, 1].players["south"]
             fine = draft(hall.scorer.rulings.room, FineRuled(takes={player: 8}), (2, 1))
             hall.scorer.rulings.give(fine, HEAD)

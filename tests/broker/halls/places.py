@@ -132,7 +132,7 @@ class Places:
         else:
             self.halls[name] = made
             made.heal()
-            self.centre.scorer.centre.again()  # type: ignore[union-attr]  # it is the centre
+            self.centre.scorer.live.centre.again()  # type: ignore[union-attr]  # it is the centre
         self.centre.step()
 
     def copy(self, name: str) -> None:
@@ -165,11 +165,11 @@ def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW)
     now.read = lambda: wall
     scorer = Scorer(event, journal, folder, now, lambda: clock[0])
     for table in event.tables:
-        scorer.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")
+        scorer.live.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")
     place = Place(scorer, Wire())
     scorer.publisher.link = place.ear
-    if scorer.hall:
-        scorer.hall._link = place.line
+    if scorer.live.hall:
+        scorer.live.hall._link = place.line
     return place
 
 

@@ -94,7 +94,7 @@ def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_agai
 
 def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -> bytes:
     """Return a row that somebody with a hall's credentials makes, after the last that the centre has."""
-    at = made.centre.scorer.centre._at[hall]  # type: ignore[union-attr]  # the centre has one
+    at = made.centre.scorer.live.centre._at[hall]  # type: ignore[union-attr]  # the centre has one
     number = at.upto + 1 if height is None else height
     return encode(
         HallRow(
@@ -225,9 +225,9 @@ def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_pat
         paris = made.halls["paris"]
         paris.hear(*said_in("paris")[:10])
         made.carry()
-        at = made.centre.scorer.centre._at["paris"]  # type: ignore[union-attr]  # as above
-        made.centre.scorer.centre._at["paris"] = replace(at, link="e" * 64)  # type: ignore[union-attr]  # another's row
-        made.centre.scorer.centre.again()  # type: ignore[union-attr]  # as above
+        at = made.centre.scorer.live.centre._at["paris"]  # type: ignore[union-attr]  # as above
+        made.centre.scorer.live.centre._at["paris"] = replace(at, link="e" * 64)  # type: ignore[union-attr]  # another's row
+        made.centre.scorer.live.centre.again()  # type: ignore[union-attr]  # as above
         made.centre.step()
         paris.hear(*said_in("paris")[10:])
         made.carry()
@@ -242,12 +242,12 @@ def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_pat
 def test_facts_that_a_hall_has_refused_are_not_waited_for_at_the_centre(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
-        paris.scorer._intake.books[1].passed_over.add(3)
+        paris.scorer.live.intake.books[1].passed_over.add(3)
         paris.hear(*[one for one in said_in("paris") if (one.table, one.seq) != (1, 3)])
         made.clock[0] += 20
         paris.step()
         made.carry()
-        assert made.centre.scorer._intake.books[1].gaps() == ()
+        assert made.centre.scorer.live.intake.books[1].gaps() == ()
         refused = [(one.table, one.seq, one.code) for one in made.centre.scorer._journal.refused()]
         assert refused == [(1, 3, "too_many_facts")]
 

@@ -409,7 +409,7 @@ def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_n
     first = replace(result(table, 1), deal=deal)
     told = log(table, *steps_to(first))
     hall.hear(*told, *whole_play(later, 2, first=6 if later == table else 1, forward=True))
-    kept = (hall.scorer._alerts, make_hall(hall.folder, hall.journal).scorer._alerts)
+    kept = (hall.scorer.live.alerts, make_hall(hall.folder, hall.journal).scorer.live.alerts)
     live, restarted = ([one.text for one in alerts.newest_first()] for alerts in kept)
     assert live == restarted
     assert "Zoé Öztürk" in live[0]

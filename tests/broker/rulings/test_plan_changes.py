@@ -159,7 +159,7 @@ def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_i
     hall.hear(*of_round(2, {table}))
     room, settled = hall.scorer.state, event().bookings[table, 2]
     assert (room.planned.bookings[table, 2], (table, 2) in room.results) == (settled, True)
-    assert hall.scorer._intake.books[table].refused == []
+    assert hall.scorer.live.intake.books[table].refused == []
     again = EventState(event())
     again.load(hall.journal.messages())
     assert (seated(again), told(again)) == (seated(room), told(room))

@@ -110,7 +110,7 @@ def test_nobody_plays_in_a_stage_by_rank_before_it_is_seated(hall: Hall) -> None
     hall.hear(
         fact(1, said[1] + 1, walls), fact(1, said[1] + 2, Seated(round=3, deal=ranks.deal, players=ranks.players))
     )
-    assert [one.code for one in hall.scorer._intake.books[1].refused] == ["not_planned"] * 2
+    assert [one.code for one in hall.scorer.live.intake.books[1].refused] == ["not_planned"] * 2
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])

@@ -119,10 +119,10 @@ def admitting(scorer: Scorer, of: Event | None = None) -> Scorer:
     At each of them is an arbiter who was let in before sessions had names (tests of sessions take them away).
     """
     for table in (of or event()).tables:
-        scorer.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")
+        scorer.live.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")
     for record in admissions(of or event()):
-        scorer.devices.admissions.apply(record)
-    scorer.devices.admissions.number = 0
+        scorer.live.devices.admissions.apply(record)
+    scorer.live.devices.admissions.number = 0
     return scorer
 
 

@@ -85,7 +85,7 @@ def stored(hall: Hall) -> list[object]:
 
 
 def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_verified_for_ever(hall: Hall) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
     bodies = [body for _, body in hall.journal.entries()][1:]
@@ -95,7 +95,7 @@ def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_ver
 
 def test_a_device_is_known_from_the_journal_by_the_next_scorer(tmp_path: Path) -> None:
     with ExitStack() as leaving:
-        open_hall(tmp_path, leaving).scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        open_hall(tmp_path, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
         hall.arrive(LOG, bytes_of(SIGNED[0]))
@@ -106,7 +106,7 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
     write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1"), ListedDevice(99, OTHER.public)])
     for expected in (1, 0):
         with ExitStack() as leaving:
-            devices = open_hall(tmp_path, leaving).scorer.devices
+            devices = open_hall(tmp_path, leaving).scorer.live.devices
             assert len(devices.admissions.all()) == expected
             if expected:
                 devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
@@ -143,8 +143,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_signed_by_a_device_of_the_table_is_refused_told_and_changes_nothing(hall: Hall, name: str) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
-    hall.scorer.devices.admit(2, OTHER.public, "pi-2")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
     payload, code = REFUSED[name]
     hall.arrive(LOG, payload)
     assert (codes(hall), stored(hall), hall.alerts()) == ([code], [], [(code, TABLE)])
@@ -167,14 +167,14 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
 @pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
 def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
     """Readers pass over fields that they do not know; what is signed has none behind the signature."""
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
 
 
 def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
     """What names the fact before it is read where the signature covers it: a reader keeps the last of two names."""
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
     for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
         vouching = kept_form(encode(SIGNED[1])).removesuffix(b"}") + names % fact_hash(forged).encode() + b"}"
@@ -228,7 +228,7 @@ def test_a_fact_that_comes_again_is_not_verified_again_and_the_receipt_names_it(
     sent = [bytes_of(one) for one in SIGNED]
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
-        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
         for payload in (*sent, *sent):
             hall.arrive(LOG, payload)
         taken = [one["seq"] for one in hall.ear.told(f"receipt/{TABLE}")["taken"]]
@@ -251,30 +251,30 @@ def test_a_fact_that_comes_again_is_not_verified_again_and_the_receipt_names_it(
 def test_a_fact_that_comes_again_and_is_not_the_same_is_verified_and_refused(
     hall: Hall, verified: list[bytes], again: LogMessage, code: str
 ) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in (*SIGNED, again):
         hall.arrive(LOG, bytes_of(one))
     assert (codes(hall), stored(hall), bytes_of(again) in verified) == ([code], SIGNED, True)
 
 
 def test_a_fact_that_comes_again_from_a_device_that_was_revoked_is_refused(hall: Hall) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, bytes_of(SIGNED[0]))
-    hall.scorer.devices.revoke(TABLE, OURS.device, "lost", "Tao Lin", "tao")
+    hall.scorer.live.devices.revoke(TABLE, OURS.device, "lost", "Tao Lin", "tao")
     hall.arrive(LOG, bytes_of(SIGNED[0]))
     assert hall.ear.told("alert")["code"] == "unknown_device"
 
 
 def test_a_fact_whose_row_was_damaged_is_not_taken_for_one_that_was_verified(hall: Hall) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
 
     def has_taken() -> list[bool]:
-        return [hall.scorer._intake.has_taken(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
+        return [hall.scorer.live.intake.has_taken(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
 
     assert has_taken() == [True] * 3
-    hall.scorer._intake.want(Fault(LOST, 1, TABLE, 2))
+    hall.scorer.live.intake.want(Fault(LOST, 1, TABLE, 2))
     assert has_taken() == [True, False, True]
 
 
@@ -287,14 +287,14 @@ def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.Mon
 
     for module in (admissions, intake):
         monkeypatch.setattr(module, "fact_hash", hashing)
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
     assert (hashed, hall.ear.told(f"receipt/{TABLE}")["upto"]) == ([bytes_of(one) for one in SIGNED], len(SIGNED))
 
 
 def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_comes_after_it(hall: Hall) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     first, *_ = chained(OURS, FACTS[0])
     _, second, third = chained(OURS, replace(FACTS[0], at=7), *FACTS[1:])
     for one in (first, second, third):
@@ -326,7 +326,7 @@ def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_sc
     upto = ended[-1].seq
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
-        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
         hall.arrive(LOG, newer.replace(b'"signature":"', b'"signature":"00')[:-4] + b'"}')
         assert (codes(hall), hall.scorer.state.plays_at(TABLE)) == (["bad_signature"], 0)
         for payload in (*map(bytes_of, begun), newer, *map(bytes_of, ended)):
@@ -346,7 +346,7 @@ def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_sc
 
 
 def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     first, second, third = SIGNED
     hall.arrive(LOG, bytes_of(third))
     (other,) = chained(OURS, replace(FACTS[1], at=7), before=fact_hash(encode(first)))
@@ -395,27 +395,27 @@ def test_an_unknown_device_serves_nothing_until_it_is_accepted_and_then_what_it_
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
     hall.arrive(LOG, bytes_of(SIGNED[0]))
     assert (hall.ear.told(f"served/{TABLE}")["unknown"], codes(hall)) == (OURS.device, ["unknown_device"])
-    assert hall.scorer.devices.serving.of(TABLE) == (None, None)
+    assert hall.scorer.live.devices.serving.of(TABLE) == (None, None)
     assert ("device_waits", TABLE) in hall.alerts()
-    hall.scorer.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
+    hall.scorer.live.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
     assert hall.ear.told(f"served/{TABLE}")["unknown"] is None
     hall.hear(said_by(OURS, count=2))  # type: ignore[arg-type] # a state
     hall.arrive(LOG, bytes_of(SIGNED[0]))
     assert (codes(hall), stored(hall)) == ([], [SIGNED[0]])
-    assert hall.scorer.devices.serving.of(TABLE)[0] == OURS.device
+    assert hall.scorer.live.devices.serving.of(TABLE)[0] == OURS.device
 
 
 def test_a_device_that_came_first_without_being_known_keeps_no_known_one_out(hall: Hall) -> None:
     """Whoever has the password alone can say that a device is there."""
-    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.hear(state(TABLE, device="forged-device"))
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
     hall.arrive(LOG, bytes_of(SIGNED[0]))
-    assert (codes(hall), hall.scorer.devices.serving.of(TABLE)) == ([], (OURS.device, None))
+    assert (codes(hall), hall.scorer.live.devices.serving.of(TABLE)) == ([], (OURS.device, None))
 
 
 def test_a_device_that_is_revoked_is_believed_no_more_and_can_be_accepted_again(hall: Hall) -> None:
-    devices = hall.scorer.devices
+    devices = hall.scorer.live.devices
     devices.admit(TABLE, OURS.public, "pi-1")
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
     hall.arrive(LOG, bytes_of(SIGNED[0]))
@@ -430,9 +430,9 @@ def test_a_device_that_is_revoked_is_believed_no_more_and_can_be_accepted_again(
 
 def test_who_does_not_wait_cannot_be_accepted_and_who_is_not_known_not_revoked(hall: Hall) -> None:
     with pytest.raises(NoDeviceWaits):
-        hall.scorer.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
+        hall.scorer.live.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
     with pytest.raises(NoDeviceWaits):
-        hall.scorer.devices.revoke(TABLE, OURS.device, "why", "Tao Lin", "tao")
+        hall.scorer.live.devices.revoke(TABLE, OURS.device, "why", "Tao Lin", "tao")
 
 
 def test_a_device_of_the_version_before_is_refused_until_it_is_accepted_without_a_signature(hall: Hall) -> None:
@@ -441,7 +441,7 @@ def test_a_device_of_the_version_before_is_refused_until_it_is_accepted_without_
     hall.hear(state(TABLE, device="old-device-1"))
     hall.arrive(LOG, old)
     assert codes(hall) == ["unsigned"]
-    hall.scorer.devices.accept(TABLE, "old-device-1", "Tao Lin", "tao")
+    hall.scorer.live.devices.accept(TABLE, "old-device-1", "Tao Lin", "tao")
     hall.arrive(LOG, old)
     assert (codes(hall), len(stored(hall))) == ([], 1)
     hall.arrive(LOG, encode(replace(FACTS[1], device="another-one", signature=None)))
@@ -454,7 +454,7 @@ def test_facts_that_were_stored_unsigned_stay_and_the_chain_goes_on_after_them(t
         journal.append(old, NOW)
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
-        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
         hall.connect(up=True)
         head = hall.ear.told(f"receipt/{TABLE}")["head"]
         (after,) = chained(OURS, FACTS[1], before=head)

@@ -67,7 +67,7 @@ class Room(Hall):
 
     def until_judged(self) -> None:
         """Let the scorer work until nothing waits for a PIN."""
-        while any(one.checking for one in self.scorer.access._tables.values()):
+        while any(one.checking for one in self.scorer.live.access._tables.values()):
             self.scorer.step(timeout=60)
 
     def give(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> PinAnswer | None:
@@ -90,7 +90,7 @@ class Room(Hall):
 
     def seal(self, table: int, pin: str, nonce: str) -> str:
         """Seal a PIN, as the device does."""
-        return seal_pin(self.scorer.access.pin_key.public, pin, PinPlace(NAME, table, DEVICE.device, nonce))
+        return seal_pin(self.scorer.live.access.pin_key.public, pin, PinPlace(NAME, table, DEVICE.device, nonce))
 
     def said(self, table: int) -> ArbiterPin:
         """Return what the table was told last of the PIN."""
@@ -104,9 +104,9 @@ def open_room(folder: Path, leaving: ExitStack) -> Room:
     now = [0.0]
     scorer = Scorer(event(), journal, folder, clock, lambda: now[0])
     scorer.publisher.link = ear
-    scorer.access.hashed = lambda: HASHED
+    scorer.live.access.hashed = lambda: HASHED
     for table in event().tables:
-        scorer.devices.admit(table, DEVICE.public, "kiosk")
+        scorer.live.devices.admit(table, DEVICE.public, "kiosk")
     room = Room(scorer, journal, folder, ear, clock, now)
     room.connect(up=True)
     return room
@@ -162,7 +162,7 @@ def paused(table: int, session: str | None, author: str = AT_THE_TABLE) -> Pause
 
 
 def by_desk(room: Room, table: int, author: str = "Anne", command: str = "admit") -> str:
-    return room.scorer.access.sessions.open(table, command, author, nonce(7), NOW + LASTS_MS)
+    return room.scorer.live.access.sessions.open(table, command, author, nonce(7), NOW + LASTS_MS)
 
 
 def session_of(answer: PinAnswer | None) -> str:
@@ -239,7 +239,7 @@ def test_the_same_pin_asked_for_again_counts_once(room: Room) -> None:
 
 
 def test_after_very_many_wrong_pins_in_all_only_tables_that_gave_one_wait_sooner(room: Room) -> None:
-    room.scorer.access._wrong.extend([0.0] * MOST_IN_ALL)
+    room.scorer.live.access._wrong.extend([0.0] * MOST_IN_ALL)
     room.give(1, "0000", nonce(1))
     again, elsewhere = room.give(1, PIN, nonce(2)), room.give(2, PIN, nonce(3))
     assert again == PinAnswer(asked=nonce(2), code="pin_locked")
@@ -319,7 +319,7 @@ def test_what_waits_beyond_a_hundred_facts_is_taken_when_its_table_sends_it_agai
 
 def test_a_pin_that_was_changed_while_it_was_compared_opens_nothing(room: Room, gate: Gate) -> None:
     room.ask(1, PIN, nonce(1))
-    room.scorer.access.hashed = lambda: OTHER_HASH
+    room.scorer.live.access.hashed = lambda: OTHER_HASH
     gate.open()
     room.until_judged()
     assert (room.said(1).answer, gate.compared) == (PinAnswer(asked=nonce(1), code="pin_wrong"), [PIN, PIN])
@@ -422,7 +422,7 @@ def test_sessions_hold_and_stay_ended_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_an_arbiter_who_was_let_in_before_sessions_had_names_rules_until_leaving(room: Room) -> None:
-    room.scorer.access._of(1).visits[0] = let_in(1, None)
+    room.scorer.live.access._of(1).visits[0] = let_in(1, None)
     assert room.send(1, paused(1, None), left(1, None), paused(1, None)) == [None, None, "session_missing"]
 
 
@@ -453,7 +453,7 @@ def test_what_was_ruled_offline_counts_once_the_pin_proves_right(room: Room) -> 
 def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Room, *, changed: bool) -> None:
     """The PIN was wrong, or was changed meanwhile: whoever has seen the old one rules nothing."""
     if changed:
-        room.scorer.access.hashed = lambda: OTHER_HASH
+        room.scorer.live.access.hashed = lambda: OTHER_HASH
     codes = room.send(1, confirmed(1), *offline(room, PIN if changed else "4712"))
     assert codes == [None, "pin_unproven", "session_unknown", "session_unknown"]
     assert room.said(1).answer == PinAnswer(asked=nonce(1), code="pin_wrong")
@@ -480,10 +480,10 @@ def test_wrong_pins_given_offline_make_their_table_wait_too(room: Room) -> None:
 
 def test_a_new_pin_is_told_to_all_tables_by_its_mark_alone(room: Room) -> None:
     before = room.said(1).mark
-    room.scorer.access.hashed = lambda: OTHER_HASH
+    room.scorer.live.access.hashed = lambda: OTHER_HASH
     room.scorer.pin_changed()
     marks = {room.said(table).mark for table in event().tables}
     assert (len(marks), before in marks) == (1, False)
-    room.scorer.access.hashed = lambda: None
+    room.scorer.live.access.hashed = lambda: None
     room.scorer.pin_changed()
     assert room.said(1).mark is None

@@ -31,7 +31,7 @@ def call(seq: int, at: int = NOW, *, is_open: bool = True) -> LogMessage:
 
 def ask(hall: Hall, work: Callable[[Attendance], object]) -> None:
     """Have it done as the desk does."""
-    asked = PendingCall(lambda: work(hall.scorer.attendance))
+    asked = PendingCall(lambda: work(hall.scorer.live.attendance))
     hall.scorer._inbox.put(asked)
     hall.scorer.step(timeout=0)
     asked.answer.result(0)
@@ -136,7 +136,7 @@ def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:
 
 
 def test_an_alert_that_came_anew_before_the_button_was_pressed_is_not_seen_with_the_one_before(hall: Hall) -> None:
-    attended = hall.scorer.attendance
+    attended = hall.scorer.live.attendance
     old, new = (AlertView(at, "table_lost", 1, "gone") for at in (NOW, NOW + 1))
     attended.see(old, *ANNE)
     assert [one.seen is None for one in attended.alerts((new, old))] == [True, False]

@@ -166,14 +166,14 @@ def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refus
 def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_knows_it(tmp_path: Path) -> None:
     with open_hall(tmp_path) as hall:
         hall.hear(state(1), state(1, device=SECOND))
-        hall.scorer.devices.hand_over(1, SECOND)
+        hall.scorer.live.devices.hand_over(1, SECOND)
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
     with open_hall(tmp_path) as hall:
         hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
         hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
         assert hall.ear.told("receipt/1")["upto"] == 1
-        hall.scorer.devices.hand_over(1, FIRST)
+        hall.scorer.live.devices.hand_over(1, FIRST)
         assert served(hall)["device"] == FIRST
 
 
@@ -181,8 +181,8 @@ def test_where_no_device_waits_nothing_is_handed_over(hall: Hall) -> None:
     hall.hear(state(1))
     for table, to in ((1, FIRST), (1, SECOND), (2, FIRST)):
         with pytest.raises(NoDeviceWaits):
-            hall.scorer.devices.hand_over(table, to)
-    assert hall.scorer.devices.serving.of(1) == (FIRST, None)
+            hall.scorer.live.devices.hand_over(table, to)
+    assert hall.scorer.live.devices.serving.of(1) == (FIRST, None)
 
 
 DAY: Final = 86_400_000

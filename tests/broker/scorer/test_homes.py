@@ -81,7 +81,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
     rest = [one for one in whole_event() if one.fact.round == 4]
     with hall_in(older.with_name("event")) as hall:
         with SecondHomeWriter(home, older, print) as writer:
-            hall.scorer.homes.write_to(writer)
+            hall.scorer.live.homes.write_to(writer)
             for number in (1, 2):
                 rule(hall, number)
                 assert writer.wait()
@@ -153,7 +153,7 @@ def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_the
         give_back(hall, 2, first)
         assert rulings(hall.journal) == [4, 1]
         now = hall.scorer._seconds()
-        monkeypatch.setattr(hall.scorer.homes, "_seconds", lambda: now + 3600)
+        monkeypatch.setattr(hall.scorer.live.homes, "_seconds", lambda: now + 3600)
         hall.scorer.step(timeout=0)
         assert rulings(hall.journal) == [4, 1, 3]
         assert [one.values for one in hall.scorer.feed.current.alerts if one.code == "rulings_missing"][:1] == [
@@ -233,7 +233,7 @@ def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_
     (tmp_path / "second").mkdir()
     folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
     with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
-        hall.scorer.homes.write_to(writer)
+        hall.scorer.live.homes.write_to(writer)
         for number in (1, 2):
             rule(hall, number)
     path = folder / STORE

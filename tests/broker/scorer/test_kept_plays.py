@@ -83,7 +83,7 @@ def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
 
 
 def next_seq(hall: Hall) -> int:
-    return max(hall.scorer._intake.books[TABLE].taken) + 1
+    return max(hall.scorer.live.intake.books[TABLE].taken) + 1
 
 
 def keep(hall: Hall, said: TilesLaid) -> dict[str, Any]:

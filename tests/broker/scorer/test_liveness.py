@@ -158,14 +158,14 @@ def test_a_device_of_which_nothing_was_heard_since_a_restart_gives_way_to_anothe
             if alive:
                 again.hall.hear(beat(1))
         again.hall.hear(second)
-        serves = again.hall.scorer.devices.serving.of(1)[0]
+        serves = again.hall.scorer.live.devices.serving.of(1)[0]
         assert serves == ("kiosk-0001" if alive else "kiosk-0002")
 
 
 def test_an_old_state_that_comes_after_the_last_will_keeps_no_other_device_out(room: Room) -> None:
     room.hall.hear(new(1, count=5), new(1, count=5, lifecycle="lost"), new(1, count=4))
     room.hall.hear(new(1, device="kiosk-0002"))
-    assert room.hall.scorer.devices.serving.of(1)[0] == "kiosk-0002"
+    assert room.hall.scorer.live.devices.serving.of(1)[0] == "kiosk-0002"
 
 
 def test_beats_of_a_device_that_does_not_serve_the_table_prove_nothing(room: Room) -> None:

@@ -31,7 +31,7 @@ def flood(hall: Hall, count: int) -> None:
 
 def test_toggles_of_a_call_are_capped_with_one_alert_and_other_tables_are_heard(hall: Hall) -> None:
     flood(hall, 700)
-    assert len(hall.scorer._intake.books[1].taken) == MOST_OF_A_KIND
+    assert len(hall.scorer.live.intake.books[1].taken) == MOST_OF_A_KIND
     assert hall.alerts().count(("too_many_facts", 1)) == 1
     assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (2, 4)] == [len(whole_log(2)), len(whole_log(4))]
 
@@ -68,7 +68,7 @@ def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_resta
 
 
 def test_what_was_passed_over_and_is_taken_after_all_is_no_refusal_any_more(hall: Hall) -> None:
-    book = hall.scorer._intake.books[1]
+    book = hall.scorer.live.intake.books[1]
     hall.hear(*toggles(range(1, MOST_OF_A_KIND + 2)))
     assert book.passed_over == {MOST_OF_A_KIND + 1}
     hall.hear(fact(1, MOST_OF_A_KIND + 1, result(1)))

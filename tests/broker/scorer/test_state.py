@@ -32,8 +32,8 @@ from broker.rulings.infractions import register
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import DEAL_FACTOR, standings_table
+from broker.scorer.stages import TeamState
 from broker.scorer.state import EventState
-from broker.scorer.teams import TeamState
 from broker.scorer.view import as_json
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
@@ -376,11 +376,11 @@ def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[L
                 batch, waiting = waiting[:size], waiting[size:]
                 put(scorer, *batch)
                 scorer.step(timeout=0)
-        assert summary(scorer._intake, scorer.state) == STRAIGHT
+        assert summary(scorer.live.intake, scorer.state) == STRAIGHT
         assert journal.height == len(TOLD)
         assert list(journal.refused()) == []
         again = Scorer(event(), journal, Path(folder), lambda: 0)
-        assert summary(again._intake, again.state) == STRAIGHT
+        assert summary(again.live.intake, again.state) == STRAIGHT
 
 
 def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:

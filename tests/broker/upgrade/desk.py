@@ -53,7 +53,7 @@ class UpgradeRoom:
         self.lay(folder, version, formats_told)
         signed = take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
         scorer = self.hall.scorer
-        scorer.ask(lambda: scorer.devices.upgrades.offer(version, signed.hash))
+        scorer.ask(lambda: scorer.live.devices.upgrades.offer(version, signed.hash))
         return UpgradeOffer(version=version, manifest=signed.hash, port=self.server.port)
 
 
@@ -69,7 +69,7 @@ def upgrade_room(folder: Path) -> Iterator[UpgradeRoom]:
         for role in ("head_arbiter", "table_arbiter"):
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         hall = make_hall(folder, journal)
-        hall.scorer.devices.admit(TABLE, DEVICE.public, "pi")
+        hall.scorer.live.devices.admit(TABLE, DEVICE.public, "pi")
         hall.hear(replace(state(TABLE, device=DEVICE.device), version="0.2.0"), replace(state(2), version="0.2.0"))
         certificates = Certificates.ensure(folder)
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
@@ -77,7 +77,7 @@ def upgrade_room(folder: Path) -> Iterator[UpgradeRoom]:
         services = Services(scorer=hall.scorer, orders=OrderDesk(NAME, auth, Ear()), folder=folder)
         tls = Certificate(certificates.server, certificates.server_key, certificates.ca)
         with DeskServer(sample.feed(), port=0, auth=auth, services=services, tls=tls) as server:
-            hall.scorer.devices.upgrades.desk = None, server.port
+            hall.scorer.live.devices.upgrades.desk = None, server.port
             yield UpgradeRoom(hall, auth, server, folder, certificates)
         stop.set()
         thread.join()

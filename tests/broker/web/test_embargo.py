@@ -74,7 +74,7 @@ def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int]
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
         for place in order:
-            hall.hear(*said(*place, plays[place], hall.scorer._intake.books[place[0]].upto + 1))
+            hall.hear(*said(*place, plays[place], hall.scorer.live.intake.books[place[0]].upto + 1))
         hall.hear(*(state(table) for table, _ in PLAYS[:4]))
         hall.connect(up=True)
         openly = {path: TIMES.sub("", text) for path, text in fetched(hall).items()}

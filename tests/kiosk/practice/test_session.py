@@ -157,7 +157,7 @@ def _win_at_riichi(trainer: Trainer, _: Translator) -> None:
     trainer.until(lambda: trainer.phase is Phase.CONFIRMING)
     trainer.press_until(lambda: trainer.phase is Phase.PLAYING)
     trainer.press_until(lambda: trainer.phase is Phase.DECLARED, ["f1"])
-    counting = trainer.programs[0]._counting
+    counting = trainer.programs[0]._tasks.counting
     trainer.touch(_("From the backs"))
     trainer.strip(LAY)
     trainer.until(lambda: counting._counting is not None and not isinstance(counting._counting.hand, str))
@@ -175,7 +175,7 @@ def _win_at_riichi(trainer: Trainer, _: Translator) -> None:
 
 def _count(trainer: Trainer, _: Translator) -> None:
     """Have the hand that was declared laid down, read, counted and accepted."""
-    counting = trainer.programs[0]._counting
+    counting = trainer.programs[0]._tasks.counting
     trainer.touch(_("Count from the backs"))
     trainer.strip(LAY)
     trainer.touch(_.pgettext("button", "Count"))

@@ -197,7 +197,7 @@ def test_whatever_staff_are_at(table: Standing, camera: str | None, look: str) -
 
 def check_restoring_keys(table: Standing, camera: str | None) -> None:
     """What changes nothing on the screen need not be touched, nor what is refused: the camera reads it."""
-    state, restoring, view = table.program.state, table.program._restoring.now, table.program.view()
+    state, restoring, view = table.program.state, table.program._tasks.restoring.now, table.program.view()
     for key in KEYS:
         result = press_restoring_key(restoring, key, state, table.time.now)
         if isinstance(result, Restoring) and result.showing == "hand" and not may_tick(state, camera):

@@ -22,7 +22,6 @@ from vision.marks.read import (
     decide_ambiguous,
     neighbour_odds,
     spot_odds,
-    upright_odds,
 )
 
 ENOUGH = np.log(100)
@@ -104,7 +103,8 @@ def reread(seen: Seen, tile: int) -> Seen:
 
 
 def odds(seen: Seen, tile: int) -> float:
-    return upright_odds(tile, seen.lay_out(), seen.marks)
+    """Return the log-odds that a tile stands as its mark was read."""
+    return spot_odds(tile, seen.marks) + neighbour_odds(tile, seen.lay_out(), seen.marks)
 
 
 @given(st.integers(0, 33))
@@ -168,14 +168,15 @@ def test_marks_that_say_no_serial_tell_of_no_other_tile_how_it_stands() -> None:
     """A maker's sign turned a whole set upside down, and its 090 was read as 060, as if all others lay so."""
     seen = see(tray_scene(UPRIGHT_POSE))
     unread = tuple(mark and replace(mark, serial=None) if number else mark for number, mark in enumerate(seen.marks))
-    assert upright_odds(0, seen.lay_out(), unread) == 0
-    assert upright_odds(0, seen.lay_out(), seen.marks) != 0
+    layout = seen.lay_out()
+    assert spot_odds(0, unread) == neighbour_odds(0, layout, unread) == 0
+    assert odds(seen, 0) != 0
 
 
 @pytest.mark.parametrize("tile", [0, 33])
 def test_a_mark_that_was_not_read_has_no_odds(tile: int) -> None:
     seen = see(tray_scene(UPRIGHT_POSE))
-    assert upright_odds(tile, seen.lay_out(), (None,) * 34) == 0
+    assert spot_odds(tile, (None,) * 34) == neighbour_odds(tile, seen.lay_out(), (None,) * 34) == 0
 
 
 POSE = Pose(tilt=8, noise=0.015)

@@ -9,7 +9,7 @@ import pytest
 
 from broker.rules import KINDS, RuleError
 from broker.rules.mcr import count_fan, fan
-from broker.rules.mcr.fan import shanten
+from broker.rules.mcr.fan import shanten_and_useful
 from tests.broker.rules.mcr.hands import hand, meld, situation, tiles
 
 BARE = hand("345p 67s 33z", "8s", "123m", "888p")
@@ -51,7 +51,7 @@ def test_importing_the_rules_of_fan_does_not_import_the_library() -> None:
 @pytest.mark.usefixtures("_forgotten")
 def test_a_library_that_is_not_installed_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "MahjongGB", None)
-    for ask in (lambda: count_fan(BARE, situation()), lambda: shanten(BARE.concealed, BARE.melds)):
+    for ask in (lambda: count_fan(BARE, situation()), lambda: shanten_and_useful(BARE.concealed, BARE.melds)):
         with pytest.raises(RuleError) as refused:
             ask()
         assert refused.value.code == "fan_counter_missing"
@@ -77,5 +77,5 @@ def test_a_library_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch, coun
         count_fan(BARE, situation())
     assert refused.value.code == "fan_counter_failed"
     with pytest.raises(RuleError) as refused:
-        shanten(tiles("123m 345p 67s 33z"), [meld("888p")])
+        shanten_and_useful(tiles("123m 345p 67s 33z"), [meld("888p")])
     assert refused.value.code == "fan_counter_failed"

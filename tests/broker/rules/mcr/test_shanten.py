@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.rules import FULL_SET, KINDS, RuleError
 from broker.rules.mcr import McrHand, shanten_and_useful
-from broker.rules.mcr.fan import mcr_waits, shanten
+from broker.rules.mcr.fan import mcr_waits
 from broker.rules.mcr.hand import is_winning
 from tests.broker.rules.mcr.hands import meld, tiles, without
 from tests.broker.rules.mcr.strategies import pairs, regular_hands
@@ -28,7 +28,6 @@ from tests.examples import COSTLY
 )
 def test_a_waiting_hand_has_shanten_0_and_its_waits(concealed: str, melds: list[str], expected: str) -> None:
     held = tiles(concealed), [meld(text) for text in melds]
-    assert shanten(*held) == 0
     assert mcr_waits(*held) == tuple(expected.split())
     assert shanten_and_useful(*held) == (0, mcr_waits(*held))
 
@@ -48,7 +47,7 @@ def test_a_waiting_hand_has_shanten_0_and_its_waits(concealed: str, melds: list[
 )
 def test_a_hand_that_does_not_wait_lacks_so_many_tiles(concealed: str, melds: list[str], expected: int) -> None:
     held = tiles(concealed), [meld(text) for text in melds]
-    assert shanten(*held) == expected
+    assert shanten_and_useful(*held)[0] == expected
     assert (mcr_waits(*held) == ()) is (expected > 0)
 
 
@@ -69,7 +68,7 @@ def test_a_hand_that_lacks_one_tile_waits_for_it(hand: McrHand, data: st.DataObj
     lacking = data.draw(st.sampled_from(hand.standing))
     concealed = without(hand.standing, lacking)
     assert lacking in mcr_waits(concealed, hand.melds)
-    assert shanten(concealed, hand.melds) == 0
+    assert shanten_and_useful(concealed, hand.melds)[0] == 0
 
 
 @given(pairs())
@@ -85,7 +84,7 @@ def test_a_tile_is_useful_exactly_where_it_brings_the_hand_nearer(wall: list[str
     assert missing > 0 or useful == mcr_waits(concealed)
     for tile in (tile for tile in KINDS if concealed.count(tile) < 4):
         drawn = (*concealed, tile)
-        least = -1 if is_winning(drawn) else min(shanten(without(drawn, other)) for other in set(drawn))
+        least = -1 if is_winning(drawn) else min(shanten_and_useful(without(drawn, other))[0] for other in set(drawn))
         assert (least < missing) is (tile in useful)
 
 
@@ -100,7 +99,7 @@ def test_a_tile_is_useful_exactly_where_it_brings_the_hand_nearer(wall: list[str
     ],
 )
 def test_tiles_that_cannot_be_a_hand_are_refused(concealed: str, melds: list[str], code: str) -> None:
-    for ask in (shanten, mcr_waits, shanten_and_useful):
+    for ask in (mcr_waits, shanten_and_useful):
         with pytest.raises(RuleError) as refused:
             ask(tiles(concealed), [meld(text) for text in melds])
         assert refused.value.code == code

@@ -206,7 +206,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
-        attended, now = made.scorer.attendance, made.scorer.feed.current
+        attended, now = made.scorer.live.attendance, made.scorer.feed.current
         made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
         unverified = next(one for one in now.alerts if one.code == "unverified")
         made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))

@@ -143,7 +143,7 @@ def drawing(page: Page) -> None:
 
 def offered_formats(page: Page) -> None:
     """Ask for formats, after the event has its players."""
-    if not page.locator("button[value=formats]").count():
+    if not page.locator("a[href='/setup/players.csv']").count():
         named(page)
         page.locator("#players-csv").fill(
             "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))

@@ -66,7 +66,7 @@ def content(page: str) -> str:
 
 def play(hall: Hall, place: Place, went: Play) -> None:
     """Let a table play."""
-    hall.hear(*said(*place, went, hall.scorer._intake.books[place[0]].upto + 1))
+    hall.hear(*said(*place, went, hall.scorer.live.intake.books[place[0]].upto + 1))
 
 
 def play_all(order: Iterable[Place], plays: Mapping[Place, Play], hall: Hall) -> None:

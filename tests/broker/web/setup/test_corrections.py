@@ -41,7 +41,7 @@ def client(room: Whole) -> Iterator[httpx.Client]:
 
 
 def folder_of(room: Whole) -> Path:
-    return room.scorer.publisher._folder
+    return room.scorer.publisher.folder
 
 
 def filled(client: httpx.Client, address: str, kind: str, said: dict[str, str]) -> dict[str, str]:

@@ -44,7 +44,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 def quiet(desk: Whole) -> Iterator[Whole]:
     """Return the desk; at the end nobody goes anywhere, and nothing was seen."""
     yield desk
-    attended = desk.scorer.attendance
+    attended = desk.scorer.live.attendance
     for alert in desk.scorer.feed.current.alerts:
         desk.scorer.ask(partial(attended.unsee, alert))
     desk.scorer.ask(lambda: attended._keep(1, None))

@@ -44,7 +44,7 @@ class Room:
     server: DeskServer
 
     def serves(self) -> str | None:
-        device, _ = self.hall.scorer.ask(lambda: self.hall.scorer.devices.serving.of(1))
+        device, _ = self.hall.scorer.ask(lambda: self.hall.scorer.live.devices.serving.of(1))
         return device
 
 
@@ -113,7 +113,7 @@ def test_only_who_may_give_orders_hands_tables_over(room: Room) -> None:
 
 
 def known(room: Room, table: int) -> set[str]:
-    devices = room.hall.scorer.devices
+    devices = room.hall.scorer.live.devices
     return room.hall.scorer.ask(lambda: {one.device for one in devices.admissions.all() if one.table == table})
 
 

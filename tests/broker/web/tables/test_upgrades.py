@@ -123,7 +123,7 @@ def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) 
     with client_of(room, "head_arbiter") as client:
         for count, (text, upgrade) in enumerate(says.items(), 10):
             now = replace(state(2, count=count), version="0.2.0", upgrade=upgrade)
-            scorer.ask(partial(scorer.devices.states.apply, now))
+            scorer.ask(partial(scorer.live.devices.states.apply, now))
             assert text in " ".join(client.get("/devices").text.split())
 
 
@@ -169,7 +169,7 @@ def test_nobody_else_fetches_it(room: UpgradeRoom, tmp_path: Path) -> None:
 
 def test_a_revoked_device_and_one_that_is_offered_nothing_fetch_nothing(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
-    devices, ask = room.hall.scorer.devices, room.hall.scorer.ask
+    devices, ask = room.hall.scorer.live.devices, room.hall.scorer.ask
     header = {"Authorization": asked_by(DEVICE, NAME, TABLE, MANIFEST_PATH)}
     with client_of(room) as client:
         ask(devices.upgrades.withdraw)
@@ -229,7 +229,7 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
 
 def test_what_is_offered_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
-    room.hall.scorer.ask(lambda: room.hall.scorer.devices.upgrades.install([2]))
+    room.hall.scorer.ask(lambda: room.hall.scorer.live.devices.upgrades.install([2]))
     (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.remembered(OFFERED)).values()
     assert kept == f'{{"version":"0.3.0","manifest":"{offer.manifest}","install":[2]}}'
     assert room.hall.scorer.ask(lambda: Upgrades(room.hall.journal, lambda: None).offered) == Offered(

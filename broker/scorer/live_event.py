@@ -1,0 +1,250 @@
+"""An event while it is played: what its journal says, and what else is known of tables, devices and arbiters.
+
+The publisher, the dashboard and the desk's pages read it; the scorer's thread alone changes it. The `Recorder` is how
+messages get into the journal; `apply` is what they change once they are there.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from broker.event import Event
+from broker.event.halls import HallsFile, read_centre
+from broker.halls.centre import Centre
+from broker.halls.link import HallLink
+from broker.logs import get_logger, play_id
+from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, TableState, topics
+from broker.protocol.link import Incoming
+from broker.protocol.play_sequence import fact_kind
+from broker.protocol.signing import SigningKey, kept_form
+from broker.scorer.alerts import (
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_apart,
+    concern_of_gap,
+    concern_of_hall,
+    concern_of_refusal,
+    concern_of_repair,
+    concern_of_wrong_pin,
+    concerns_of_fact,
+    concerns_of_faults,
+)
+from broker.scorer.arbiter_access import ArbiterAccess, PinChecker
+from broker.scorer.counting import HandCounter
+from broker.scorer.devices import Devices
+from broker.scorer.homes import Seal, SecondHomes
+from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
+from broker.scorer.space import DiskWatch
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
+from broker.scorer.wire_log import WireLog
+from broker.store import Journal, RefusedRow
+from broker.store.chain import Fault
+from broker.store.records import Decided
+
+log = get_logger("homologue.scorer")
+
+LOG_ENDS: Final = topics.LOG.name
+"""How the topics of facts end."""
+
+
+class LiveEvent:
+    """One event: `state` is what its journal says, and alone decides what counts.
+
+    `changed` is called with the tables that an arbiter has gone to, or whose device one has admitted or replaced;
+    `back` with each decision of the desk that comes back from a second home. `clock` returns ms since 1970, `seconds`
+    counts on.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is stored, where, and who is told
+        self,
+        event: Event,
+        journal: Journal,
+        stored: JournalContent,
+        folder: Path,
+        key: SigningKey,
+        pins: PinChecker,
+        *,
+        clock: Callable[[], int],
+        seconds: Callable[[], float],
+        changed: Callable[[set[int]], None],
+        back: Callable[[Decided], None],
+    ) -> None:
+        self._clock = clock
+        self.state = EventState(event)
+        self.alerts = AlertBook()
+        self.devices = Devices(journal, event.name, stored.devices(), clock, changed)
+        self.attendance = Attendance(journal, clock, changed)
+        self.access = ArbiterAccess(event.name, key, clock, seconds, pins.start, stored.messages)
+        refused, serving = tuple(journal.refused()), self.devices.serving
+        self.intake = Intake(
+            event, stored.messages, refused, serving.refuses, self.devices.admissions, stored.heads, stored.faults
+        )
+        self.intake.access = self.access
+        self.counted: list[LogMessage] = []
+        """Facts that count since the last answer."""
+        self.alerts.load(
+            chain(replay_journal(self.state, stored, refused), past_concerns(self.intake.books, stored, refused))
+        )
+        self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
+        self._counter = HandCounter(event)
+        self._halls, centre = HallsFile(folder), read_centre(folder)
+        halls, passed = self._halls.now(), self.intake.passed_over
+        self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
+        """The link with the centre, in a hall among others."""
+        content = journal, stored.decided, self.intake.has
+        self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls else None
+        """The halls, at the centre of an event in many places."""
+        if self.centre:
+            self.centre.lack(self.intake.refused())
+            self.intake.access = None  # whom a hall has let in at its tables it has judged itself
+
+    def apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
+        """Apply what was judged and is stored; return the deals that have changed. `now` in ms since 1970."""
+        message = verdict.message
+        if not isinstance(message, LogMessage) or message.table not in self.intake.books:
+            return ()
+        book = self.intake.books[message.table]
+        if verdict.new:
+            deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self.judged)
+            before = message.seq - 1
+            if before and before not in book.taken and before not in book.passed_over:
+                self.alerts.note((concern_of_gap(message.table, message.seq),))
+            return deals
+        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
+            return self.state.pass_over(message.table, message.seq, self.judged)
+        return ()
+
+    def judged(self, one: Judged) -> None:
+        """Take in that a fact counts now, or is kept apart."""
+        if isinstance(one, ApartFact):
+            self.alerts.note((concern_of_apart(one),))
+            return
+        self.counted.append(one)
+        self.attendance.apply(one)
+        self.alerts.note(concerns_of_fact(self.state, one, self._clock()))
+
+    def look(self, now: float, *, listening: bool) -> list[Concern]:
+        """Return what nobody has said: who is silent, and what has come back from second homes.
+
+        `now` in s of a clock that counts on; `listening`: whether tables can be heard.
+        """
+        found = [*self.homes.look(), *self.devices.look(now, listening=listening)]
+        if self.centre:
+            found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
+        return found
+
+    def follow_halls(self) -> bool:
+        """Follow the list of halls, at the centre; return whether it has changed."""
+        return self.centre is not None and self.centre.follow(self._halls.now())
+
+    def new_alerts(self, now: int) -> tuple[Concern, ...]:
+        """Return what the arbiters have not been alerted to yet. `now` in ms since 1970."""
+        self.alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
+        new = self.alerts.add(self.devices.concerns(), now)
+        self.devices.reported(new)
+        return new
+
+    def count(self, request: CountRequest) -> AnyCountAnswer:
+        """Return what a hand is worth, by all facts of its table up to now."""
+        facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
+        return self._counter.answer(request, facts, recorded=recorded)
+
+
+class Recorder:
+    """Judges messages, and stores in one commit what is taken and what is refused. Nothing is acknowledged before.
+
+    What cannot be stored yet waits: for room on the disk in `disk`, for a PIN that is being judged in `pins`.
+    """
+
+    def __init__(
+        self,
+        live: LiveEvent,
+        journal: Journal,
+        disk: DiskWatch,
+        pins: PinChecker,
+        wire: WireLog,
+        seconds: Callable[[], float],
+    ) -> None:
+        self._live, self._journal, self._wire, self._seconds = live, journal, wire, seconds
+        self.disk, self.pins = disk, pins
+
+    def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
+        """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""
+        facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
+        self._live.devices.admissions.prove(facts, self._live.intake.has_taken)
+        with self._journal.commit():
+            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
+            if centre:
+                centre.keep()
+        return verdicts
+
+    def set_aside(self, faults: Sequence[Fault]) -> None:
+        """Keep what is wrong with the store, ask for it, and alert the arbiters."""
+        if not faults:
+            return
+        with self._journal.commit():
+            self._journal.put_aside(faults)
+        for fault in faults:
+            self._live.intake.want(fault)
+        self._live.alerts.note(concerns_of_faults(faults))
+
+    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
+        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
+        if self.pins.holds(one):
+            return None
+        verdict = self._live.intake.judge(one.topic, one.payload)
+        if verdict.waits and isinstance(verdict.message, LogMessage):
+            self.pins.hold(verdict.message.table, one)
+            return None
+        self._take_up(one, verdict, now)
+        return verdict
+
+    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
+        """Keep a message that was judged, or that it was refused."""
+        message, live = verdict.message, self._live
+        if isinstance(message, Beat) and not verdict.code:
+            live.devices.heard(message, now, self._seconds())
+            return  # of no use in the log of the wire
+        if isinstance(message, TableState) and not verdict.code:
+            live.alerts.note(live.devices.apply(message, now))
+            if book := live.intake.books.get(message.table):
+                live.alerts.note(live.devices.compare_receipts(message.table, book.upto))
+        self._wire.note(now, "in", one.topic, one.payload, verdict.code)
+        self._wire.metrics.judged(verdict)
+        fact = message if isinstance(message, LogMessage) else None
+        if fact:
+            _log(fact, verdict)
+        if verdict.code:
+            self._refuse(one, fact, verdict, now)
+        elif fact and (verdict.new or fact.seq in live.intake.books[fact.table].wanted):
+            self._keep(fact, now, kept_form(one.payload), verdict)
+
+    def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
+        """Keep that a message was refused, and why."""
+        place = topics.parse_topic(one.topic)
+        about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
+        is_new = self._journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
+        if is_new and not verdict.again:
+            self._live.alerts.note((concern_of_refusal(one.topic, place, verdict),))
+
+    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
+        """Store a fact, or store it again where what was stored is not as it was."""
+        wanted = self._live.intake.books[fact.table].wanted
+        if fact.seq in wanted:
+            self._live.alerts.note((concern_of_repair(fact),))
+        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        if verdict.new:
+            self._live.intake.take(fact, verdict.hash)
+
+
+def _log(fact: LogMessage, verdict: IntakeVerdict) -> None:
+    """Log what became of a fact, by its kind alone: what it says is under embargo."""
+    if log.isEnabledFor(logging.INFO):
+        play = play_id(fact.fact.round, fact.table, fact.fact.deal)
+        outcome = verdict.code or ("fact_taken" if verdict.new else "fact_again")
+        log.info(outcome, table=fact.table, seq=fact.seq, kind=fact_kind(fact.fact), play=play)
