@@ -76,6 +76,9 @@ AGAIN_S: Final = 2.0
 PATIENCE: Final = 30
 """Looks at a river or a hand that cannot be read, before they pass it over."""
 
+SLOW: Final = 0.1
+"""A look at what the camera has not come to yet counts for so much: on a busy machine it takes its time."""
+
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
 
@@ -108,7 +111,7 @@ class People:
         self._state: Table | None = None
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
-        self._looks = 0
+        self._looks = 0.0
         """How often they have looked, or asked to show it, in vain: a play that cannot be read holds nobody up."""
         self.failed: Exception | None = None
         """Why they cannot go on: the script does not fit what the table has seen."""
@@ -193,7 +196,8 @@ class People:
             self._shown, self._looks = shown, 0
             self._trays.spread(_on_the_table(play.set, laid or LaidSeat(), shown[2]))
             return
-        self._looks += not keeping.ready
+        refused = keeping.seen.still and keeping.seen.problem is not None
+        self._looks += 1 if refused else 0 if keeping.ready else SLOW
         nothing = laid is None or (keeping.asked.part == "river" and not laid.river)
         self._type(PASSES if self._looks > PATIENCE or (nothing and keeping.seen.laid is None) else TAKES)
 

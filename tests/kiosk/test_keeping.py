@@ -45,6 +45,14 @@ def seen(at: Standing, laid: LaidSeat | None, *, still: bool = True, winning: in
     at.program.step(timeout=0)
 
 
+def refused(at: Standing) -> None:
+    """Let the camera read nothing of what is asked for, if it is asked."""
+    of = at.program.camera_target
+    if isinstance(of, LaidTiles):
+        at.program.observe(LaidObservation(of, problem="hand_not_seen", still=True))
+        at.program.step(timeout=0)
+
+
 def told(at: Standing) -> list[TilesLaid]:
     return [one.fact for one in at.journal.unsent() if isinstance(one.fact, TilesLaid)]
 
@@ -292,11 +300,26 @@ def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: St
     keys = list[str]()
     people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
     for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        refused(recorded)
         people.see(recorded.program.state, recorded.program.keeping)
         people.step(recorded.program.state)
         recorded.type(*keys)
         keys.clear()
     assert (recorded.phase, told(recorded)) == (Phase.RESTORING, [])
+
+
+def test_simulated_people_wait_longer_for_a_camera_that_has_seen_nothing_yet(recorded: Standing) -> None:
+    laid = {seat: LaidSeat((5,)) for seat in SEATS}
+    script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
+    keys = list[str]()
+    people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
+    for _ in range(3 * PATIENCE):
+        people.see(recorded.program.state, recorded.program.keeping)
+        people.step(recorded.program.state)
+        recorded.type(*keys)
+        keys.clear()
+    assert recorded.program.keeping is not None
+    assert recorded.program.keeping.at == 0
 
 
 @pytest.mark.parametrize("laid", [{}, {"south": LaidSeat((5,))}], ids=["no camera", "one seat alone"])
@@ -307,6 +330,7 @@ def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing,
     keys = list[str]()
     people = People(Script((course,), reaction_ms=0), NoFingers(), SimulatedTable(), keys.append, "table 1")
     for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+        refused(recorded)
         people.see(recorded.program.state, recorded.program.keeping)
         people.step(recorded.program.state)
         recorded.type(*keys)
