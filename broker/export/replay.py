@@ -53,7 +53,8 @@ def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None, *, 
 
 
 def _link(deal: int, back: str, _: Translator) -> str:
-    return f'<p><a href="{escape(back)}">‹ {escape(_("Deal {deal}", deal=deal))}</a></p>'
+    text = escape(_("Deal {deal}", deal=deal))
+    return f'<p><a href="{escape(back)}">‹ {text}</a></p>'
 
 
 def page_of_records(
