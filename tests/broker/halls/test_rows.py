@@ -174,7 +174,7 @@ def test_a_stolen_hall_changes_nothing_of_who_plays_elsewhere(tmp_path: Path, de
 
 def given_by_thief(decision: AnyDecision) -> Ruling:
     said = {"table": None, "round": None, "deal": None, "after": None, "reason": "?", "author": "X", "account": "x"}
-    return Ruling(id="forged-ruling", event="cup", number=1, decision=decision, role="organiser", at=1, **said)  # type: ignore[arg-type]
+    return Ruling(id="forged-ruling", event="cup", number=1, decision=decision, role="organiser", at=1, **said)  # type: ignore[arg-type]  # fields by name
 
 
 def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None:
