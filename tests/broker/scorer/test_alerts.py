@@ -166,12 +166,12 @@ def test_a_device_in_place_of_one_that_has_gone_is_no_alert(end: Lifecycle) -> N
     assert watch.last[1].device == "kiosk-0002"
 
 
-def test_the_desk_sees_what_a_table_last_said(hall: Hall) -> None:
+def test_the_desk_sees_what_a_table_last_said_and_before_that_who_plays_there_first(hall: Hall) -> None:
+    names = {seat: f"Player {int(player[1:])}" for seat, player in event().bookings[1, 1].players.items()}
     before = hall.scorer.feed.current.tables[0]
-    assert (before.lifecycle, before.state, before.players) == (None, None, {})
+    assert (before.lifecycle, before.state, before.players) == (None, None, names)
     hall.hear(state(1))
     table = hall.scorer.feed.current.tables[0]
-    names = {seat: f"Player {int(player[1:])}" for seat, player in event().bookings[1, 1].players.items()}
     assert (table.lifecycle, table.state, table.round, table.players) == ("ready", "playing", 1, names)
 
 

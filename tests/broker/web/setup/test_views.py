@@ -83,6 +83,7 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
     assert '"faces"' not in page
 
 
+@pytest.mark.usefixtures("folder")
 def test_the_steps_that_are_left_are_named_before_there_are_deals(client: httpx.Client) -> None:
     left = []
     for steps in (1, 2, 3):
@@ -317,7 +318,7 @@ def test_sheets_of_carriers_that_there_are_not_are_refused_and_the_page_does_not
 ) -> None:
     page, asked = made(client, 3).text, client.get("/setup/carriers.pdf")
     assert not (folder / "deals.json").exists()
-    assert ("carriers.pdf" in page, asked.status_code, "file_missing" in asked.text) == (False, 400, True)
+    assert ("carriers.pdf" in page, asked.status_code, "sets.json" in asked.text) == (False, 400, True)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step["action"])
