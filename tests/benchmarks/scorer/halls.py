@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, cast
@@ -56,9 +57,18 @@ class MemoryJournal:
         """Return the link of a row."""
         return self._rows[height - 1][3] if 0 < height <= self.height else None
 
-    def linked_rows(self, after: int = 0) -> Iterator[StoredRow]:
+    def linked_rows(self, after: int = 0, at_once: int = 0) -> Iterator[StoredRow]:  # noqa: ARG002 - as of a journal
         """Yield the rows after a height, with their links."""
         yield from itertools.islice(self._rows, after, self.height)
+
+    def remembered(self, prefix: str) -> dict[str, str]:  # noqa: ARG002 - as of a journal
+        """Return what is kept beside it: nothing."""
+        return {}
+
+    def remember(self, key: str, value: str) -> None:
+        """Forget it: such a hall is never started again."""
+
+    commit = nullcontext
 
 
 class SimulatedHall:
