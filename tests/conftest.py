@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
-import httpx._transports.default as transports
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -33,7 +33,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 providers._get_local_constants = Constants
 
 # Each client reads the authorities of the world, which takes 30 ms.
-transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]  # not exported
+pytest.MonkeyPatch().setattr("httpx._transports.default.create_ssl_context", cache(httpx.create_ssl_context))
 
 # Workers keep all cores busy: more threads of OpenCV gain nothing, and take up to 7 % more processor time. This is read
 # when OpenCV is loaded.

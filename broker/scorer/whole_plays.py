@@ -207,7 +207,7 @@ class PlayFinder:
 def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
     """Return whether facts of one table follow without a gap, and its clock can be right."""
     table, seq, at = facts[0].table, facts[0].seq, facts[0].at
-    for one, then in zip(facts, received):  # noqa: B905 - there are as many
+    for one, then in zip(facts, received, strict=False):  # there are as many
         if one.seq != seq or one.table != table or not at <= one.at <= then:
             return False
         seq, at = seq + 1, one.at

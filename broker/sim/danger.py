@@ -47,8 +47,11 @@ def _by_kind() -> Whole:
 
 
 BY_KIND: Final = _by_kind()
+HONOURS: Final = 3
+"""Their place among the suits."""
+
 SUIT_OF: Final = np.arange(len(KINDS)) // 9
-"""Of each column; 3 for honours."""
+"""Of each column."""
 
 
 ODDS: Final = np.exp(ALONE + BY_KIND[:, None] + BY_LEFT.take([3, 3, 2, 1, 0]))
@@ -78,11 +81,11 @@ def _of_opponent(wall: int, sets: tuple[int, ...], river: tuple[int, ...]) -> Wh
     if river:
         there = np.array(river)
         shares = np.bincount(SUIT_OF.take(there), minlength=4) / len(river)
-        shares[3] = 0
+        shares[HONOURS] = 0
         logit += (SHARE * shares).take(SUIT_OF)
         logit[there] += IN_RIVER
     suits = {_suit(number) for number in sets if number != NONE}
-    if len(sets) >= FLUSH_MELDS and len(suits) == 1 and 3 not in suits:  # noqa: PLR2004 - place of the honours among suits
+    if len(sets) >= FLUSH_MELDS and len(suits) == 1 and HONOURS not in suits:
         same, other = FLUSH
         logit[:SUITED] += np.where(SUIT_OF[:SUITED] == suits.pop(), same, other)
     odds: Whole = np.exp(logit)

@@ -182,12 +182,23 @@ def test_an_outline_within_eight_tenths_of_a_width_is_that_of_a_tile(away: float
 @pytest.mark.parametrize(
     ("cloth", "at", "is_back"),
     [
-        (90.0, 0.0, True), (90.0, 90.0, False), (90.0, 20.0, True), (90.0, 20.1, None), (90.0, 70.0, False),
-        (90.0, 69.9, None), (90.0, -20.1, None), (90.0, 111.0, None),
-        (30.0, 10.0, True), (30.0, 10.1, None), (30.0, 20.0, False), (30.0, 19.9, None),  # twice as near, or nothing
-        (12.0, 0.0, True), (11.9, 0.0, None), (11.9, 11.9, None),  # too much alike
+        (90.0, 0.0, True),
+        (90.0, 90.0, False),
+        (90.0, 20.0, True),
+        (90.0, 20.1, None),
+        (90.0, 70.0, False),
+        (90.0, 69.9, None),
+        (90.0, -20.1, None),
+        (90.0, 111.0, None),
+        (30.0, 10.0, True),
+        (30.0, 10.1, None),
+        (30.0, 20.0, False),
+        (30.0, 19.9, None),  # twice as near, or nothing
+        (12.0, 0.0, True),
+        (11.9, 0.0, None),
+        (11.9, 11.9, None),  # too much alike
     ],
-)  # fmt: skip
+)
 def test_a_colour_is_that_of_the_nearer_one_if_it_is_clearly_nearer(
     cloth: float, at: float, *, is_back: bool | None
 ) -> None:

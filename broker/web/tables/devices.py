@@ -127,16 +127,12 @@ class DevicesPage:
         unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
             raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
-        devices = self._scorer.live.devices
         for table, device in chosen.items():
-            self._noted(
-                request,
-                ACCEPTED,
-                table,
-                device,
-                lambda by, table=table, device=device: devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
-            )
+            self._noted(request, ACCEPTED, table, device, self._accepting(table, device))
         return redirect(request, "/devices", done="accepted")
+
+    def _accepting(self, table: int, device: str) -> Callable[[Account], None]:
+        return lambda by: self._scorer.live.devices.accept(table, device, by.full, by.name)
 
     def _revoke(self, request: Request, form: Form) -> Response:
         """Believe a device no more."""

@@ -57,11 +57,11 @@ class MemoryJournal:
         """Return the link of a row."""
         return self._rows[height - 1][3] if 0 < height <= self.height else None
 
-    def linked_rows(self, after: int = 0, at_once: int = 0) -> Iterator[StoredRow]:  # noqa: ARG002 - as of a journal
+    def linked_rows(self, after: int = 0, _at_once: int = 0) -> Iterator[StoredRow]:
         """Yield the rows after a height, with their links."""
         yield from itertools.islice(self._rows, after, self.height)
 
-    def remembered(self, prefix: str) -> dict[str, str]:  # noqa: ARG002 - as of a journal
+    def remembered(self, _prefix: str) -> dict[str, str]:
         """Return what is kept beside it: nothing."""
         return {}
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from broker.event import BookedPlay, Plan, open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
+from broker.halls.centre import Centre
 from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
 from broker.protocol import SEATS, AtCentre, LetIn, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming, LinkChanged
@@ -86,6 +87,13 @@ class Places:
     folder: Path
     leaving: ExitStack
 
+    @property
+    def at_centre(self) -> Centre:
+        """What the centre's scorer knows of its halls."""
+        found = self.centre.scorer.live.centre
+        assert found is not None
+        return found
+
     def carry_up(self, hall: str, order: Sequence[int] | None = None) -> int:
         """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order."""
         said = [*self.halls[hall].line.said]
@@ -132,7 +140,7 @@ class Places:
         else:
             self.halls[name] = made
             made.heal()
-            self.centre.scorer.live.centre.again()  # type: ignore[union-attr]  # it is the centre
+            self.at_centre.again()
         self.centre.step()
 
     def copy(self, name: str) -> None:

@@ -71,7 +71,9 @@ def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_pat
         made.halls["paris"].step()
         made.carry_up("paris")
         assert states() == ["hall_there", "hall_there", "unheard", "unheard"]
-        made.halls["paris"].scorer.live.hall.close()  # type: ignore[union-attr]  # a hall has a link
+        link = made.halls["paris"].scorer.live.hall
+        assert link is not None
+        link.close()
         made.carry_up("paris")
         assert states() == ["hall_away", "hall_away", "unheard", "unheard"]
 

@@ -94,7 +94,7 @@ def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_agai
 
 def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -> bytes:
     """Return a row that somebody with a hall's credentials makes, after the last that the centre has."""
-    at = made.centre.scorer.live.centre._at[hall]  # type: ignore[union-attr]  # the centre has one
+    at = made.at_centre._at[hall]
     number = at.upto + 1 if height is None else height
     return encode(
         HallRow(
@@ -173,8 +173,18 @@ def test_a_stolen_hall_changes_nothing_of_who_plays_elsewhere(tmp_path: Path, de
 
 
 def given_by_thief(decision: AnyDecision) -> Ruling:
-    said = {"table": None, "round": None, "deal": None, "after": None, "reason": "?", "author": "X", "account": "x"}
-    return Ruling(id="forged-ruling", event="cup", number=1, decision=decision, role="organiser", at=1, **said)  # type: ignore[arg-type]  # fields by name
+    return Ruling(
+        id="forged-ruling",
+        event="cup",
+        number=1,
+        after=None,
+        decision=decision,
+        author="X",
+        account="x",
+        role="organiser",
+        reason="?",
+        at=1,
+    )
 
 
 def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None:
@@ -225,9 +235,9 @@ def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_pat
         paris = made.halls["paris"]
         paris.hear(*said_in("paris")[:10])
         made.carry()
-        at = made.centre.scorer.live.centre._at["paris"]  # type: ignore[union-attr]  # as above
-        made.centre.scorer.live.centre._at["paris"] = replace(at, link="e" * 64)  # type: ignore[union-attr]  # another's row
-        made.centre.scorer.live.centre.again()  # type: ignore[union-attr]  # as above
+        at = made.at_centre._at["paris"]
+        made.at_centre._at["paris"] = replace(at, link="e" * 64)  # another's row
+        made.at_centre.again()
         made.centre.step()
         paris.hear(*said_in("paris")[10:])
         made.carry()

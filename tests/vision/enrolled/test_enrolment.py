@@ -111,10 +111,19 @@ def test_a_set_is_called_what_more_than_half_of_its_backs_say(named: int, text: 
 
 @pytest.mark.parametrize(
     ("pixel", "levels", "doubted"),
-    [((40, 14), 60, False), ((40, 13), 60, True), ((40, 65), 60, False), ((40, 66), 60, True),
-     ((20, 40), 60, False), ((19, 40), 60, True), ((91, 40), 60, False), ((92, 40), 60, True),
-     ((40, 40), 19, False), ((40, 40), 17, True)],
-)  # fmt: skip
+    [
+        ((40, 14), 60, False),
+        ((40, 13), 60, True),
+        ((40, 65), 60, False),
+        ((40, 66), 60, True),
+        ((20, 40), 60, False),
+        ((19, 40), 60, True),
+        ((91, 40), 60, False),
+        ((92, 40), 60, True),
+        ((40, 40), 19, False),
+        ((40, 40), 17, True),
+    ],
+)
 def test_a_mark_is_seen_by_three_tenths_of_the_usual_contrast_well_on_its_tile(
     pixel: tuple[int, int], levels: int, *, doubted: bool
 ) -> None:

@@ -158,10 +158,14 @@ def test_light_is_to_blame_for_what_is_burnt_out_or_dark(level: int, light: int)
 @pytest.mark.parametrize(
     ("level", "share", "light"),
     [
-        ((250, 250, 250), 0.11, -1), ((250, 250, 250), 0.09, 0), ((250, 249, 255), 1.0, 0),
-        ((59, 59, 59), 0.91, 1), ((59, 59, 59), 0.89, 0), ((60, 60, 60), 1.0, 0),
+        ((250, 250, 250), 0.11, -1),
+        ((250, 250, 250), 0.09, 0),
+        ((250, 249, 255), 1.0, 0),
+        ((59, 59, 59), 0.91, 1),
+        ((59, 59, 59), 0.89, 0),
+        ((60, 60, 60), 1.0, 0),
     ],
-)  # fmt: skip
+)
 def test_a_tenth_of_a_tile_burnt_out_hides_its_mark_and_nine_tenths_in_the_dark(
     level: tuple[int, int, int], share: float, light: int
 ) -> None:

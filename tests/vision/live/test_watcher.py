@@ -80,11 +80,17 @@ def changed(before: np.ndarray, level: int, by: int, side: int = 6) -> np.ndarra
 @pytest.mark.parametrize(
     ("level", "by", "moved"),
     [
-        (100, 6, False), (100, 8, True), (100, -6, False), (100, -7, True),  # 2.5 levels, and a twenty-fifth
-        (180, 10, False), (180, 12, True), (20, 3, False), (20, 4, True),
+        (100, 6, False),
+        (100, 8, True),
+        (100, -6, False),
+        (100, -7, True),  # 2.5 levels, and a twenty-fifth
+        (180, 10, False),
+        (180, 12, True),
+        (20, 3, False),
+        (20, 4, True),
         (175, 76, True),  # burnt out, by more than a quarter of all levels
     ],
-)  # fmt: skip
+)
 def test_cells_move_that_differ_by_more_than_rounding_and_flicker(level: int, by: int, *, moved: bool) -> None:
     assert has_moved(lit(), changed(lit(), level, by)) == moved
 
