@@ -247,10 +247,12 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            self.publisher.standings_due.waiting = False  # another scorer may be active by now: its file stays
+            for due in (self.publisher.standings_due, self.publisher.file_due):
+                due.waiting = False  # another scorer may be active by now: its file stays
             raise
         finally:
             self.publisher.standings_due.hurry()
+            self.publisher.file_due.hurry()
             self._publish_standings()
             self._recorder.pins.close()
             self._plays.close()
