@@ -368,6 +368,11 @@ class Devices:
         """Tables at which a device was refused since the last answer."""
         self.heard_again: set[int] = set()
         """Tables that had been silent and were heard of since the last answer."""
+        self.unseen: set[int] = set()
+        """Tables whose device has said since the last answer that it is there, and has to say how they stand.
+
+        A broker may bring a state neither as new nor as kept that comes while the scorer subscribes.
+        """
 
     def apply(self, state: TableState, now: int) -> Iterable[Concern]:
         """Take in a device's state, within a commit; a device that does not serve its table changes nothing else.
@@ -402,8 +407,12 @@ class Devices:
 
         `now`: ms since 1970; `seconds`: of a clock that counts on.
         """
-        table = beat.table
-        if self.serving.of(table)[0] != beat.device or not self.liveness.expected(table):
+        table, holder = beat.table, self.serving.of(beat.table)[0]
+        if not self.liveness.expected(table) and holder in (None, beat.device):
+            if self.admissions.admits(table, beat.device):
+                self.unseen.add(table)
+            return
+        if holder != beat.device:
             return
         offset = None if beat.at is None else beat.at - now
         self.readings[table] = Reading(seconds, offset, beat.disk_mib, beat.celsius)
@@ -530,6 +539,7 @@ class Devices:
         self.connected.clear()
         self.refused.clear()
         self.heard_again.clear()
+        self.unseen.clear()
 
     def receipted(self, table: int) -> int:
         """Return up to which number the device that serves a table has receipts of this store for its facts."""

@@ -387,6 +387,7 @@ class Publisher:
                 calls_before=before,
                 arbiter_coming=coming,
                 upgrade=devices.upgrades.for_table(table),
+                unseen=table in devices.unseen,
             )
             self._publish(topics.SERVED, message, table=table)
 

@@ -413,7 +413,7 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
-        self._publish_served(connected | live.devices.refused)
+        self._publish_served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)
