@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
+from broker.event import ListedDevice
 from broker.event.plan import MINUTE_MS
 from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
 from broker.protocol.signing import device_of
@@ -456,6 +457,19 @@ class Devices:
         """Admit a device that was paired, or that the organiser has listed."""
         if not self.admissions.admits(table, device_of(key)):
             self._record(self._admitted(table, device_of(key), key, machine=machine))
+
+    def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
+        """Admit devices that the organiser has listed, in one commit; not those on which somebody has decided."""
+        new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
+        made = [self._admitted(one.table, one.device, one.key, machine=one.machine) for one in new.values()]
+        numbered = [replace(one, number=one.number + at) for at, one in enumerate(made)]
+        if not numbered:
+            return
+        with self._journal.commit():
+            for record in numbered:
+                self._journal.append(record, self._clock())
+        for record in numbered:
+            self.hold(record)
 
     def accept(self, table: int, device: str, author: str, account: str) -> None:
         """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""

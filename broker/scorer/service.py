@@ -143,10 +143,7 @@ class Scorer:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
         self.live.alerts.note((*self.live.homes.missing(), *self.publisher.write_standings()))
         self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
-        devices = self.live.devices
-        for one in read_devices(folder):
-            if one.table in event.tables and not devices.admissions.knew(one.table, one.device):
-                devices.admit(one.table, one.key, one.machine)
+        self.live.devices.admit_listed(one for one in read_devices(folder) if one.table in event.tables)
 
     def anchor(self) -> str:
         """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
