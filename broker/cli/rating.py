@@ -33,18 +33,20 @@ class RatedEvent(NamedTuple):
     """By such a name, as the event writes it."""
 
 
-@click.command("rating", short_help="Rate players over several events, with what luck leaves open.")
+@click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
 @click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
-@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page for any browser instead.")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True, help="Of the page.")
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write an HTML page instead.")
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing page.")
 @json_option()
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool, as_json: bool) -> None:
     """Rate players over several events: folders, or documents written by `homologue export json --whole`.
 
-    Players are compared only with those who held the same tiles. Each strength, in IMPs a play against average
-    opponents, has the interval in which the truth lies in 9 of 10 cases. stronger: the probability that a player is
-    stronger than the next in the list. A player is known by the name, whatever its case. No standings take it up.
+    Players are compared only with those who held the same tiles. Each strength, in IMPs per play against average
+    opponents, has a 90 % interval. stronger: the probability that a player is stronger than the next in the list.
+    Players are identified by name, ignoring case. No standings use this.
 
     \b
     homologue event rating autumn winter spring

@@ -40,7 +40,9 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand
 @click.option(
     "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
 )
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
+)
 @json_option("Print one JSON object per tray.")
 def enrol_set(
     number: int,
