@@ -134,7 +134,7 @@ def _store(folder: Path) -> Iterator[Finding]:
     if found and found.faults:
         yield Finding(
             "store_unproven",
-            f"{len(found.faults)} of {found.messages} messages in the store do not prove themselves",
+            f"{len(found.faults)} of {found.messages} messages in the store fail verification",
             "they count for nothing until they have come again from their tables",
             "homologue store verify names them; start the scorer, and let those tables connect",
         )

@@ -213,7 +213,7 @@ def admit(folder: Path, name: str) -> None:
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
     halls = _halls_of(folder)
     if name not in {one.name for one in halls}:
-        raise RuleError("unknown_hall", N_("{file} names no hall {hall}", file=HALLS, hall=name))
+        raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
     write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
@@ -221,5 +221,5 @@ def _halls_of(folder: Path) -> tuple[Hall, ...]:
     """Return the halls of an event. Raises BadEvent, and RuleError where it has none."""
     halls = read_halls(folder)
     if not halls:
-        raise RuleError("no_halls", N_("{folder} names no halls: write them into {file}", folder=folder, file=HALLS))
+        raise RuleError("no_halls", N_("{folder} has no halls: list them in {file}", folder=folder, file=HALLS))
     return halls

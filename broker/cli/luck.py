@@ -36,7 +36,10 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     if found is None:
         raise RuleError(
             "too_few_plays",
-            N_("too little has been played by all tables to tell luck from strength, or by more than 1,000 players"),
+            N_(
+                "too few deals have been played at all tables to tell luck from strength, "
+                "or there are more than 1,000 players"
+            ),
         )
     other = player_named(snapshot.event, than) if than else None
     if other is not None and other not in found.number:

@@ -78,7 +78,7 @@ def player_named(event: Event, said: str) -> str:
     if len(found) != 1:
         raise RuleError(
             "nobody_of_event",
-            N_("{who}: {count} players have this name; say the id", who=said, count=len(found))
+            N_("{who}: {count} players have this name; use the id", who=said, count=len(found))
             if found
             else N_("{who} is not in this event", who=said),
         )

@@ -49,7 +49,9 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     if folder.resolve() in (target.resolve(), *target.resolve().parents):
         raise RuleError(
             "publish_inside_event",
-            N_("{folder} is in the event’s folder, which no web server may show: name another one", folder=target),
+            N_(
+                "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
+            ),
         )
     publisher = Publisher(folder, target)
     if not watch:

@@ -57,7 +57,7 @@ def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, 
     _refuse_unlike(rated)
     found = joint_strength([(one.ledger, one.names.__getitem__) for one in rated])
     if found is None:
-        raise RuleError("too_few_plays", N_("too little has been played by all tables to rate anybody"))
+        raise RuleError("too_few_plays", N_("too few deals have been played at all tables to rate anybody"))
     rows, names = _rows(rated, found), [one.name for one in rated]
     if page is not None:
         titles = [one.title for one in rated]
@@ -100,7 +100,7 @@ def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
     first, *others = rated
     for name, times in Counter(one.name for one in rated).items():
         if times > 1:
-            raise RuleError("event_twice", N_("{event} is named {count} times", event=name, count=times))
+            raise RuleError("event_twice", N_("{event} is listed {count} times", event=name, count=times))
     linked, left = set(first.written), others
     while near := [one for one in left if not linked.isdisjoint(one.written)]:
         linked.update(*(one.written for one in near))
@@ -109,7 +109,7 @@ def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
         raise RuleError("not_linked", N_("{event}: none of its players has played in the others", event=left[0].name))
     for one in others:
         if one.ledger.profile.imp != first.ledger.profile.imp:
-            text = N_("{event}: its IMPs are not those of {other}", event=one.name, other=first.name)
+            text = N_("{event} has another IMP scale than {other}", event=one.name, other=first.name)
             raise RuleError("other_imps", text)
 
 

@@ -87,7 +87,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     ),
     "unsigned_device": N_("Tick the box to accept a device that cannot sign, or update its program first."),
     "upgrade_missing": N_("There is no new version on the scorer’s machine. Its administrator can put one there."),
-    "upgrade_unsigned": N_("The new version is not signed by anybody who is trusted here."),
+    "upgrade_unsigned": N_("The new version is not signed by a key that is trusted here."),
     "upgrade_damaged": N_("The new version is damaged. Put it on the scorer’s machine again."),
     "table_has_device": N_("One of the tables already has a connected device. Only one device can be used at a table."),
     "no_table_chosen": N_("Choose 1 to 24 tables."),
@@ -325,7 +325,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "stage_seats_wrong": N_("The seats are not those of the stage’s movement. Ask for them again.{detail}"),
     "still_open": N_("The standings cannot be declared final yet.{detail}"),
     "unknown_infraction": N_("The rules have no such infraction.{detail}"),
-    "penalty_wrong": N_("A warning costs no IMP, a fine at least one, and a dead hand is of a play.{detail}"),
+    "penalty_wrong": N_("A warning costs no IMP, a fine at least one, and a dead hand is ruled on a play.{detail}"),
     "penalties_differ": N_("The rules have different penalties for these players. Make a ruling on each of them."),
     "fine_to_choose": N_("Enter the IMPs: the rules leave you the choice.{detail}"),
     "dead_hand_won": N_("This player has won the play. First correct its result.{detail}"),
@@ -342,11 +342,11 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "plan_play_begun": N_("A table has already begun one of these plays. Ask for a new seating again.{detail}"),
     "deal_over": N_("A deal of these plays is over and may be known, so nobody can play it any more.{detail}"),
     "player_leaves": N_("Somebody who leaves still has a seat. Ask for a new seating again.{detail}"),
-    "nothing_changes": N_("Say who comes, who leaves, or who takes whose place."),
+    "nothing_changes": N_("Enter who arrives, who leaves, or who replaces whom."),
     "nothing_left": N_("Every play has begun: nobody can be seated any more."),
     "too_few_players": N_("Too few players are left for a table.{detail}"),
     "plan_too_large": N_("This reseats too many plays at once.{detail}"),
-    "names_wrong": N_("Write one name a line, at most 64, each of up to 100 characters."),
+    "names_wrong": N_("Write one name per line, at most 64, each of up to 100 characters."),
     "plays_nothing": N_("This player has no plays from that round on.{detail}"),
     "scorer_busy": N_("The scorer did not answer in time. Check the history to see whether it was done."),
     "event_started": N_("A scorer has been started for this event, so the plan can no longer be changed."),
@@ -463,11 +463,11 @@ ALERT: Final[Mapping[str, Message]] = {
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "store_shrunk": N_(
-        "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
+        "Messages that were stored are missing: {count}. By table: {tables}. Rulings of the desk: {rulings}."
     ),
     "store_older": N_(
-        "The store has shrunk: table {table} has receipts up to {safe}, the store has {upto}. Does an older copy lie "
-        "in its place? Tables send again what they have."
+        "The store is missing messages: table {table} has receipts up to {safe}, the store has {upto}. Was it "
+        "replaced by an older copy? Tables send theirs again."
     ),
     "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
     "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),

@@ -42,7 +42,7 @@ STATE_MARKED: Final[Mapping[str, Message]] = {
 RULE: Final[Mapping[str, Message]] = {
     "self_test": N_("Self-test"),
     "pause": N_("Pause"),
-    "resume": NP_("button", "Go on"),
+    "resume": NP_("button", "Continue"),
     "extra_time": NP_("button", "Extra time"),
     "override": N_("Play although known"),
     "forward": N_("Play this carrier first"),
