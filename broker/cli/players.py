@@ -216,7 +216,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
             name = room.event.name_of(one.name)
             click.echo(f"{one.rank}. {name} ({about}{one.place}., {float(one.imp):+g} IMP)", err=True)
         if not yes:
-            click.confirm("Publish who goes on?", abort=True, err=True)
+            click.confirm("Publish the qualifiers?", abort=True, err=True)
         ruling = _give(scorer, folder, decision, reason, HEAD)
         rows = [{"rank": one.rank, "name": one.name} for one in going_on]
         say("taken back" if undo else f"{len(going_on)} go on", ruling=ruling, going_on=rows)

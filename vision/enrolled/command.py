@@ -22,7 +22,7 @@ READY = N_("Press Enter when nothing covers the tray.")
 AGAIN = N_("Tray {tray}: these tiles (row-place) were not seen well; photograph the tray again: {tiles}")
 DONE = N_("Tray {tray}: all 34 tiles are enrolled.")
 MISSING = N_("These serials have no picture yet: {serials}")
-COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand below its own tile?")
+COMPLETE = N_("Set {set} is enrolled: {file}. Open it: is each serial below its own tile?")
 
 
 @click.command(name="enrol", short_help="Photograph a set's tiles once, so that reads are checked against them.")

@@ -42,7 +42,7 @@ SECRET_BYTES: Final = 32
 
 
 class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One draw of an event. Neither root nor reason: its words are still to be said."""
+    """One draw of an event. Neither root nor reason: its words have not been entered yet."""
 
     announcement: Announcement
     hash: Hash
@@ -53,7 +53,7 @@ class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether its words are still to be said."""
+        """Whether its words have not been entered yet."""
         return self.root is None and self.given_up is None
 
 
