@@ -300,6 +300,8 @@ def _begins_formula(text: str) -> bool:
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
     """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    if isinstance(number, int):
+        return number
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator
