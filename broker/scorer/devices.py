@@ -564,7 +564,7 @@ class Devices:
         safe = self.receipted(table)
         if safe > max(upto, self._older.get(table, 0)):
             self._older[table] = safe
-            text = f"the store has shrunk: table {table} has receipts up to {safe}, the store has {upto}"
+            text = f"the store is missing messages: table {table} has receipts up to {safe}, the store has {upto}"
             yield Concern("store_older", text, table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:

@@ -25,7 +25,7 @@ def text(view: DashboardView, *, arbiter: bool = True) -> str:
 def row(**more: Any) -> str:  # noqa: ANN401 - any of a hall's fields
     """Return what the centre's desk says of a hall."""
     view = replace(sample.view(), halls=(sample.of_hall("osaka", "Osaka", "21-40", **more),))
-    return text(view).partition("Last heard of ")[2]
+    return text(view).partition("Last contact ")[2]
 
 
 def test_of_a_hall_it_says_what_is_there_and_to_come_when_it_was_heard_of_and_its_program() -> None:
@@ -58,7 +58,7 @@ def test_nothing_is_said_of_a_clock_that_is_nearly_right(off_ms: int) -> None:
     [
         ({"connected": True}, "Connected. The centre has 412 of 1616 messages of this hall."),
         ({}, "Not connected. The centre has 412 of 1616 messages of this hall; the others are sent later."),
-        ({"revoked": True}, "The centre takes nothing more from this hall."),
+        ({"revoked": True}, "The centre no longer accepts messages from this hall."),
     ],
 )
 def test_a_hall_says_what_the_centre_has_of_it(stands: dict[str, bool], said: str) -> None:
