@@ -1,6 +1,6 @@
 """Writes pages from the code itself: `python -m broker.cli.reference commands` (or profiles, topics), and man pages.
 
-`python -m broker.cli.reference man FOLDER` writes a man page for each command.
+`man FOLDER` writes a man page for each command; `index` is what help and completion read (`broker/cli/index.py`).
 """
 
 import inspect
@@ -13,6 +13,7 @@ from typing import Final, get_type_hints
 import click
 import msgspec
 
+from broker.cli import index
 from broker.cli.main import homologue
 from broker.protocol import TOPICS
 from broker.rules import Profile, load_mcr, load_riichi, profile_settings, shipped_mcr, shipped_riichi
@@ -193,5 +194,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": 
 if __name__ == "__main__":
     if sys.argv[1] == "man":
         write_man_pages(Path(sys.argv[2]))
+    elif sys.argv[1] == "index":
+        sys.stdout.write(index.text(homologue))
     else:
         sys.stdout.writelines(PAGES[page]() for page in sys.argv[1:])

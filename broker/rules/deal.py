@@ -31,10 +31,12 @@ RED_SET: Final[tuple[str, ...]] = (*RED, *(face for face in KINDS for _ in range
 FACES: Final = frozenset({*KINDS, *RED})
 """What can be on a tile."""
 
+_SORTED_SETS: Final = (sorted(FULL_SET), sorted(RED_SET))
+
 
 def is_full_set(faces: Sequence[str]) -> bool:
     """Return whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
-    return sorted(faces) in (sorted(FULL_SET), sorted(RED_SET))
+    return sorted(faces) in _SORTED_SETS
 
 
 def has_red(faces: Iterable[str]) -> bool:

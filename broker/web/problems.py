@@ -60,6 +60,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "not_allowed": N_("Your role does not have access to this."),
     "login_needed": N_("Please log in first."),
     "page_unknown": N_("Page not found."),
+    "host_unknown": N_(
+        "The desk does not answer to this address. Open the one that the scorer shows at its start; --desk-name adds "
+        "another."
+    ),
     "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
     "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
     "form_foreign": N_("This form has expired. Reload the page and try again."),
