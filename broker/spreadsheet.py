@@ -121,7 +121,7 @@ def read_grid(content: bytes) -> Grid:
     if content.startswith(b"PK\x03\x04"):
         return _workbook(content)
     if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise RuleError("bad_workbook", N_("workbooks of Excel 97 are not read: save it as .xlsx"))
+        raise RuleError("bad_workbook", N_("Excel 97 workbooks cannot be read: save the file as .xlsx"))
     text = decode_text(content)
     return Grid(_as_listed(_csv_rows(text), may_err="#" in text))
 
@@ -137,7 +137,7 @@ def sent_content(text: str) -> bytes:
     try:
         return base64.b64decode(text.removeprefix(SENT_FILE), validate=True)
     except ValueError:
-        raise RuleError("not_text", N_("this is no file")) from None
+        raise RuleError("not_text", N_("this is not a file")) from None
 
 
 def decode_text(content: bytes) -> str:
@@ -192,7 +192,7 @@ def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -
         width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
         for at, cell in enumerate(cells if may_err else ()):
             if cell.startswith("#") and cell.strip() in EXCEL_ERRORS:
-                wrong = N_("column {column}: {text} is an error of the spreadsheet", column=_letters(at), text=cell)
+                wrong = N_("column {column}: {text} is a spreadsheet error", column=_letters(at), text=cell)
                 raise BadRow("malformed", wrong, row)
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
@@ -215,7 +215,7 @@ def _workbook(content: bytes) -> Grid:
     except RuleError:
         raise
     except Exception as error:
-        raise RuleError("bad_workbook", N_("this is no workbook that can be read")) from error
+        raise RuleError("bad_workbook", N_("this workbook cannot be read")) from error
     return Grid(_as_listed(_sheet_rows(values, entered)), values.title)
 
 
@@ -300,6 +300,8 @@ def _begins_formula(text: str) -> bool:
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
     """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    if isinstance(number, int):
+        return number
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator

@@ -112,7 +112,7 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
     if not is_whole_registry(registry):
-        raise RuleError("not_a_set", N_("the registry does not give the 136 tiles of a set"))
+        raise RuleError("not_a_set", N_("the registry does not list the 136 tiles of a set"))
     if red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()

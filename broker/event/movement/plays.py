@@ -362,9 +362,7 @@ class MovementOrder:
         if deals > MOST_DEALS:
             raise RuleError("impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
         if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
-            raise RuleError(
-                "impossible_size", N_("so many plays of so many deals cannot be compared in reasonable time")
-            )
+            raise RuleError("impossible_size", N_("there are too many plays and deals to compare in reasonable time"))
 
     @property
     def pod(self) -> int:
