@@ -220,7 +220,7 @@ def homologue(ctx: click.Context) -> None:
     ctx.color = color()
 
 
-@click.group(short_help="Value hands, count points and IMPs, check plays; rule profiles.")
+@click.group(short_help="Value hands, count points and IMPs, check plays, and show rule profiles.")
 def rules() -> None:
     """Value hands, count points and IMPs, check what is legal, and show rule profiles.
 
@@ -231,7 +231,7 @@ def rules() -> None:
 
 @click.group(short_help="Find what is wrong, and what to do about it.")
 def doctor() -> None:
-    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
+    """Examine a table, a scorer or the hall, and report what is wrong, why it matters and what to do.
 
     The exit code is 1 if something must be done. Nothing is changed.
 
@@ -242,10 +242,10 @@ def doctor() -> None:
     """
 
 
-@click.command(short_help="Print what a shell needs to complete commands and options.")
+@click.command(short_help="Print a script for shell completion.")
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete the names of commands, options and files when you press Tab.
+    """Print a script with which your shell completes commands, options and file names when you press Tab.
 
     \b
     homologue completion bash > ~/.local/share/bash-completion/completions/homologue
