@@ -75,8 +75,8 @@ def deal_in(views: Sequence[PlayerView]) -> Whole:
     odds[just_passed] *= _JUST_PASSED
     opponents = [one for view in views for seat, one in enumerate(view.before) if seat != view.seat]
     no: Whole = 1 + odds[:, None] * _of_opponents(opponents).reshape(len(views), OPPONENTS, len(KINDS))
-    return 1 - 1 / no.prod(axis=1)
-
+    some: Whole = 1 - 1 / no.prod(axis=1)
+    return some
 
 
 def _of_opponents(opponents: Sequence[OpenSeat]) -> Whole:

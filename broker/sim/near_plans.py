@@ -20,7 +20,7 @@ FURTHER: Final = 1
 BEYOND: Final = 2
 """A narrow pool holds plans that lack so many tiles more than these."""
 
-FAR_BEYOND: Final = 5
+FAR_BEYOND: Final = 4
 """A wide pool."""
 
 POOLS: Final = 64

@@ -58,7 +58,7 @@ class Claim(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A player holds a tile more: what is discarded, or is a kong made?"""
+    """A player holds a tile more, and discards one or makes a kong."""
 
     view: PlayerView
     kongs: Sequence[Kong]
@@ -104,8 +104,13 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
     if not holds:
         return []
     now = outlooks([Considered(view, view.held, view.melds, player.style) for view, _, player in holds])
-    lost = [hopeless(hold.view, missing, good) for hold, missing, good in zip(holds, now.missing, now.sums, strict=True)]
-    found = [None if without else _best_kong(hold, now, at) for at, (hold, without) in enumerate(zip(holds, lost, strict=True))]
+    lost = [
+        hopeless(hold.view, missing, good) for hold, missing, good in zip(holds, now.missing, now.sums, strict=True)
+    ]
+    found = [
+        None if without else _best_kong(hold, now, at)
+        for at, (hold, without) in enumerate(zip(holds, lost, strict=True))
+    ]
     discarding = np.array([kong is None for kong in found])
     worth = _worth(holds, now, np.array(lost)) + _whims(holds, now.held > 0, discarding)
     worth[now.held == 0] = -np.inf
@@ -122,7 +127,9 @@ def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[n
     drawn = held & (discarding & (whims > 0))[:, None]
     noise = np.zeros(held.shape)
     lots = [
-        hold.player.chance.random() for hold, number in zip(holds, drawn.sum(axis=1).tolist(), strict=True) for _ in range(number)
+        hold.player.chance.random()
+        for hold, number in zip(holds, drawn.sum(axis=1).tolist(), strict=True)
+        for _ in range(number)
     ]
     noise[drawn] = -np.log(-np.log(np.clip(lots, 1e-12, 1 - 1e-12)))
     noise *= whims[:, None]

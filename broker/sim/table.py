@@ -137,7 +137,7 @@ class _Play:
                 self._waits[at] = None
             kongs = () if claimed or self._ltw or not before.wall else self._kongs(at)
             (chosen,) = yield (Hold(self._view(at), kongs, self._players[at]),)
-            if not isinstance(chosen, Kong):
+            if isinstance(chosen, int):
                 held[chosen] -= 1
                 self._waits[at] = None
                 before.river.append(chosen)
@@ -145,7 +145,7 @@ class _Play:
                 self._do("discard", seat, chosen)
                 return None, chosen
             replacement = True
-            if (outcome := self._kong(at, chosen)) is not None:
+            if isinstance(chosen, Kong) and (outcome := self._kong(at, chosen)) is not None:
                 return outcome, NONE
 
     def _kongs(self, at: int) -> Sequence[Kong]:
@@ -186,7 +186,9 @@ class _Play:
             return outcome, False
         offers = [] if self._ltw else [offer for at in self._others() if (offer := self._offer(at, tile))]
         chosen = (yield offers) if offers else ()
-        claims = [(offer.view.seat, claim) for offer, claim in zip(offers, chosen, strict=True) if isinstance(claim, Claim)]
+        claims = [
+            (offer.view.seat, claim) for offer, claim in zip(offers, chosen, strict=True) if isinstance(claim, Claim)
+        ]
         if not claims:
             self._do("no_claim")
             if self._ltw:
