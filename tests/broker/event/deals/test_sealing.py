@@ -61,7 +61,7 @@ def test_what_tables_are_sent_needs_no_key(sealed: Path, plain: Path) -> None:
 
 
 def test_the_event_check_says_what_is_not_sealed_and_what_is_not_shared(plain: Path, sealed: Path) -> None:
-    assert deal_notes(plain) == [("not_sealed", "not sealed, whoever reads deals.json knows them: deals 1-4")]
+    assert deal_notes(plain) == [("not_sealed", "not sealed, so whoever can read deals.json knows them: deals 1-4")]
     assert [code for code, _ in deal_notes(sealed)] == ["no_shares"]
     done("shares", sealed, "--people", 3, "--needed", 2, "--output", sealed.with_name("shares"))
     assert deal_notes(sealed) == []
