@@ -1,4 +1,4 @@
-"""Changes of who plays: a player comes late, leaves or does not come, and what is not yet played is seated anew.
+"""Changes of who plays: a player comes late, leaves or does not come, and what is not yet played is reseated.
 
 A change is a ruling, and taken back as one. It names the plays that are otherwise from then on; each keeps its table,
 round and deal, and none that a table has begun is changed. A table that has not heard of a change in time plays by the

@@ -29,7 +29,7 @@ class SimulatedPlayer(Struct, frozen=True):
 
 
 class Kong(NamedTuple):
-    """A kong that may be made of the own tiles."""
+    """A kong that may be made of the player's own tiles."""
 
     do: Literal["concealed_kong", "added_kong"]
     tile: int
@@ -133,7 +133,7 @@ def _with_claim(view: PlayerView, claim: Claim, style: Style) -> float:
 
 
 def hopeless(view: PlayerView, now: Outlook) -> bool:
-    """Return whether more tiles are missing than can still come: the own wall, and about one claim in three turns."""
+    """Return whether more tiles are missing than can still come: from the wall, and one claim in about three turns."""
     left = view.own.wall
     return now.near.missing > left + (left + 2) // 3 or not now.sum
 

@@ -32,7 +32,7 @@ class SequenceWatch:
     def __init__(self) -> None:
         self.unexpected: Unexpected | None = None
         self._of: tuple[object, ...] = ()
-        """What is played: of another store, or under other rules, everything begins anew."""
+        """What is played: of another store, or under other rules, everything starts over."""
         self._sequence = TableSequence(NO_TURNS)
 
     def take(self, state: Table, facts: Iterable[Fact]) -> None:

@@ -122,7 +122,7 @@ def _verified(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
 
 
 def on_confirming_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
-    """Take one player's word that the own tiles are right; the fourth begins the play."""
+    """Take one player's confirmation that their tiles are right; the fourth begins the play."""
     play = state.play
     if play is None:
         raise NotNow("no_play")
