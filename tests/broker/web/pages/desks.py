@@ -37,7 +37,7 @@ from broker.protocol import (
     TimeAdded,
     Void,
 )
-from broker.protocol.arbiter_pin import pin_mark
+from broker.protocol.arbiter_session import pin_mark
 from broker.protocol.link import LinkChanged
 from broker.rulings import PlayKey
 from broker.scorer.service import Scorer
