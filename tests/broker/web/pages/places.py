@@ -192,6 +192,8 @@ PLACES: Final = (
     Place("room: teams", "teams", "/"),
     Place("room: display", "busy", "/", "display"),
     Place("cards", "hall", "/?page=2"),
+    Place("halls", "centre", "/"),
+    Place("hall and centre", "in_hall", "/"),
     Place("grid", "busy", "/grid"),
     Place("grid: nothing yet", "empty", "/grid"),
     Place("grid: what wants", "empty", "/grid?kind=wants"),
