@@ -137,7 +137,7 @@ $(SUPPLY): requirements-supply.lock $(VENV)/ready
 .PHONY: sbom
 sbom: setup $(SUPPLY) ## write what the program is made of, with hashes: build/homologue.cdx.json (CycloneDX)
 	@mkdir -p build
-	$(BIN)/python -m tests.supply.sbom > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
+	$(BIN)/python -m tests.supply.sbom $(VERSION) > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
 
 .PHONY: audit
 audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails too where that cannot be asked
@@ -178,6 +178,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.export.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md.new && mv docs/table-states.md.new docs/table-states.md
 	$(BIN)/python -m kiosk.settings_page > docs/settings.md.new && mv docs/settings.md.new docs/settings.md
+	$(BIN)/python -m broker.cli.reference index > broker/cli/commands.json.new && mv broker/cli/commands.json.new broker/cli/commands.json
 	$(BIN)/python -m broker.cli.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
 	$(BIN)/python -m broker.cli.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
 	$(BIN)/python -m broker.cli.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md

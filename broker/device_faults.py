@@ -71,7 +71,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "camera_noisy": N_("noisy picture"),
     "disk_low": N_("nearly full"),
     "journal_full": N_("full"),
-    "card_refuses": N_("takes no writes; what happens is kept elsewhere"),
+    "card_refuses": N_("cannot be written; everything is kept elsewhere"),
     "broker_refused": N_("rejects this table"),
     "device_unknown": N_("not accepted at the desk yet"),
     "receipt_unproven": N_("not signed by this event’s scorer"),
@@ -85,7 +85,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "self_test_failed": N_("found a problem"),
     "self_test_skipped": N_("skipped"),
     "pin_guessed": N_("wrong PINs entered"),
-    "journal_newer": N_("a newer version of the program was left: the play under way begins again"),
+    "journal_newer": N_("the program went back to an older version: this play begins again"),
     "fact_unexpected": N_("the last report does not fit the play so far: an arbiter has to check it"),
-    "unknown_keyboard": N_("does not belong to this table; nothing that it types counts"),
+    "unknown_keyboard": N_("does not belong to this table; its input is ignored"),
 }

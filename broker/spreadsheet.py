@@ -121,8 +121,9 @@ def read_grid(content: bytes) -> Grid:
     if content.startswith(b"PK\x03\x04"):
         return _workbook(content)
     if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise RuleError("bad_workbook", N_("workbooks of Excel 97 are not read: save it as .xlsx"))
-    return Grid(_as_listed(_csv_rows(decode_text(content))))
+        raise RuleError("bad_workbook", N_("Excel 97 workbooks cannot be read: save the file as .xlsx"))
+    text = decode_text(content)
+    return Grid(_as_listed(_csv_rows(text), may_err="#" in text))
 
 
 SENT_FILE: Final = "data:;base64,"
@@ -136,7 +137,7 @@ def sent_content(text: str) -> bytes:
     try:
         return base64.b64decode(text.removeprefix(SENT_FILE), validate=True)
     except ValueError:
-        raise RuleError("not_text", N_("this is no file")) from None
+        raise RuleError("not_text", N_("this is not a file")) from None
 
 
 def decode_text(content: bytes) -> str:
@@ -181,14 +182,17 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         raise BadRow("malformed", str(error), line) from None
 
 
-def _as_listed(rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
-    """Return rows without the empty cells at the right of the heading, which columns leave that were deleted."""
+def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """Return rows without the empty cells at the right of the heading, which columns leave that were deleted.
+
+    `may_err`: whether any cell can hold an error of Excel's.
+    """
     width = 0
     for row, cells in rows:
         width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
-        for at, cell in enumerate(cells):
+        for at, cell in enumerate(cells if may_err else ()):
             if cell.startswith("#") and cell.strip() in EXCEL_ERRORS:
-                wrong = N_("column {column}: {text} is an error of the spreadsheet", column=_letters(at), text=cell)
+                wrong = N_("column {column}: {text} is a spreadsheet error", column=_letters(at), text=cell)
                 raise BadRow("malformed", wrong, row)
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
@@ -211,7 +215,7 @@ def _workbook(content: bytes) -> Grid:
     except RuleError:
         raise
     except Exception as error:
-        raise RuleError("bad_workbook", N_("this is no workbook that can be read")) from error
+        raise RuleError("bad_workbook", N_("this workbook cannot be read")) from error
     return Grid(_as_listed(_sheet_rows(values, entered)), values.title)
 
 
@@ -296,6 +300,8 @@ def _begins_formula(text: str) -> bool:
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
     """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    if isinstance(number, int):
+        return number
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator

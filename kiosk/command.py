@@ -51,9 +51,13 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 @click.option("--size", type=click.Choice(SIZES), help="Practice: size of the screen.")
 @click.option("--hand", type=click.Choice(["right", "left"]), help="Practice: side of the buttons on the screen.")
 @click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Practice: text size.")
-@click.option("--light", type=click.Choice(["normal", "quiet"]), help="Practice: quiet light, for dark halls.")
-@click.option("--rules", type=click.Choice(["mcr", "riichi", "riichi-deals"]), help="Practice: what is played.")
-@click.option("--tutorial", type=click.Choice(["staff", "players", "arbiters"]), help="Practice: three minutes of it.")
+@click.option("--light", type=click.Choice(["normal", "quiet"]), help="Practice: quiet light for dark halls.")
+@click.option("--rules", type=click.Choice(["mcr", "riichi", "riichi-deals"]), help="Practice: rules to play by.")
+@click.option(
+    "--tutorial",
+    type=click.Choice(["staff", "players", "arbiters"]),
+    help="Practice: start with a three-minute tutorial.",
+)
 def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
     """Run one table. CONFIG is its TOML file; without it, use --practice.
 

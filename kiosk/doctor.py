@@ -34,12 +34,12 @@ PATIENCE_S: Final = 5.0
 JOURNAL: Final = "table.sqlite"
 
 
-@click.command(short_help="Look at a table's machine.")
+@click.command(short_help="Examine a table's machine.")
 @click.argument("config", type=EXISTING_FILE)
 @JSON_OPTION
 @BUNDLE_OPTION
 def table_doctor(config: Path, bundle: Path | None, *, as_json: bool) -> None:
-    """Look at the machine of a table. CONFIG is the table's TOML file; its kiosk may be running.
+    """Examine a table's machine. CONFIG is the table's TOML file; its kiosk may be running.
 
     homologue doctor table /etc/homologue/table-3.toml
     """

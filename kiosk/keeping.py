@@ -51,7 +51,7 @@ class Keeping:
         if of is None or had is None:
             return self.seats
         less = (
-            structs.replace(had, river=(), gaps=False)
+            structs.replace(had, river=(), gaps=False, either_end=False)
             if of.part == "river"
             else structs.replace(had, hand=None, melds=())
         )
@@ -88,7 +88,7 @@ class Keeping:
             return self
         had, new = self.others.get(seen.of.seat, LaidSeat()), seen.laid
         both = (
-            structs.replace(had, river=new.river, gaps=new.gaps)
+            structs.replace(had, river=new.river, gaps=new.gaps, either_end=new.either_end)
             if seen.of.part == "river"
             else structs.replace(had, hand=new.hand, melds=new.melds)
         )

@@ -64,9 +64,9 @@ def import_journal(config: Path, card: Path) -> None:
 @CONFIG
 @click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 def run(config: Path, picture: Path | None) -> None:
-    """Run one table as a service: its kiosk is started again whenever it ends or hangs.
+    """Run one table as a service: its kiosk is restarted whenever it ends or hangs.
 
-    Meanwhile the screen says so in words, and presses of buttons on pins are kept.
+    Meanwhile the screen says so, and presses of buttons on pins are kept.
     """
     set_up_logs(logging.INFO)
     run_supervised(config, picture)
@@ -103,7 +103,7 @@ def pair(config: Path, desk: str, code: str) -> None:
 def key(config: Path) -> None:
     """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
 
-    Tables that are not paired at the desk are listed with it: `homologue event device`.
+    Register a table that is not paired at the desk with `homologue event device`.
     """
     made = KioskSettings(config).device_key()
     say(f"key: {made.public}\ndevice: {made.device}", key=made.public, device=made.device)

@@ -3,7 +3,10 @@
 import queue
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
+
+from msgspec.structs import replace as changed
 
 from broker.logs import get_logger
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
@@ -104,9 +107,13 @@ class TableProgram:
         plan = journal.last_plan()
         journal.set_events_aside()
         table = JournaledTable(journal, wall_clock_ms, self._clock())
-        if plan is not None and plan.session is None:  # where a session stands its scorer says
+        if plan is not None and plan.session is not None:
+            session = journal.standing(plan.session)
+            plan = changed(plan, session=session) if session else None
+        if plan is not None:
             first = first_unplayed(plan, journal.results())
-            table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
+            with suppress(NotNow):  # it may have rules that only the newer one knows
+                table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
 

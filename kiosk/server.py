@@ -130,7 +130,7 @@ ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at table and desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
-"""We serve the table again; another device has spoken in our place, so we say again how we stand; nothing."""
+"""We serve the table again; we say again how we stand, as another device has spoken or it is not known; nothing."""
 
 
 class ServiceStatus:
@@ -170,7 +170,7 @@ class ServiceStatus:
             return ""
         if was_elsewhere or (was_unknown and not self.unknown):
             return "back"
-        return "say_again" if served.refused not in (None, refused, self._device) else ""
+        return "say_again" if served.unseen or served.refused not in (None, refused, self._device) else ""
 
     def may_greet(self) -> bool:
         """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from inspect import isfunction
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from playwright.sync_api import Browser, expect
 
+from tests.cases import cases_of, one_after_the_other
 from tests.chromium import chromium
 from tests.demo_event import MakeEvent, maker
 
@@ -42,7 +44,7 @@ os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 SLOW_TIMEOUT_S = 1500
 
 # Imports and collection make objects that live as long as the process. Searching them for garbage again and again took
-# a quarter of a worker's time: none while they are made, and what is there then is left out of every later search.
+# a quarter of a worker's time: none while they are made, and what is there then is left out of every search.
 gc.disable()
 
 
@@ -62,11 +64,21 @@ def pytest_collection() -> Generator[None, object, object]:
     """Search for garbage again once all tests are collected."""
     with first_alone() if "PYTEST_XDIST_WORKER" in os.environ else nullcontext():
         collected = yield
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     gc.enable()
     return collected
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> pytest.Function | None:
+    """Make one item of all cases of a test, but where one of them is asked for: `test_name[case]`."""
+    asked = any("[" in argument for argument in collector.config.args)
+    if isfunction(obj) and name.startswith("test") and not asked and (cases := cases_of(obj)):
+        return pytest.Function.from_parent(collector, name=name, callobj=one_after_the_other(obj, cases))
+    return None
 
 
 def pytest_runtest_setup() -> None:

@@ -141,7 +141,9 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
     type=EXISTING_FILE,
     help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
 )
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
+)
 def read(
     pictures: tuple[Path, ...],
     expected_file: Path | None,

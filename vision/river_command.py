@@ -41,7 +41,8 @@ def laid(
     """Read pictures of rivers and of hands with their melds, all tiles face down, for `homologue record rivers`.
 
     A river lies in its rows of six, turned over tile by tile where it lay. In the picture of a hand the concealed tiles
-    lie first, then each meld apart, last a winning tile. See docs/play.md.
+    lie first, then each meld apart, last a winning tile. Where the last row is full, either end may be the first. See
+    docs/play.md.
 
     \b
     homologue record laid --river east east.jpg --river south south.jpg --hand east east-hand.jpg >laid.json
@@ -52,7 +53,7 @@ def laid(
     for seat, picture in progress(rivers, "Reading rivers"):
         seen = load_picture(picture)
         river = read_river(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
-        seats.setdefault(seat, {}).update(river=river.serials, gaps=gaps and river.gaps)
+        seats.setdefault(seat, {}).update(river=river.serials, gaps=gaps and river.gaps, either_end=river.either_end)
     for seat, picture in progress(hands, "Reading hands"):
         seen = load_picture(picture)
         hand = read_hand(seen, read_picture(seen, close=False, enrolled=enrolled).reads)

@@ -2,11 +2,12 @@
 
 A river has rows of six, the first one farthest from its player; where a tile was claimed there may be a gap. Its tiles
 stand, so the way in which most are longer tells how the rows run, however the camera is turned. Which of the two ends
-is the first, the rows tell: only the last one is shorter. Where it is full, the first row is the upper one.
+is the first, only the rows tell: the last one is shorter. Marks do not, for they stand as the tiles were turned over.
+Where the last row is full, or but for one place, either end may be the first; the deal then tells which it was.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import Final
 
@@ -37,6 +38,9 @@ _ALIKE: Final = 12.0
 _APART: Final = 0.8
 """Of a tile's width, from middle to middle: what is nearer to a tile is none beside it."""
 
+_SHORTER: Final = 2
+"""Places by which one row is shorter than all others can be: fewer may be the gaps of first discards, all claimed."""
+
 _MELDS: Final = (3, 4)
 
 
@@ -47,11 +51,13 @@ class RiverRead:
     serials: tuple[int | None, ...]
     gaps: bool
     """Whether the first column is known: some row has its first and its sixth tile. Else a gap there is overlooked."""
+    either_end: bool = False
+    """Whether nothing tells which end is the first: the serials are those from the end that is the upper one, with
+    what is bare after the last tile, so that from the other end they are the same backwards."""
 
-    @property
-    def called(self) -> int:
-        """How many gaps there are."""
-        return self.serials.count(CALLED)
+
+class _NoRowError(RiverUnclearError):
+    """From this end they are no rows of a river, whatever is beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,23 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
             problems.append(error)
     if not found:
         raise problems[0]  # as the picture stands
-    return min(found, key=lambda river: river.called)
+    bare = [_bare_first(river) for river in found]
+    told = isinstance(problems[0], _NoRowError) if problems else abs(bare[0] - bare[1]) >= _SHORTER
+    if told:
+        return _trimmed(found[bare.index(min(bare))])
+    upper = found[0] if found[0].gaps else _trimmed(found[0])
+    return replace(upper, either_end=len(upper.serials) > 1)
+
+
+def _bare_first(river: RiverRead) -> int:
+    """Return how many places are bare before the first tile."""
+    return next(at for at, serial in enumerate(river.serials) if serial != CALLED)
+
+
+def _trimmed(river: RiverRead) -> RiverRead:
+    """Return a river up to its last tile."""
+    bare_last = _bare_first(replace(river, serials=river.serials[::-1]))
+    return replace(river, serials=river.serials[: len(river.serials) - bare_last])
 
 
 def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points, Points]:
@@ -142,7 +164,7 @@ def _long_axis(quads: Quad) -> float:
 def _in_order(
     picture: Picture, tiles: Sequence[TileRead], quads: Quad, colours: tuple[Points, Points], angle: float
 ) -> RiverRead:
-    """Read a river from its upper left, once it is turned by an angle."""
+    """Read all places of a river's rows from its upper left, once it is turned by an angle."""
     level = quads @ rotation_by(angle).T
     middles = level.mean(axis=1)
     width, height = tile_sides(level)
@@ -161,15 +183,13 @@ def _in_order(
         held = {round((float(middles[at, 0]) - left) / pitch): tiles[at].serial for at in row}
         end = max(IN_ROW, max(held) + 1)
         if len(held) < len(row) or (end > IN_ROW and number < len(rows)):
-            raise RiverUnclearError(f"row {number} of the river is no row of {IN_ROW} tiles")
+            raise _NoRowError(f"row {number} of the river is no row of {IN_ROW} tiles")
         empty = [place for place in range(end) if place not in held]
         for place, colour in zip(empty, look([(place, y) for place in empty]), strict=True):
             where = f"row {number} of the river, place {place + 1}"
             held[place] = None if _is_back(colour, *colours, where) else CALLED
         sure = sure or CALLED not in (held[0], held[IN_ROW - 1])
         serials += [held[place] for place in range(end)]
-    while serials and serials[-1] == CALLED:
-        serials.pop()
     return RiverRead(tuple(serials), sure)
 
 

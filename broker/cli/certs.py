@@ -14,27 +14,30 @@ from broker.mqtt.certificates import Certificates, TableCertificate
 from broker.people import DEVICE_REVOKED
 from broker.protocol import LAST_TABLE
 
-HOST = click.option("--host", "hosts", multiple=True, help="Further name or address of this machine; may be repeated.")
+HOST = click.option(
+    "--host", "hosts", multiple=True, help="Additional name or address of this machine; may be repeated."
+)
 
 
 @click.group(short_help="Show, renew and revoke an event's certificates.")
 def certs() -> None:
-    """Look after the certificates of an event, which are in its folder, in `tls`.
+    """Manage the certificates of an event, which are in its folder, in `tls`.
 
-    They are made by `homologue event new`, and by the scorer for an event that has none and has not begun. The server's
-    is for broker and desk, each table's device has one for its own key. A scorer that runs takes changes at once.
+    `homologue event new` creates them, as does the scorer for an event that has none and has not begun. Broker and desk
+    share the server's certificate; each table's device has one for its own key. A running scorer applies changes at
+    once.
     """
     os.umask(0o077)
 
 
-@certs.command("new", short_help="Make certificates for an event that has none.")
+@certs.command("new", short_help="Create certificates for an event that has none.")
 @options.folder_argument
 @HOST
 @said_as_json
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
-    """Make what is missing of the certificates of an event, such as one that began without.
+    """Create the missing certificates of an event, such as one that began without any.
 
-    The scorer uses them from its next start on. Then pair the tables again: they learn the event's authority by it.
+    The scorer uses them from its next start. Pair the tables again then, so that they learn the event's authority.
 
     \b
     homologue certs new my-cup
@@ -43,13 +46,13 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
     say(f"{made.folder}: authority {made.fingerprint}", folder=made.folder, authority=made.fingerprint)
 
 
-@certs.command("show", short_help="List certificates, their ends and fingerprints.")
+@certs.command("show", short_help="List certificates with expiry dates and fingerprints.")
 @options.folder_argument
 @json_option()
 def certs_show(folder: Path, *, as_json: bool) -> None:
-    """Show the authority, the server's names and end, and each device of a table. No secret is shown.
+    """Show the authority, the server's names and expiry date, and the devices of each table. No secret is shown.
 
-    Compare the authority's fingerprint with what a browser shows of it.
+    Compare the authority's fingerprint with the one that a browser shows.
 
     \b
     homologue certs show my-cup
@@ -76,10 +79,10 @@ def _row(one: TableCertificate) -> dict[str, Any]:
 @HOST
 @said_as_json
 def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
-    """Make the server's key and certificate anew: for another address, or because somebody else had its key.
+    """Renew the server's key and certificate: for another address, or because somebody else had its key.
 
-    Tables trust the authority, and notice nothing; a browser that was told to trust the old one asks again. The scorer
-    does this by itself at its start where the certificate would end within 30 days or lacks a name.
+    Tables trust the authority and are not affected; a browser that was told to trust the old certificate asks again.
+    The scorer does this by itself when it starts and the certificate ends within 30 days or lacks a name.
 
     \b
     homologue certs renew my-cup --host 192.0.2.7
@@ -94,13 +97,13 @@ def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
     )
 
 
-@certs.command("revoke", short_help="Let a table's devices connect no more.")
+@certs.command("revoke", short_help="Revoke the certificates of a table's devices.")
 @options.folder_argument
 @click.argument("table", type=click.IntRange(1, LAST_TABLE))
-@click.option("--device", default="", help="Only the device whose id begins so, as `certs show` lists it.")
+@click.option("--device", default="", help="Only the device whose id begins with this, as `certs show` lists it.")
 @said_as_json
 def certs_revoke(folder: Path, table: int, device: str) -> None:
-    """Revoke the certificates of a table's devices, for good: what they say ends at once, nobody else notices.
+    """Revoke the certificates of a table's devices permanently. They are disconnected at once; nobody else is affected.
 
     To let a device connect again, pair it again.
 

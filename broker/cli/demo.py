@@ -49,12 +49,11 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi:
 def rehearse(
     folder: Path, *, once: bool, copy: Path | None, broker: str, seed: int | None, speed: float, faults: bool
 ) -> None:
-    """Play an event that is set up, with simulated tables and people, in a copy. FOLDER is only read.
+    """Rehearse an event in a copy, with simulated tables and people. FOLDER is only read.
 
-    The copy has other deals, so nothing of yours shows; desk and display say REHEARSAL. Trays are laid wrongly, hu are
-    declared falsely, and a table loses its power. A final that is seated by rank is played once you seat it at the
-    desk. The desk stays available until Ctrl-C, unless --once is given. A started event is rehearsed only in a copy
-    that you name.
+    The copy has other deals, so yours stay secret; desk and display say REHEARSAL. Some trays are laid wrongly, some hu
+    are false, and a table loses power. A final seated by rank is played once you seat it at the desk. The desk stays
+    available until Ctrl-C, unless --once is given. For an event that has started, name the copy with --copy.
 
     \b
     homologue rehearse my-cup --speed 5

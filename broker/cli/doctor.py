@@ -47,17 +47,19 @@ PATIENCE_S: Final = 10
 Look = Callable[[], Iterator[Finding]]
 
 
-@click.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
+@click.command("scorer", short_help="Examine a scorer's machine and an event's folder.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
 @click.option("--backup", type=FOLDER, help="Folder with copies of the event.")
-@click.option("--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Minutes a copy may be old.")
+@click.option(
+    "--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Maximum age of a copy, in minutes."
+)
 @JSON_OPTION
 @BUNDLE_OPTION
 def scorer_doctor(
     folder: Path, broker: Kind, backup: Path | None, backup_age: int, bundle: Path | None, *, as_json: bool
 ) -> None:
-    """Look at the event in FOLDER, its store, its people and copies, and the programs that its scorer needs."""
+    """Examine the event in FOLDER, its store, accounts and copies, and the programs that its scorer needs."""
     looks: dict[str, Look] = {
         "event": lambda: _event(folder),
         "store": lambda: _store(folder),
@@ -132,7 +134,7 @@ def _store(folder: Path) -> Iterator[Finding]:
     if found and found.faults:
         yield Finding(
             "store_unproven",
-            f"{len(found.faults)} of {found.messages} messages in the store do not prove themselves",
+            f"{len(found.faults)} of {found.messages} messages in the store fail verification",
             "they count for nothing until they have come again from their tables",
             "homologue store verify names them; start the scorer, and let those tables connect",
         )
@@ -253,16 +255,16 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
         yield Finding("backup_old", f"what the event got in the last {int(age / 60)} minutes is in no copy", why, do)
 
 
-@click.command("hall", short_help="Ask a running desk how all tables are.")
+@click.command("hall", short_help="Ask a running desk about the health of all tables.")
 @click.argument("desk")
-@click.option("--token-file", type=EXISTING_FILE, required=True)
-@click.option("--ca", type=EXISTING_FILE, help="The event's authority.")
+@click.option("--token-file", type=EXISTING_FILE, required=True, help="File with a token of the role monitor.")
+@click.option("--ca", type=EXISTING_FILE, help="Certificate authority of the event.")
 @JSON_OPTION
 @BUNDLE_OPTION
 def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | None, *, as_json: bool) -> None:
-    """Ask the desk at the address DESK how its scorer and all tables are.
+    """Ask the desk at the address DESK about the health of its scorer and all tables.
 
-    The token is that of a monitor (`homologue event people token add FOLDER NAME --role monitor`).
+    Create the token with `homologue event people token add FOLDER NAME --role monitor`.
     """
     token = token_file.read_text(encoding="ascii", errors="replace").strip()
     try:

@@ -30,9 +30,9 @@ HOW_MANY_WORDS: Final = 13
 """Of 1024: 130 bits, which nobody guesses."""
 
 
-@click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chose them.")
+@click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chooses them.")
 def deal_draw() -> None:
-    """Draw deals from words of several people: nobody chose the deals, nobody knows them, and a second draw shows.
+    """Draw deals from secret words of several people, so that nobody chooses them, knows them or draws twice unseen.
 
     \b
     homologue deal draw words
@@ -41,9 +41,9 @@ def deal_draw() -> None:
     """
 
 
-@deal_draw.command("words", short_help="Get words of your own for a draw, and their hash.")
-@click.option("--own", is_flag=True, help="Type words of your own instead; the computer shows their hash only.")
-@click.option("--output", type=FILE, help="Page (PDF) with words and QR code; they are not shown then.")
+@deal_draw.command("words", short_help="Create your secret words for a draw, and their hash.")
+@click.option("--own", is_flag=True, help="Type words of your own instead; only their hash is shown.")
+@click.option("--output", type=FILE, help="PDF page to write with words and QR code, instead of showing them.")
 @LANGUAGE
 def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     """Show words for you to write down and keep secret, and their hash, which is announced before the draw.
@@ -80,24 +80,26 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
         raise click.BadParameter("a person is given as NAME=HASH, with 64 hexadecimal digits") from None
 
 
-@deal_draw.command("announce", short_help="Announce a draw: publish this before anybody says their words.")
+@deal_draw.command("announce", short_help="Announce a draw: publish this before anybody enters their words.")
 @options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
 @click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
-              help="Who gives words, and the hash of them; once for each person.")  # fmt: skip
+              help="Person who gives words, and their hash; once for each person.")  # fmt: skip
 @click.option(
     "--beacon",
     metavar="SOURCE ROUND",
     nargs=2,
-    help="A public value that nobody knows today: where it will be read, and which one it is.",
+    help="A public value that nobody can know yet: where it will be read, and which one it is.",
 )
 @options.winds_option
 @options.dealers_option
 @options.sets_option
 @options.red_fives_option
 @click.option(
-    "--seal-for", metavar="KEY", help="Public key of the scorer's machine, if it is another: `homologue deal key`."
+    "--seal-for",
+    metavar="KEY",
+    help="Public key of the scorer's machine, if that is another one (`homologue deal key`).",
 )
 @said_as_json
 def draw_announce(  # noqa: PLR0913 - its options
@@ -113,7 +115,7 @@ def draw_announce(  # noqa: PLR0913 - its options
     red: bool,
     seal_for: str | None,
 ) -> None:
-    """Announce a draw. What it prints is published before anybody says their words; draws.json lists all draws.
+    """Announce a draw. Publish the output before anybody enters their words. draws.json lists all draws.
 
     \b
     homologue deal draw announce --event cup --deals 16 --person "Li Wei=HASH" --person "Anne=HASH" \\
@@ -151,11 +153,11 @@ def announcement_lines(announced: Announcement) -> str:
     )
 
 
-@deal_draw.command("make", short_help="Say the words: make and seal the deals of the draw.")
+@deal_draw.command("make", short_help="Enter the words, and make and seal the deals of the draw.")
 @options.folder_argument
 @click.option("--beacon-value", default="", help="The public value that was announced.")
 def draw_make(folder: Path, beacon_value: str) -> None:
-    """Ask each person for their words (typed unseen, or scanned), then make, seal and commit to the deals.
+    """Ask each person for their words (typed without echo, or scanned), then make, seal and commit to the deals.
 
     Words are not stored before they are sealed. If it is interrupted, run it again with the same words.
 
@@ -184,19 +186,19 @@ def _asked(person: Contributor) -> str:
             return words
 
 
-@deal_draw.command("give-up", short_help="Give up the draw that was announced; it stays in the list.")
+@deal_draw.command("give-up", short_help="Abandon the announced draw; it stays in the list.")
 @options.folder_argument
 @click.option("--reason", required=True, help="Why, for everybody to read.")
 @said_as_json
 def draw_give_up(folder: Path, reason: str) -> None:
-    """End a draw whose words cannot be said. It stays in draws.json with the reason; the next has another number.
+    """Abandon a draw whose words cannot be entered. It stays in draws.json with the reason, and keeps its number.
 
     \b
     homologue deal draw give-up my-cup --reason "Anne has lost her words"
     """
     draw = draws.give_up_draw(folder, reason)
     say(
-        f"Draw {draw.announcement.number} is given up, and stays listed in {folder / draws.DRAWS}.",
+        f"Draw {draw.announcement.number} is abandoned, and stays listed in {folder / draws.DRAWS}.",
         draw=draw.announcement.number,
         reason=reason,
     )
@@ -206,10 +208,10 @@ def draw_give_up(folder: Path, reason: str) -> None:
 @options.new_folder_argument
 @said_as_json
 def deal_key(folder: Path) -> None:
-    """Show the public half of this folder's key for sealed deals; the key is made if there is none.
+    """Show the public part of this folder's key for sealed deals. The key is created if there is none.
 
-    Run it on the scorer's machine where another one makes the deals, and give there what it prints to
-    `draw announce --seal-for` or `seal --for`: that machine can then seal deals, and not open them again.
+    Run this on the scorer's machine if another machine makes the deals, and pass the output there to `draw announce
+    --seal-for` or `seal --for`. That machine can then seal deals, but not open them again.
 
     \b
     homologue deal key my-cup
@@ -219,7 +221,7 @@ def deal_key(folder: Path) -> None:
     say(public, key=public)
 
 
-@click.command("seal", short_help="Seal deals and sets that were not drawn.")
+@click.command("seal", short_help="Encrypt the faces of deals and sets.")
 @options.folder_argument
 @click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if it is another.")
 @said_as_json
@@ -236,14 +238,22 @@ def deal_seal(folder: Path, public: str | None) -> None:
 
 @click.command("shares", short_help="Share the key for sealed deals among people.")
 @options.folder_argument
-@click.option("--people", type=click.IntRange(2, sealing.MOST_SHARES), required=True, help="How many get a share.")
-@click.option("--needed", type=click.IntRange(2, sealing.MOST_SHARES), required=True, help="How many recover the key.")
+@click.option(
+    "--people", type=click.IntRange(2, sealing.MOST_SHARES), required=True, help="Number of people who get a share."
+)
+@click.option(
+    "--needed",
+    type=click.IntRange(2, sealing.MOST_SHARES),
+    required=True,
+    help="Number of shares that recover the key.",
+)
 @click.option("--output", type=FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
 @said_as_json
 def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
-    """Write a page for each person with a share of the key, in words. So many recover it; fewer learn nothing.
+    """Write a page for each person with a share of the key, in words.
 
+    --needed of them together recover the key; fewer reveal nothing.
     Print the files, give one to each person, and delete them.
 
     \b
@@ -273,7 +283,7 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
 @click.command("recover", short_help="Recover the key for sealed deals from shares.")
 @options.folder_argument
 def deal_recover(folder: Path) -> None:
-    """Ask for shares (typed unseen) until there are enough, and write the key into FOLDER.
+    """Ask for shares (typed without echo) until there are enough, and write the key into FOLDER.
 
     \b
     homologue deal recover my-cup
@@ -329,15 +339,17 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     )
 
 
-@click.command("move", short_help="Put a deal into another tile set.")
+@click.command("move", short_help="Move a deal to another tile set.")
 @options.folder_argument
 @click.option("--deal", "number", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of the deal.")
-@click.option("--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set it goes into.")
+@click.option(
+    "--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set that it moves to."
+)
 @said_as_json
 def deal_move(folder: Path, number: int, to: int) -> None:
-    """Put a deal into another set, as where a set is damaged. Its faces stay: so does the commitment.
+    """Move a deal to another tile set, for instance because a set is damaged. Faces and commitment stay the same.
 
-    Print its sheet again afterwards, and start the scorer anew.
+    Print its sheet again afterwards, and restart the scorer.
 
     \b
     homologue deal move my-cup --deal 7 --set 20

@@ -8,6 +8,7 @@ import click
 
 from broker.errors import BrokerError
 from broker.event import read_devices
+from broker.event.halls import read_halls
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates
 from broker.protocol.link import Address
@@ -42,7 +43,7 @@ def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certif
     if not known:
         click.echo(f"Certificates: made in {made.folder}, for this event alone")
     given = {(one.table, one.device) for one in made.tables()}
-    for one in read_devices(event):
+    for one in () if read_halls(event) else read_devices(event):  # tables of halls come to no broker of the centre
         if (one.table, one.device) not in given:
             made.issue(one.table, one.key)
     return made

@@ -123,14 +123,14 @@ def _folder_name() -> str | None:
         return None
 
 
-@event_group.command("new", short_help="Create an event; asks for what is missing.")
+@event_group.command("new", short_help="Create an event, asking for what is missing.")
 @options.new_folder_argument
 @click.option(
     "--name",
     cls=AskedOption,
     prompt="Name (lower-case letters, digits, hyphens)",
     default=_folder_name,
-    help="Short name for internal use; cannot be changed later [default: that of the folder].",
+    help="Short name for internal use; cannot be changed later [default: the folder's name].",
 )
 @click.option("--title", cls=AskedOption, prompt="Title", help="Title that people see.")
 @click.option(
@@ -160,7 +160,9 @@ def _folder_name() -> str | None:
 @click.option("--copies", type=click.IntRange(1, 250), help="Carriers of each deal, in each section [default: 1].")
 @click.option("--tables", type=click.IntRange(1), help="Tables, in each section [default: as many as players fill].")
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
-@click.option("--final", type=click.IntRange(min=0), default=0, help="Players, or teams, who go on to a final.")
+@click.option(
+    "--final", type=click.IntRange(min=0), default=0, help="Number of players, or teams, that qualify for a final."
+)
 @click.option("--final-rounds", type=click.IntRange(min=0), default=0, help="Rounds of the final.")
 @click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts in the final.")
 @click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
@@ -208,7 +210,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     hours. If you were asked for the rounds, you are asked to confirm. Nothing is saved if no deal is played at two
     tables.
 
-    Nothing is overwritten: FOLDER must be new or empty. If a step fails, nothing is left of it.
+    Nothing is overwritten: FOLDER must be new or empty. If a step fails, nothing is left behind.
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
@@ -306,13 +308,13 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
 
 
 @event_group.command("formats", short_help="Show formats that fit players, tables, hours, carriers and sets.")
-@click.option("--players", type=click.IntRange(4, 1000), required=True)
+@click.option("--players", type=click.IntRange(4, 1000), required=True, help="Number of players.")
 @click.option("--tables", type=click.IntRange(1), help="Tables in the hall [default: as many as players fill].")
 @click.option("--hours", type=click.FloatRange(0.1, 100), required=True, help="Time for play, breaks not counted.")
-@click.option("--carriers", type=click.IntRange(1), help="Carriers that there are [default: enough].")
-@click.option("--sets", type=click.IntRange(1), help="Tile sets that there are [default: enough].")
+@click.option("--carriers", type=click.IntRange(1), help="Carriers available [default: enough].")
+@click.option("--sets", type=click.IntRange(1), help="Tile sets available [default: enough].")
 @click.option(
-    "--minutes", type=click.IntRange(1, 240), default=summary.USUAL_MINUTES, show_default=True, help="Of a play."
+    "--minutes", type=click.IntRange(1, 240), default=summary.USUAL_MINUTES, show_default=True, help="Minutes per play."
 )
 @json_option("Print one JSON object: formats, the best first.")
 def event_formats(
@@ -328,8 +330,8 @@ def event_formats(
     """Show formats side by side, the best first; `*` marks those with standings in the first half.
 
     carriers: in use at once, each with a whole tile set. first: when the first deals are done, and standings begin.
-    half: plays whose deals are done at half time. strength: how much of the final standing is strength, and not
-    chance, and after how many plays it would be 50 and 80 % (docs/organiser.md says how that is reckoned).
+    half: plays whose deals are done at half time. strength: the share of the final standings that is strength rather
+    than luck, and the plays needed for 50 and 80 % (see docs/organiser.md).
 
     \b
     homologue event formats --players 64 --hours 8 --carriers 20
@@ -339,7 +341,19 @@ def event_formats(
     if as_json:
         click.echo(json.dumps({"formats": rows}))
         return
-    heads = ("rounds", "deals", "copies", "tables a deal", "plays", "time", "staff", "carriers", "met", "first", "half")
+    heads = (
+        "rounds",
+        "deals",
+        "copies",
+        "tables per deal",
+        "plays",
+        "time",
+        "staff",
+        "carriers",
+        "met",
+        "first",
+        "half",
+    )
     click.echo("  ".join(heads) + "  strength  50 %  80 %")
     for row in rows:
         cells = (
@@ -378,7 +392,9 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
 @click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
 @click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
 @click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def event_sheets(
     folder: Path,
@@ -418,14 +434,23 @@ event_group.add_command(event_rating)
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
 @options.folder_argument
 @click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
-@click.option("--by", "kind", type=click.Choice(["names", "tables"]), default="names", show_default=True)
+@click.option(
+    "--by",
+    "kind",
+    type=click.Choice(["names", "tables"]),
+    default="names",
+    show_default=True,
+    help="Order of the list.",
+)
 @click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
     """Print who sits where in each round, on A4.
 
-    The same is at /seating on the desk, for everybody.
+    Everybody can see the same plan at /seating on the desk.
 
     \b
     homologue event seating my-cup --output by-name.pdf
@@ -520,13 +545,13 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
         auth.close()
 
 
-@event_group.command("key", short_help="Print the event's public key; make it if there is none.")
+@event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
 @options.folder_argument
 @said_as_json
 def event_key(folder: Path) -> None:
-    """Print the public key by which tables know this event's receipts: the setting `event_key` of a table.
+    """Print the public key with which tables verify this event's receipts (the setting `event_key` of a table).
 
-    The private key is FOLDER/event.key. Whoever copies the folder to a second machine copies it too.
+    The private key is FOLDER/event.key. If you copy the folder to a second machine, copy it too.
 
     \b
     homologue event key my-cup
@@ -536,16 +561,16 @@ def event_key(folder: Path) -> None:
     say(public, key=public)
 
 
-@event_group.command("device", short_help="List a table's device that is not paired at the desk.")
+@event_group.command("device", short_help="Register a table's device without pairing it at the desk.")
 @options.folder_argument
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
 @click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
-@click.option("--machine", default="", help="The device's name, for people.")
+@click.option("--machine", default="", help="Name of the device, as the desk shows it.")
 @said_as_json
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
-    """List a device with the event: the scorer takes what it says of its table from its next start on.
+    """Register a device that is not paired at the desk. The scorer accepts its messages from its next start.
 
-    Its certificate, which the broker asks for, is made in FOLDER/tls: copy it and ca.crt to the device.
+    Its certificate for the broker is written into FOLDER/tls; copy it and ca.crt to the device.
 
     \b
     homologue event device my-cup --table 5 --key 0f3c...
@@ -568,15 +593,15 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     say(text, table=number, device=listed.device, certificate=made)
 
 
-@event_group.command("close", short_help="End the access of all tables after an event.")
+@event_group.command("close", short_help="Revoke the access of all tables after an event.")
 @options.folder_argument
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
-    """Revoke the key of every table's device, give tables other passwords, and remove the arbiters' PIN.
+    """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 
-    What the cards of the tables hold is worth nothing then. Results, rulings and accounts stay. The scorer must not be
-    running; to play on, pair the tables again.
+    Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
+    be running. To play on, pair the tables again.
 
     \b
     homologue event close my-cup

@@ -169,11 +169,13 @@ def ema_(
 @export.command("certificates")
 @FOLDER
 @_file
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the certificates."
+)
 def certificates_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a certificate for each player, or team, as PDF, once the standings are declared final.
 
-    Prizes by place are in `event.toml`, or on the page Set-up.
+    Set the prizes in `event.toml`, or on the page Set-up.
 
     \b
     homologue export certificates my-event --language fr --output certificates.pdf
@@ -189,7 +191,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
 def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a booklet for players to take home as PDF, once the standings are declared final.
 
-    A page a deal: the four walls in the order of drawing, all plays, and what is worth talking about.
+    One page per deal: the four walls in the order of drawing, all plays, and what is worth talking about.
 
     \b
     homologue export booklet my-event --language fr --output booklet.pdf

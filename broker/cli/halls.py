@@ -51,7 +51,7 @@ centre = click.Command(
             default="3",
             show_default=True,
             callback=lambda _ctx, _param, value: int(value),
-            help="Nodes of the broker; of three any one may die. They take the ports from --mqtt-port on.",
+            help="Number of nodes of the broker; of three, any one may fail. They use the ports from --mqtt-port on.",
         ),
         click.Option(
             ["--node"],
@@ -63,12 +63,12 @@ centre = click.Command(
     help="""Run the centre of an event that is played in many places. EVENT is its folder, with the halls in
     `halls.toml` (`homologue hall split`).
 
-    Each hall runs `homologue scorer` on its own folder, and sends what its tables and its desk have said. The desk of
-    the centre shows all halls, the standings of all, and what each hall has yet to send. A deal becomes public, in
-    every hall, when all halls have played it.
+    Each hall runs `homologue scorer` on its own folder, and sends the messages of its tables and desk. The desk of the
+    centre shows all halls, the overall standings, and what each hall has yet to send. A deal becomes public, in every
+    hall, when all halls have played it.
 
-    With --node, on each of three machines, any one of them may die: --standby-of, or --standby and --store, on the
-    second. The third runs a node alone.
+    With --node on each of three machines, any one of them may fail. Give the second --standby-of, or --standby and
+    --store; the third runs only a node.
 
     \b
     homologue centre world-cup --host 0.0.0.0
@@ -77,9 +77,9 @@ centre = click.Command(
 )
 
 
-@click.group(short_help="Part an event into halls, and revoke a hall.")
+@click.group(short_help="Split an event into halls, and manage them.")
 def hall() -> None:
-    """Part an event that is played in many places into its halls, and look after them."""
+    """Split an event that is played in several places into halls, and manage them."""
     os.umask(0o077)
 
 
@@ -92,14 +92,14 @@ def hall() -> None:
     multiple=True,
     help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node [default: nodes.toml's].",
 )
-@click.option("--only", "names", multiple=True, help="This hall alone, such as one that joins late; may be repeated.")
+@click.option("--only", "names", multiple=True, help="Only this hall, such as one that joins late; may be repeated.")
 @click.option("--plain", is_flag=True, help="The centre runs without TLS, with --plain.")
 @said_as_json
 def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[str, ...], *, plain: bool) -> None:
-    """Write the folder of each hall that `halls.toml` names: its plan, the deals, and who it is at the centre.
+    """Write the folder of each hall in `halls.toml`: its plan, the deals, and its identity at the centre.
 
-    A hall's folder is secret, as the event's is: it has the deals. Give it to the people of that hall alone; they run
-    `homologue scorer` on it. Writing it anew makes another certificate, and the hall's key stays with the hall.
+    A hall's folder is as secret as the event's: it has the deals. Give it only to the people of that hall, who run
+    `homologue scorer` on it. Writing it again creates another certificate; the hall's key stays with the hall.
 
     \b
     [[halls]]
@@ -134,16 +134,16 @@ def _with_ports(addresses: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one if ":" in one else f"{one}:{MQTT_PORT}" for one in addresses)
 
 
-@hall.command("nodes", short_help="Put the nodes of the centre's broker on several machines.")
+@hall.command("nodes", short_help="Distribute the nodes of the centre's broker over several machines.")
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each machine gets a folder.")
 @click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; 3 or 5 times.")
 @said_as_json
 def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
-    """Say on which machines the nodes of the centre's broker run, the first one's first.
+    """Set on which machines the nodes of the centre's broker run, in order of their numbers.
 
-    FOLDER is the centre's. Writes `nodes.toml` into it, and for each other machine a folder with what a node needs and
-    none of the deals. Halls come to PORT; the nodes reach each other at the port after it.
+    FOLDER is the centre's. This writes `nodes.toml` into it, and for each other machine a folder with what a node needs
+    and none of the deals. Halls connect to PORT; the nodes reach each other at the port after it.
 
     \b
     homologue hall nodes world-cup --to nodes --address a.example.org --address b.example.org --address c.example.org
@@ -180,14 +180,14 @@ def list_halls(folder: Path, *, as_json: bool) -> None:
         click.echo(f"{one.name:24}  tables {one.tables:20}  {one.title}{'  REVOKED' if one.revoked else ''}")
 
 
-@hall.command("revoke", short_help="Take nothing more from a hall.")
+@hall.command("revoke", short_help="Stop accepting messages from a hall.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
 @said_as_json
 def revoke(folder: Path, name: str) -> None:
-    """Take nothing more from a hall, for instance because its machine was stolen. What it has sent stays.
+    """Stop accepting messages from a hall, for instance because its machine was stolen. What it has sent stays.
 
-    A centre that runs cuts it off at once. `homologue hall admit` takes it back.
+    A running centre disconnects it at once. `homologue hall admit` readmits it.
 
     \b
     homologue hall revoke world-cup paris
@@ -196,12 +196,12 @@ def revoke(folder: Path, name: str) -> None:
     say(f"{name}: the centre takes nothing more from it", hall=name)
 
 
-@hall.command("admit", short_help="Take from a hall again.")
+@hall.command("admit", short_help="Accept messages from a revoked hall again.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
 @said_as_json
 def admit(folder: Path, name: str) -> None:
-    """Take from a hall again that was revoked: it sends what it has had since.
+    """Accept messages again from a hall that was revoked; it sends what it has stored since.
 
     \b
     homologue hall admit world-cup paris
@@ -213,7 +213,7 @@ def admit(folder: Path, name: str) -> None:
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
     halls = _halls_of(folder)
     if name not in {one.name for one in halls}:
-        raise RuleError("unknown_hall", N_("{file} names no hall {hall}", file=HALLS, hall=name))
+        raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
     write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
@@ -221,5 +221,5 @@ def _halls_of(folder: Path) -> tuple[Hall, ...]:
     """Return the halls of an event. Raises BadEvent, and RuleError where it has none."""
     halls = read_halls(folder)
     if not halls:
-        raise RuleError("no_halls", N_("{folder} names no halls: write them into {file}", folder=folder, file=HALLS))
+        raise RuleError("no_halls", N_("{folder} has no halls: list them in {file}", folder=folder, file=HALLS))
     return halls

@@ -98,16 +98,16 @@ class Wishes:
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what `install` and `uninstall` share."""
     command = click.option("--root", type=FOLDER, default="/", help="Root folder of the machine.")(command)
-    command = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")(command)
+    command = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")(command)
     return click.argument("role", type=click.Choice(["table", "scorer"]))(command)
 
 
 @click.command(short_help="Set this machine up as a table or as the scorer.")
 @options
 @click.option("--hostname", help="Name of this machine in the network: table-3.")
-@click.option("--scorer", help="A table takes the time from this machine: its name or address.")
-@click.option("--locked", is_flag=True, help="A table: no console, key or stick does anything there.")
-@click.option("--read-only", is_flag=True, help=f"A table: the card is not written, but for a partition {DATA}.")
+@click.option("--scorer", help="Table: name or address of the scorer, from which it takes the time.")
+@click.option("--locked", is_flag=True, help="Table: disable console, keyboard shortcuts and USB sticks.")
+@click.option("--read-only", is_flag=True, help=f"Table: mount the card read-only, except for a partition {DATA}.")
 @click.option(
     "--card",
     type=EXISTING_FOLDER,
@@ -122,10 +122,10 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 def install(
     role: Role, root: Path, card: Path | None, packages: Path | None, *, dry_run: bool, **wishes: str | bool | None
 ) -> None:
-    """Set this machine up as a table or as the scorer. The Debian packages have done this already.
+    """Set this machine up as a table or as the scorer. The Debian packages do this themselves.
 
-    What is there already is left as it is, so this can be run again, with other options too. Nothing in /etc/homologue
-    is ever overwritten.
+    What exists already is left as it is, so the command can be run again, also with other options. Nothing in
+    /etc/homologue is ever overwritten.
 
     With --card, prepare the card of another machine: write Raspberry Pi OS to it with Raspberry Pi Imager, put it back
     into the reader, and name its boot partition. At its first start, with a network, it installs the packages, and a
@@ -148,9 +148,9 @@ def install(
 @options
 @said_as_json
 def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
-    """Take away what `homologue install` has laid out for this role.
+    """Remove what `homologue install` has set up for this role.
 
-    Journals, events, keys and /etc/homologue stay, and so do the users to whom they belong.
+    Journals, events, keys and /etc/homologue stay, as do the users who own them.
     """
     _take([*removals(role, root)], root, dry_run=dry_run)
 

@@ -22,10 +22,10 @@ from broker.scoring import GOALS, EventStrength, Interval, event_strength
 @click.option("--than", metavar="PLAYER", help="Compare everybody with this player [default: with the next].")
 @json_option()
 def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
-    """Show what an event's own results tell of luck and strength; no ranking takes it up.
+    """Show how much of an event's results is strength, and how much luck. No ranking uses this.
 
-    Only deals that all tables have played are in it. Each figure has the interval in which the truth lies in 9 of 10
-    events. stronger: the probability that a player is stronger than the next in the standings, or than PLAYER.
+    Only deals that all tables have played are included. Each figure has a 90 % interval. stronger: the probability that
+    a player is stronger than the next in the standings, or than PLAYER.
 
     \b
     homologue event luck my-event
@@ -36,7 +36,10 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     if found is None:
         raise RuleError(
             "too_few_plays",
-            N_("too little has been played by all tables to tell luck from strength, or by more than 1,000 players"),
+            N_(
+                "too few deals have been played at all tables to tell luck from strength, "
+                "or there are more than 1,000 players"
+            ),
         )
     other = player_named(snapshot.event, than) if than else None
     if other is not None and other not in found.number:

@@ -4,12 +4,15 @@ import gc
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import EntryPoint, distribution
+from importlib.util import find_spec
 from typing import Any, Final
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import get_completion_class
 
+from broker.cli.index import command_at
 from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
 from broker.version import version_and_commit
 
@@ -38,6 +41,15 @@ MOVED: Final[Mapping[str, str]] = {
     "what-if": "rules.what-if",
 }
 """Names until 0.1; they go with the release after the next."""
+
+
+BROUGHT_BY: Final[Mapping[str, str]] = {"table": "pygame", "scorer": "sqlalchemy"}
+"""A library that only this part of Homologue brings."""
+
+
+def path_of(name: str) -> str:
+    """Return where a command is that is called by its name of today, a short one, or one of before."""
+    return "event.par" if name == "par" else MOVED.get(name) or (f"rules.{name}" if name in SHORT else name)
 
 
 def load_command(path: str) -> click.Command | None:
@@ -73,12 +85,26 @@ def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
     )
 
 
-def installed(group: click.Group, ctx: click.Context, names: Iterable[str]) -> Iterator[tuple[str, click.Command]]:
-    """Return the commands that this machine can run: a table need not have a scorer's."""
+def listed(names: Iterable[str], path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Return the commands of a group that this machine can run, for its help: a table need not have a scorer's."""
     for name in names:
-        with suppress(CommandError):
-            if command := group.get_command(ctx, name):
-                yield name, command
+        whole = f"{path}.{name}".strip(".")
+        if all(map(_is_there, _parts_of(whole))) and (command := command_at(whole.replace(".", " "))):
+            yield name, command
+
+
+def _parts_of(path: str) -> set[str]:
+    """Return which parts of Homologue a command needs, and those that its group does."""
+    points = distribution("homologue").entry_points.select(group=GROUP)
+    return {extra for one in points if f"{path}.".startswith(f"{one.name}.") for extra in one.extras}
+
+
+@cache
+def _is_there(part: str) -> bool:
+    """Return whether a part of Homologue is installed."""
+    with suppress(ModuleNotFoundError):
+        return find_spec(BROUGHT_BY[part]) is not None
+    return False
 
 
 def _with_rooms_of_others(path: str, group: click.Group) -> click.Group:
@@ -95,27 +121,7 @@ def _children(path: str) -> list[str]:
     )
 
 
-class ImportingGroup(click.Group):
-    """A group that imports a command when it is called, and none of them to complete their names."""
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the names of commands without their help: to import all of them takes seconds on a Pi."""
-        named = [CompletionItem(name) for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        return named + click.Command.shell_complete(self, ctx, incomplete)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command. Where a shell asks, one whose part is not installed has nothing to complete."""
-        try:
-            return super().resolve_command(ctx, args)
-        except CommandError:
-            if not ctx.resilient_parsing:
-                raise
-            return None, None, args
-
-
-class RoomGroup(ImportingGroup):
+class RoomGroup(click.Group):
     """A group whose commands are entry points, so that no room needs to import another for the command line."""
 
     def __init__(self, path: str, group: click.Group) -> None:
@@ -131,7 +137,7 @@ class RoomGroup(ImportingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write those that this machine can run."""
-        found = [*installed(self, ctx, self.list_commands(ctx))]
+        found = [*listed(self.list_commands(ctx), self._path)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(formatter.width)) for name, command in found])
 
@@ -140,7 +146,7 @@ class RoomGroup(ImportingGroup):
         return super().get_command(ctx, cmd_name) or load_command(f"{self._path}.{cmd_name}")
 
 
-class Homologue(ImportingGroup):
+class Homologue(click.Group):
     """The command: its sections in the help, names of before, and every error in one form."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's way
@@ -149,13 +155,14 @@ class Homologue(ImportingGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command, by its name of today or of before."""
+        if ctx.resilient_parsing:  # for a shell
+            return command_at(path_of(cmd_name).replace(".", " "))
         if cmd_name == "par":
             event = load_command("event")
             return event.get_command(ctx, cmd_name) if isinstance(event, click.Group) else None
-        path = MOVED.get(cmd_name) or (f"rules.{cmd_name}" if cmd_name in SHORT else cmd_name)
-        command = load_command(path) if "." not in cmd_name else None
-        if command and cmd_name in MOVED and not ctx.resilient_parsing:
-            now = path.replace(".", " ")
+        command = load_command(path_of(cmd_name)) if "." not in cmd_name else None
+        if command and cmd_name in MOVED:
+            now = MOVED[cmd_name].replace(".", " ")
             logging.getLogger("homologue").info("homologue %s is called homologue %s now", cmd_name, now)
         return command
 
@@ -163,8 +170,7 @@ class Homologue(ImportingGroup):
         """Write the commands in sections."""
         width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
         for title, names in sections().items():
-            found = [*installed(self, ctx, names)]
-            if found:
+            if found := [*listed(names)]:
                 with formatter.section(title):
                     formatter.write_dl([(name, command.get_short_help_str(width)) for name, command in found])
 
@@ -214,7 +220,7 @@ def homologue(ctx: click.Context) -> None:
     ctx.color = color()
 
 
-@click.group(short_help="Value hands, count points and IMPs, check plays; rule profiles.")
+@click.group(short_help="Value hands, count points and IMPs, check plays, and show rule profiles.")
 def rules() -> None:
     """Value hands, count points and IMPs, check what is legal, and show rule profiles.
 
@@ -225,7 +231,7 @@ def rules() -> None:
 
 @click.group(short_help="Find what is wrong, and what to do about it.")
 def doctor() -> None:
-    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
+    """Examine a table, a scorer or the hall, and report what is wrong, why it matters and what to do.
 
     The exit code is 1 if something must be done. Nothing is changed.
 
@@ -236,10 +242,10 @@ def doctor() -> None:
     """
 
 
-@click.command(short_help="Print what a shell needs to complete commands and options.")
+@click.command(short_help="Print a script for shell completion.")
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete the names of commands, options and files when you press Tab.
+    """Print a script with which your shell completes commands, options and file names when you press Tab.
 
     \b
     homologue completion bash > ~/.local/share/bash-completion/completions/homologue

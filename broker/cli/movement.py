@@ -265,8 +265,8 @@ def movement_new(
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
-    It is checked first, as the scorer does, with as many carriers of each deal as most deals need.
-    Nothing is written if anything is wrong.
+    It is checked first, as the scorer does, assuming as many carriers of each deal as most deals need. Nothing is
+    written if anything is wrong.
 
     \b
     homologue movement take cup.csv --event my-cup

@@ -30,7 +30,7 @@ def make_node(folder: Path, number: int, host: str, certificates: Certificates |
     """Return a node, not yet started. `folder`: the event's, or what was handed over. Raises BrokerError, RuleError."""
     nodes = nodes_of(folder)
     if not 1 <= number <= len(nodes.nodes):
-        text = N_("{file} has no node {number}: it names {count}", file=NODES, number=number, count=len(nodes.nodes))
+        text = N_("{file} has no node {number}: it lists {count}", file=NODES, number=number, count=len(nodes.nodes))
         raise RuleError("nodes_wrong", text)
     if certificates is None:
         raise RuleError("nodes_wrong", N_("nodes on several machines need certificates: start without --plain"))
@@ -52,7 +52,7 @@ def nodes_of(folder: Path) -> Nodes:
     """Return where the nodes are. Raises BadEvent, and RuleError where there is one machine."""
     nodes = read_nodes(folder)
     if nodes is None:
-        raise RuleError("nodes_wrong", N_("{folder} names no nodes: homologue hall nodes writes them", folder=folder))
+        raise RuleError("nodes_wrong", N_("{folder} lists no nodes: run homologue hall nodes", folder=folder))
     return nodes
 
 
@@ -111,9 +111,7 @@ def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: P
     Raises RuleError, BrokerError.
     """
     if len(set(places)) not in COUNTS or len(set(places)) != len(places):
-        raise RuleError(
-            "nodes_wrong", N_("{count} different addresses: there are 3 or 5 nodes", count=len(set(places)))
-        )
+        raise RuleError("nodes_wrong", N_("{count} different addresses: give 3 or 5", count=len(set(places))))
     try:
         nodes = Nodes(event, places)
     except ValueError as error:

@@ -29,9 +29,11 @@ MOST_PLAYS: Final = 100_000
 @click.option(
     "--plays", default=PLAYS, show_default=True, type=click.IntRange(2, MOST_PLAYS), help="Plays of each deal."
 )
-@click.option("--seed", type=int, help="Of all chance [default: that of the plays that are there, or 1].")
-@click.option("--jobs", type=click.IntRange(1, 64), help="Processes [default: one for each processor].")
-@click.option("--early", is_flag=True, help="Also deals that some table has yet to play; keep the result secret.")
+@click.option("--seed", type=int, help="Random seed [default: that of the plays in par.json, or 1].")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Number of processes [default: one for each processor].")
+@click.option(
+    "--early", is_flag=True, help="Include deals that some tables have not played yet; keep the result secret."
+)
 @json_option()
 def event_par(
     folder: Path,
@@ -45,11 +47,11 @@ def event_par(
 ) -> None:
     """Let simulated players play each deal many times, and show what each seat was worth to them.
 
-    Points to expect, between what the truth lies in 9 of 10 cases, and between what 8 plays of 10 ended. It is analysis
-    and changes no result. Once the standings are final the desk shows it on the page of each deal.
+    Shows the expected points with a 90 % interval, and the range in which 8 of 10 plays ended. This is analysis and
+    changes no result. Once the standings are final, the desk shows it on the page of each deal.
 
-    What has been played is kept in par.json, which is secret as deals.json is. It may be stopped at any time, and goes
-    on there the next time. The same seed gives the same counts.
+    Plays are kept in par.json, which is as secret as deals.json. The command may be stopped at any time and continues
+    from there. The same seed gives the same counts.
 
     \b
     homologue par my-event

@@ -149,9 +149,9 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
     say(f"{name}: new password", name=name)
 
 
-@people.group("token", short_help="Tokens by which other programs read.")
+@people.group("token", short_help="Manage the tokens of other programs.")
 def token() -> None:
-    """Manage the tokens by which other programs read an event (docs/api.md).
+    """Manage the tokens with which other programs read an event (docs/api.md).
 
     \b
     homologue event people token add my-cup scoreboard --role public
@@ -160,18 +160,18 @@ def token() -> None:
     """
 
 
-@token.command("add", short_help="Make a token.")
+@token.command("add", short_help="Create a token.")
 @folder
 @click.argument("name")
 @click.option(
     "--role",
     type=click.Choice(list(TOKEN_RIGHTS)),
     required=True,
-    help="public: what everybody may know; arbiter: embargoed results too; monitor: /metrics alone.",
+    help="public: what everybody may know; arbiter: embargoed results too; monitor: only /metrics.",
 )
 @said_as_json
 def add_token(folder: Path, name: str, role: str) -> None:
-    """Make a token and print it. It is shown this once: only its hash is stored.
+    """Create a token and print it. It is shown only this once, because only its hash is stored.
 
     \b
     homologue event people token add my-cup grafana --role monitor > grafana.token
@@ -185,7 +185,7 @@ def add_token(folder: Path, name: str, role: str) -> None:
 @folder
 @said_as_json
 def list_tokens(folder: Path) -> None:
-    """List all tokens, revoked ones too, with when each was used last.
+    """List all tokens, including revoked ones, and when each was last used.
 
     \b
     homologue event people token list my-cup
@@ -202,7 +202,7 @@ def list_tokens(folder: Path) -> None:
 @click.argument("name")
 @said_as_json
 def revoke_token(folder: Path, name: str) -> None:
-    """Revoke a token: from the next request on it opens nothing.
+    """Revoke a token. It is refused from the next request on.
 
     \b
     homologue event people token revoke my-cup scoreboard
@@ -212,9 +212,9 @@ def revoke_token(folder: Path, name: str) -> None:
     say(f"{name}: revoked", name=name, revoked=True)
 
 
-@people.group("webhook", short_help="Addresses notified of the final results.")
+@people.group("webhook", short_help="Manage addresses that receive the final results.")
 def webhook() -> None:
-    """Manage the addresses that are told the final results by a signed POST (docs/api.md).
+    """Manage the addresses that receive the final results as a signed POST (docs/api.md).
 
     \b
     homologue event people webhook add my-cup federation https://results.example.org/hook
@@ -229,9 +229,9 @@ def webhook() -> None:
 @click.option("--inner", is_flag=True, help="Allow an address in a private network.")
 @said_as_json
 def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's way
-    """Register an address and print the secret that signs what is sent there. It is shown this once.
+    """Register an address and print the secret that signs what is sent there. It is shown only this once.
 
-    URL begins with https://, or is this machine's own (http://127.0.0.1:PORT/).
+    URL must begin with https://, or be on this machine (http://127.0.0.1:PORT/).
 
     \b
     homologue event people webhook add my-cup federation https://results.example.org/hook
@@ -245,7 +245,7 @@ def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa
 @folder
 @said_as_json
 def list_webhooks(folder: Path) -> None:
-    """List all addresses, and whether each was told.
+    """List all addresses, and whether each has been notified.
 
     \b
     homologue event people webhook list my-cup
@@ -261,7 +261,7 @@ def list_webhooks(folder: Path) -> None:
 @click.argument("name")
 @said_as_json
 def remove_webhook(folder: Path, name: str) -> None:
-    """Remove an address: it is told nothing any more.
+    """Remove an address, so that it is no longer notified.
 
     \b
     homologue event people webhook remove my-cup federation

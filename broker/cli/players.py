@@ -78,23 +78,23 @@ def player_named(event: Event, said: str) -> str:
     if len(found) != 1:
         raise RuleError(
             "nobody_of_event",
-            N_("{who}: {count} players have this name; say the id", who=said, count=len(found))
+            N_("{who}: {count} players have this name; use the id", who=said, count=len(found))
             if found
             else N_("{who} is not in this event", who=said),
         )
     return found[0]
 
 
-@click.command("checkin", short_help="Say which players are here; list them.")
+@click.command("checkin", short_help="Check players in, and list who is present.")
 @options.folder_argument
 @click.argument("players", nargs=-1)
-@click.option("--absent", "word", flag_value="absent", help="They have not come.")
-@click.option("--undo", "word", flag_value="unknown", help="Take back what was said of them.")
+@click.option("--absent", "word", flag_value="absent", help="Mark them as absent.")
+@click.option("--undo", "word", flag_value="unknown", help="Undo their check-in or absence.")
 @said_as_json
 def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> None:
-    """Check PLAYERS in, by id or by a part of the name that is one's alone; without any, list who is here.
+    """Check PLAYERS in, by id or by an unambiguous part of the name. Without PLAYERS, list who is present.
 
-    The scorer must not be running: while it runs this is done at the desk, under Check-in.
+    The scorer must not be running; while it is, use the page Check-in of its desk.
 
     \b
     homologue event checkin my-cup p07 lefevre
@@ -113,16 +113,16 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
                 say(f"{one.id} {one.name}: {told}", player=one.id, name=one.name, present=seen.get(one.id))
 
 
-@click.command("players", short_help="Add, remove or replace players once the scorer was started.")
+@click.command("players", short_help="Add, remove or replace players once the scorer has been started.")
 @options.folder_argument
-@click.option("--leaves", multiple=True, help="Player who leaves, or has not come (id or name); may be repeated.")
+@click.option("--leaves", multiple=True, help="Player who leaves or did not come (id or name); may be repeated.")
 @click.option("--enters", multiple=True, help="Name of a new player; may be repeated.")
 @click.option("--returns", multiple=True, help="Id of a player who left and plays after all; may be repeated.")
 @click.option("--replaces", nargs=2, multiple=True, metavar="GONE NAME", help="Give a player's seats to a new one.")
 @click.option("--from-round", "first_round", type=click.IntRange(1), default=1, help="First round that changes.")
 @click.option("--undo", is_flag=True, help="Take the last change back.")
-@click.option("--reason", required=True, help="Why; it is in the history.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--reason", required=True, help="Reason, shown in the history.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
 def event_players(  # noqa: PLR0913 - one parameter an option
     folder: Path,
@@ -136,9 +136,9 @@ def event_players(  # noqa: PLR0913 - one parameter an option
     reason: str,
     yes: bool,
 ) -> None:
-    """Change who plays. What no table has begun is seated anew; what it costs is shown before it is done.
+    """Change who plays. Plays that no table has begun are reseated; you see the effects before anything is changed.
 
-    The scorer must not be running: while it runs this is done at the desk, under Players.
+    The scorer must not be running; while it is, use the page Players of its desk.
 
     \b
     homologue event players my-cup --leaves p07 --enters "Ada Lovelace" --reason "p07 did not come"
@@ -184,15 +184,15 @@ def _in_words(cost: PlanCost) -> Iterable[str]:
 
 @click.command("stage", short_help="Seat the next stage from the standings.")
 @options.folder_argument
-@click.option("--without", multiple=True, help="Who does not go on (player or team); may be repeated.")
-@click.option("--undo", is_flag=True, help="Take back who goes on.")
-@click.option("--reason", required=True, help="Why; it is in the history.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--without", multiple=True, help="Player or team that does not qualify; may be repeated.")
+@click.option("--undo", is_flag=True, help="Take the list of qualifiers back.")
+@click.option("--reason", required=True, help="Reason, shown in the history.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
 def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str, yes: bool) -> None:
-    """Decide, as the head arbiter, who goes on to the next stage. It is shown before it is done.
+    """Decide, as the head arbiter, who qualifies for the next stage. You see the list before it is published.
 
-    The scorer must not be running: while it runs this is done at the desk, under Stages and final.
+    The scorer must not be running; while it is, use the page Stages and final of its desk.
 
     \b
     homologue event stage my-cup --reason "end of the qualification"
@@ -216,7 +216,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
             name = room.event.name_of(one.name)
             click.echo(f"{one.rank}. {name} ({about}{one.place}., {float(one.imp):+g} IMP)", err=True)
         if not yes:
-            click.confirm("Publish who goes on?", abort=True, err=True)
+            click.confirm("Publish the qualifiers?", abort=True, err=True)
         ruling = _give(scorer, folder, decision, reason, HEAD)
         rows = [{"rank": one.rank, "name": one.name} for one in going_on]
         say("taken back" if undo else f"{len(going_on)} go on", ruling=ruling, going_on=rows)
@@ -225,12 +225,12 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
 @click.command("final", short_help="Declare the standings final.")
 @options.folder_argument
 @click.option("--undo", is_flag=True, help="Take the declaration back.")
-@click.option("--reason", required=True, help="Why; it is in the history.")
+@click.option("--reason", required=True, help="Reason, shown in the history.")
 @said_as_json
 def event_final(folder: Path, *, undo: bool, reason: str) -> None:
-    """Declare the standings final, as the head arbiter. What is still open is listed, and then nothing is declared.
+    """Declare the standings final, as the head arbiter. Nothing is declared while something is still open.
 
-    The scorer must not be running: while it runs this is done at the desk, under Stages and final.
+    The scorer must not be running; while it is, use the page Stages and final of its desk.
 
     \b
     homologue event final my-cup --reason "all is settled"

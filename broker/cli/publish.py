@@ -31,16 +31,16 @@ REST: Final = 3
 
 @click.command("publish", short_help="Write an event's public pages as files for any web server.")
 @options.folder_argument
-@click.option("--to", "target", type=FOLDER, required=True, help="Folder that the web server shows.")
-@click.option("--watch", is_flag=True, help="Go on until Ctrl-C, and write what becomes public as it does.")
+@click.option("--to", "target", type=FOLDER, required=True, help="Folder that the web server serves.")
+@click.option("--watch", is_flag=True, help="Keep running until Ctrl-C, and write results as they become public.")
 @said_as_json
 def publish(folder: Path, target: Path, *, watch: bool) -> None:
     """Write standings, travellers, players, teams and the seating plan as files, in all languages.
 
-    The pages are those that the desk shows without a login: nothing of a deal is in them before every table has played
-    it. Once the standings are final each deal has its walls, its par and its replay. A file changes only when what it
-    shows does. The event is only read, and its scorer may be running. Let a web server or a CDN show the folder:
-    however many look, the scorer does not notice.
+    The pages are those that the desk shows without a login: they have nothing of a deal before every table has played
+    it. Once the standings are final, each deal has its walls, par and replay. A file is written only when its content
+    changes. The event is only read, and its scorer may be running. Serve the folder with a web server or a CDN: readers
+    then put no load on the scorer.
 
     \b
     homologue publish my-event --to /var/www/my-event
@@ -49,7 +49,9 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     if folder.resolve() in (target.resolve(), *target.resolve().parents):
         raise RuleError(
             "publish_inside_event",
-            N_("{folder} is in the event’s folder, which no web server may show: name another one", folder=target),
+            N_(
+                "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
+            ),
         )
     publisher = Publisher(folder, target)
     if not watch:

@@ -33,18 +33,20 @@ class RatedEvent(NamedTuple):
     """By such a name, as the event writes it."""
 
 
-@click.command("rating", short_help="Rate players over several events, with what luck leaves open.")
+@click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
 @click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
-@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page for any browser instead.")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True, help="Of the page.")
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write an HTML page instead.")
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing page.")
 @json_option()
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool, as_json: bool) -> None:
     """Rate players over several events: folders, or documents written by `homologue export json --whole`.
 
-    Players are compared only with those who held the same tiles. Each strength, in IMPs a play against average
-    opponents, has the interval in which the truth lies in 9 of 10 cases. stronger: the probability that a player is
-    stronger than the next in the list. A player is known by the name, whatever its case. No standings take it up.
+    Players are compared only with those who held the same tiles. Each strength, in IMPs per play against average
+    opponents, has a 90 % interval. stronger: the probability that a player is stronger than the next in the list.
+    Players are identified by name, ignoring case. No standings use this.
 
     \b
     homologue event rating autumn winter spring
@@ -55,7 +57,7 @@ def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, 
     _refuse_unlike(rated)
     found = joint_strength([(one.ledger, one.names.__getitem__) for one in rated])
     if found is None:
-        raise RuleError("too_few_plays", N_("too little has been played by all tables to rate anybody"))
+        raise RuleError("too_few_plays", N_("too few deals have been played at all tables to rate anybody"))
     rows, names = _rows(rated, found), [one.name for one in rated]
     if page is not None:
         titles = [one.title for one in rated]
@@ -98,7 +100,7 @@ def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
     first, *others = rated
     for name, times in Counter(one.name for one in rated).items():
         if times > 1:
-            raise RuleError("event_twice", N_("{event} is named {count} times", event=name, count=times))
+            raise RuleError("event_twice", N_("{event} is listed {count} times", event=name, count=times))
     linked, left = set(first.written), others
     while near := [one for one in left if not linked.isdisjoint(one.written)]:
         linked.update(*(one.written for one in near))
@@ -107,7 +109,7 @@ def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
         raise RuleError("not_linked", N_("{event}: none of its players has played in the others", event=left[0].name))
     for one in others:
         if one.ledger.profile.imp != first.ledger.profile.imp:
-            text = N_("{event}: its IMPs are not those of {other}", event=one.name, other=first.name)
+            text = N_("{event} has another IMP scale than {other}", event=one.name, other=first.name)
             raise RuleError("other_imps", text)
 
 

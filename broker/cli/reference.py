@@ -1,6 +1,6 @@
 """Writes pages from the code itself: `python -m broker.cli.reference commands` (or profiles, topics), and man pages.
 
-`python -m broker.cli.reference man FOLDER` writes a man page for each command.
+`man FOLDER` writes a man page for each command; `index` is what help and completion read (`broker/cli/index.py`).
 """
 
 import inspect
@@ -13,6 +13,7 @@ from typing import Final, get_type_hints
 import click
 import msgspec
 
+from broker.cli import index
 from broker.cli.main import homologue
 from broker.protocol import TOPICS
 from broker.rules import Profile, load_mcr, load_riichi, profile_settings, shipped_mcr, shipped_riichi
@@ -23,24 +24,24 @@ from broker.version import program_version
 COMMANDS_HEAD: Final = """# Commands and their options
 
 Generated from the commands' help texts by `make docs`; a test fails when it is stale.
-`homologue COMMAND --help` says the same, and so do man pages, which the packages bring (`make man` writes them into
+`homologue COMMAND --help` says the same, and so do the man pages in the packages (`make man` writes them into
 `build/man`).
 
-**Of all commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1;
-[codes.md](codes.md) explains the codes. A command line that makes no sense ends with exit code 2. With `--json`
+**All commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1;
+[codes.md](codes.md) explains the codes. A usage error ends with exit code 2. With `--json`
 output is JSON, and an error is `{"error": {"code": ..., "message": ...}}` on standard output. `homologue -v COMMAND`
 says more on standard error. Colours and progress are shown in a terminal only; `NO_COLOR=1` switches colours off.
 
 **Tables in and out.** Lists (players, movements, plays on paper, deals, sets) may be CSV in UTF-8, UTF-16 or
 Windows-1252, with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read;
-columns are named in English, French or Chinese (`Nom;Pays;Club`). What is written as CSV is a workbook where the
-file's name ends in `.xlsx`, and `--excel` writes CSV with semicolons and decimal commas.
+column names may be English, French or Chinese (`Nom;Pays;Club`). An output file whose name ends in `.xlsx` is written
+as a workbook; `--excel` writes CSV with semicolons and decimal commas.
 
-**Completion.** The packages bring it. Elsewhere: `homologue completion bash >
+**Completion** comes with the packages. Elsewhere: `homologue completion bash >
 ~/.local/share/bash-completion/completions/homologue` (also `zsh` and `fish`).
 
-**Names of before.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` stand in groups since 0.1
-(`homologue event people`); their old names work for one more release. The calculators' short names (`homologue fan`)
+**Old names.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` are in groups since 0.1
+(`homologue event people`); the old names work for one more release. The calculators' short names (`homologue fan`)
 stay.
 """
 
@@ -48,7 +49,7 @@ TOPICS_HEAD: Final = """# Topics
 
 Generated from `broker/protocol/topics.py` by `make docs`; a test fails when it is stale. The messages are described in
 [asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read,
-and a table has those of its own number alone.
+and a table only has those of its own number.
 
 | topic | written by | read by | retained | max. bytes | what |
 |---|---|---|---|---|---|
@@ -107,7 +108,7 @@ def man_page(context: click.Context) -> str:
     return "\n".join([*lines, ".SH EXIT STATUS", EXIT_STATUS, ""])
 
 
-EXIT_STATUS: Final = "0: done. 1: refused, or something was found wrong. 2: the command line makes no sense."
+EXIT_STATUS: Final = "0: done. 1: refused, or a problem was found. 2: usage error."
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -193,5 +194,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": 
 if __name__ == "__main__":
     if sys.argv[1] == "man":
         write_man_pages(Path(sys.argv[2]))
+    elif sys.argv[1] == "index":
+        sys.stdout.write(index.text(homologue))
     else:
         sys.stdout.writelines(PAGES[page]() for page in sys.argv[1:])

@@ -17,7 +17,7 @@ from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
 from broker.scorer.stored_event import open_stored_event
 
 
-@click.command("rivers", short_help="Find how a play went from its rivers and melds.")
+@click.command("rivers", short_help="Reconstruct a play from its rivers and melds.")
 @click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING_FOLDER)
 @click.argument("laid", metavar="LAID", type=EXISTING_FILE)
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
@@ -25,7 +25,7 @@ from broker.scorer.stored_event import open_stored_event
 @click.option("--save", is_flag=True, help="Keep the play with the event, for replays and `homologue export pmn`.")
 @json_option("Print one JSON object.")
 def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_json: bool) -> None:
-    """Find how a recorded play went from what lay on the table at its end. See docs/play.md.
+    """Reconstruct a play from what lay on the table at its end. See docs/play.md.
 
     LAID is a JSON file with the serials: each river in its order, with 0 where a claimed tile has left a gap, and null
     for a tile that was not read; the melds; the hands, where they were seen. Every step is proved, likely or ambiguous.

@@ -21,7 +21,7 @@ CONNECTIONS, MOST_CONNECTIONS = 120, 10_000
 PORTS = click.IntRange(0, LAST_PORT)
 
 PLAIN: Final = click.option(
-    "--plain", is_flag=True, help="Without TLS: anybody on the network can read, and change, what is sent."
+    "--plain", is_flag=True, help="Run without TLS: anybody on the network can read and change what is sent."
 )
 
 ADDRESS = click.option(
@@ -100,7 +100,7 @@ def database_address(address: str | None, password: Path | None) -> DatabaseAddr
 @click.option(
     "--standby-of",
     metavar="https://HOST:PORT",
-    help="Follow the scorer with this desk, and take over when that is gone.",
+    help="Follow the scorer with this desk, and take over if it fails.",
 )
 @click.option("--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs.")
 @click.option(

@@ -71,6 +71,7 @@ from broker.web.tables.standby import StandbyService
 BROKER_FOLDER = "broker"
 SHARED_PLACE = "database"
 POLL_S = 0.01
+LOOK_S = 0.2
 SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
 
@@ -223,7 +224,7 @@ def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one s
         show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
         line.start()
         watches.append(ServiceNotifier().alive)
-        work.run(stop, partial(_check_all, watches))
+        work.run(stop, _Watches(watches).look)
 
 
 class _Stood(NamedTuple):
@@ -493,9 +494,18 @@ def _is_address(host: str) -> bool:
     return False
 
 
-def _check_all(watches: Sequence[Callable[[], None]]) -> None:
-    for look in watches:
-        look()
+class _Watches:
+    """Looks after what a scorer cannot do without: a few times a second, however many rounds that makes."""
+
+    def __init__(self, watches: Sequence[Callable[[], None]]) -> None:
+        self._watches, self._due = watches, 0.0
+
+    def look(self) -> None:
+        """Look at all, if that is due."""
+        if (now := time.monotonic()) >= self._due:
+            self._due = now + LOOK_S
+            for look in self._watches:
+                look()
 
 
 def _check_nothing() -> None:

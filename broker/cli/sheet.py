@@ -36,7 +36,9 @@ class SheetEvent(Struct):
 @click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile, by id or as a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheet."
+)
 @click.option("--pdf", "file", type=FILE, help="Write a PDF file instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,

@@ -418,7 +418,7 @@ def free_port() -> int:
 def take_over(folder: Path) -> None:
     """Let the standby that runs on this machine take over.
 
-    The active scorer hands everything over first, if it is there. FOLDER is the event's folder on this machine.
+    The active scorer hands everything over first, if it can be reached. FOLDER is the event's folder on this machine.
 
     \b
     homologue take-over my-event

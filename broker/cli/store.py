@@ -100,11 +100,11 @@ FAULTS: Final = {
 @click.option("--anchor", help="An anchor written down earlier: check that nothing before it has changed.")
 @json_option()
 def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Prove every row of an event's store, or of one copy. Its scorer may be running.
+    """Verify every row of an event's store, or of one copy. Its scorer may be running.
 
-    Links of rows, points of results and the witness are verified; rows that do not prove themselves are named. They do
-    not count: a scorer asks the tables for them again. The exit code is 1 if there are any, or the anchor does not
-    hold.
+    This verifies the chain of rows, the points of results and the witness, and lists the rows that fail. Those do not
+    count: a scorer asks the tables for them again. The exit code is 1 if there are any, or if the anchor does not
+    match.
 
     \b
     homologue store verify my-event
@@ -123,7 +123,7 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
             click.echo(line)
         count = len(found.faults)
         without = "" if found.has_links else ", without links: they get them when its scorer starts"
-        whole = f"{count} rows do not prove themselves" if count else "each as it was written"
+        whole = f"{count} rows fail verification" if count else "each as it was written"
         click.echo(f"{source}: {found.event}, {found.messages} messages{without}; {whole}")
         for line in _anchor_lines(checked) if checked else ():
             click.echo(line)
@@ -267,8 +267,8 @@ def restore_command(
 ) -> None:
     """Restore the newest complete copy into FOLDER, which must be new or empty.
 
-    What the copy lacks is named by number, as far as it is known: from the second home, and from newer copies that are
-    damaged. Tables send their own messages again; rulings come back from the second home now, and from tables later.
+    Messages that the copy lacks are listed by number, as far as the second home and newer but damaged copies tell.
+    Tables send their own messages again; rulings come back from the second home now, and from tables later.
 
     \b
     homologue store restore /media/stick my-event

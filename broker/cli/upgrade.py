@@ -19,23 +19,27 @@ from broker.upgrade.bundle import (
 )
 
 KEYS: Final = click.option(
-    "--keys", type=FILE, default=HALL_KEYS, show_default=True, help="Public keys that are trusted beside the release's."
+    "--keys",
+    type=FILE,
+    default=HALL_KEYS,
+    show_default=True,
+    help="Public keys that are trusted in addition to the release's.",
 )
 
 
 @click.group(short_help="Bring another version of the program to the tables.")
 def upgrade() -> None:
-    """Make a bundle of another version, and lay it beside an event, from where tables fetch it (docs/upgrade.md)."""
+    """Make a bundle of another version, and add it to an event, from which tables download it (docs/upgrade.md)."""
 
 
 @upgrade.command("key")
 @click.argument("file", type=FILE)
 @said_as_json
 def key(file: Path) -> None:
-    """Print the public key that belongs to the private one in FILE; without a file it is made.
+    """Print the public key of the private key in FILE, which is created if it is missing.
 
-    Who has the private one decides what tables run. Tables trust the public one once it stands in
-    /etc/homologue/upgrade.keys there.
+    Whoever has the private key decides what tables run. Tables trust the public key once it is in their
+    /etc/homologue/upgrade.keys.
     """
     public = _key(file).public
     say(public, key=public)
@@ -43,13 +47,13 @@ def key(file: Path) -> None:
 
 @upgrade.command("bundle")
 @click.argument("debs", type=EXISTING_FILE, nargs=-1, required=True)
-@click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="The private key that signs it.")
-@click.option("--output", type=FILE, help="The bundle [default: homologue-VERSION.upgrade].")
+@click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="Private key to sign it with.")
+@click.option("--output", type=FILE, help="Bundle to write [default: homologue-VERSION.upgrade].")
 @said_as_json
 def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
-    """Make a bundle of packages: those of one version, for all the releases and architectures that tables have.
+    """Make a bundle of the packages of one version, for all Debian releases and architectures that tables have.
 
-    Tables take homologue-common and homologue-table out of it.
+    Tables install homologue-common and homologue-table from it.
     """
     new = output or Path("homologue.upgrade")
     manifest = make_bundle(debs, _key(key_file), new)
@@ -69,7 +73,7 @@ def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
 @KEYS
 @said_as_json
 def check(file: Path, keys: Path) -> None:
-    """Say what is in a bundle, if it is signed by a key that is trusted here, and whole."""
+    """Check that a bundle is complete and signed by a key that is trusted here, and list what is in it."""
     signed, manifest = read_bundle(file, trusted_keys(keys))
     for part in manifest.parts:
         say(
@@ -95,7 +99,7 @@ def check(file: Path, keys: Path) -> None:
 @KEYS
 @said_as_json
 def take(file: Path, event: Path, keys: Path) -> None:
-    """Lay a bundle beside EVENT, in the place of the one before. The head arbiter offers it to tables: Devices."""
+    """Add a bundle to EVENT, replacing an earlier one. The head arbiter offers it to tables under Devices."""
     trusted = trusted_keys(keys)
     manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
     say(

@@ -14,12 +14,12 @@ from broker.mqtt.programs import BrokerChoice, BrokerProgram, broker_program, pr
 from broker.version import program_version
 
 
-@click.command(short_help="Show which programs would run, and where they come from.")
-@json_option("Write one JSON line.")
+@click.command(short_help="Show the versions of this program and of the brokers.")
+@json_option("Print one JSON object.")
 def version(*, as_json: bool) -> None:
-    """Say which version this is, which brokers there are, and which one a new event is run on.
+    """Show this version, the available brokers, and which of them a new event uses.
 
-    Of each broker: its version, the package that it came in, and the SHA-256 of the program. Ends with an error where a
+    For each broker: its version, the package that it came in, and the SHA-256 of the program. It is an error if a
     program is not what its package installed.
     """
     found = {kind: _program(kind) for kind in get_args(Kind)}

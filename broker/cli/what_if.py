@@ -26,7 +26,7 @@ def _choice(name: str, about: str) -> click.Option:
 
 @click.command(
     "what-if",
-    short_help="Count an event under other rules: who would change place.",
+    short_help="Recalculate an event under other rules.",
     params=[
         click.Argument(["folder"], metavar="EVENT_FOLDER", type=EXISTING_FOLDER),
         click.Option(["--profile"], help="Rule profile, by id or as a .toml file [default: the event's]."),
@@ -38,7 +38,7 @@ def _choice(name: str, about: str) -> click.Option:
 )
 @json_option()
 def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str | None) -> None:
-    """Count an event under other rules, and show who would change place, as the desk's page *What if* does.
+    """Recalculate an event under other rules, and show who would change place, as the desk's page *What if* does.
 
     The event is only read, and its scorer may be running. If the profile allows fewer winners at once, the nearest in
     turn order win; a win below the profile's minimum becomes a draw.

@@ -398,7 +398,7 @@ def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
     if red and not isinstance(rules, RiichiProfile):
         raise RuleError(
             "red_fives_unknown",
-            N_("deal {deal} has red fives, which {rules} does not know", deal=red[0], rules=rules.id),
+            N_("deal {deal} has red fives, which {rules} does not use", deal=red[0], rules=rules.id),
         )
 
 

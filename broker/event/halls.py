@@ -51,7 +51,8 @@ class Hall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             if match is None:
                 raise _wrong(
                     RuleError(
-                        "hall_tables_wrong", N_("hall {hall}: “{text}” is no list of tables", hall=self.name, text=part)
+                        "hall_tables_wrong",
+                        N_("hall {hall}: “{text}” is not a list of tables", hall=self.name, text=part),
                     )
                 )
             found.update(range(int(match[1]), int(match[2] or match[1]) + 1))

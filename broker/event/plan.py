@@ -52,7 +52,7 @@ MOST_PROBLEMS: Final = 20
 
 T = TypeVar("T")
 
-PLAYERS, DEAL = attrgetter("players"), attrgetter("deal")
+PLAYERS, DEAL, TABLE_AND_ROUND = attrgetter("players"), attrgetter("deal"), attrgetter("table", "round")
 
 
 class BookedPlay(Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,7 +113,7 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
     yield from _team_problems(plan)
     yield from stage_problems(plan)
     yield from session_problems(plan)
-    for table, round_ in duplicates((play.table, play.round) for play in plan.plays):
+    for table, round_ in duplicates(map(TABLE_AND_ROUND, plan.plays)):
         yield RuleError(
             "two_plays_at_once", N_("table {table} has two plays in round {round}", table=table, round=round_)
         )
@@ -121,8 +121,9 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
 
 def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
     """Name players of plays who are not in the list, and deals that there are not."""
-    fours = {id(one): one for one in map(PLAYERS, plan.plays)}  # many plays may have the same
-    strange = {number for number, four in fours.items() if not known >= {*four.values()}}
+    seating = [*map(PLAYERS, plan.plays)]
+    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays may have the same
+    strange = any(not known >= {*four.values()} for four in fours.values())
     for play in parted_plays(plan)[0] if strange else ():
         for player in set(play.players.values()) - known:
             yield RuleError(

@@ -80,7 +80,11 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
     if plain := [deal.number for deal in deals if not deal.sealed]:
         yield RuleError(
             "not_sealed",
-            N_("not sealed, whoever reads {file} knows them: deals {deals}", file=DEALS, deals=_ranges(sorted(plain))),
+            N_(
+                "not sealed, so whoever can read {file} knows them: deals {deals}",
+                file=DEALS,
+                deals=_ranges(sorted(plain)),
+            ),
         )
     elif deals and not read_shares(folder):
         yield RuleError(
@@ -89,14 +93,14 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
         )
     draws = read_draws(folder)
     if draws and draws[-1].is_open:
-        yield RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+        yield RuleError("draw_open", N_("a draw has already been announced: enter its words, or abandon it"))
     used = read_commitment(folder / COMMITMENT).draw if (folder / COMMITMENT).exists() else None
     if others := [
         draw.announcement.number
         for draw in draws
         if not draw.is_open and (used is None or draw.announcement.number != used.number)
     ]:
-        yield RuleError("draws_before", N_("announced and not what is played: draws {draws}", draws=_ranges(others)))
+        yield RuleError("draws_before", N_("announced, but not played: draws {draws}", draws=_ranges(others)))
 
 
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
@@ -147,7 +151,7 @@ def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
             raise RuleError(
                 "set_at_two_tables",
                 N_(
-                    "round {round}: deals {one} and {other} both lie in set {set}",
+                    "round {round}: deals {one} and {other} both use set {set}",
                     round=play.round,
                     one=other,
                     other=play.deal,

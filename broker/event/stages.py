@@ -76,7 +76,7 @@ def read_part(text: str) -> Fraction:
         Fraction(int(found[1]), int(found[2])) if found and found[1] else Fraction(int(found[3]), 100) if found else -1
     )
     if not 0 <= part <= 1:
-        raise RuleError("part_wrong", N_("{text} is no part of a result: write 2/3, or 50%", text=repr(text[:20])))
+        raise RuleError("part_wrong", N_("{text} is not a fraction: write 2/3 or 50%", text=repr(text[:20])))
     return Fraction(part)
 
 
@@ -105,7 +105,7 @@ def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tup
                 raise RuleError(
                     "rank_wrong",
                     N_(
-                        "stage {stage}, round {round}: {who} is no rank from 1 to {most}",
+                        "stage {stage}, round {round}: {who} is not a rank from 1 to {most}",
                         stage=stage.name,
                         round=play.round,
                         who=str(who),

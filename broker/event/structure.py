@@ -258,7 +258,10 @@ def formats(have: Resources) -> list[Format]:
     if not kept:
         raise RuleError(
             "no_format",
-            N_("no format fits in which anybody is compared: take more time, carriers or sets, or shorter plays"),
+            N_(
+                "there is no suitable format in which results are compared: "
+                "allow more time, carriers or sets, or shorter plays"
+            ),
         )
     return kept[:MOST_OFFERED]
 

@@ -90,8 +90,8 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
                 _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
                 _("Below, what happened with these tiles at each table."),
                 _(
-                    "Of each seat a dot is the points at one table, the stroke the datum; the bar holds 8 of 10 "
-                    "simulated plays, where there is a par."
+                    "For each seat, a dot shows the points at one table and the stroke the datum; where there is a "
+                    "par, the bar spans 8 of 10 simulated plays."
                 ),
             ],
         ),

@@ -53,7 +53,7 @@ def carrier_layout(
     if record.set not in registry:
         raise RuleError(
             "set_unknown",
-            N_("deal {deal} lies in set {set}, which has no registry", deal=record.number, set=record.set),
+            N_("deal {deal} uses set {set}, which is not registered", deal=record.number, set=record.set),
         )
     order = record.serials(partial(opener.set_faces, registry=registry))
     return CarrierLayout(

@@ -256,7 +256,8 @@ def par_note(stored: StoredEvent, _: Translator) -> tuple[PageLine, ...]:
     if not any(stored.par_of(deal) for deal in stored.deals):
         return ()
     text = _(
-        "Par: the points to expect of simulated players who know no wall. It is analysis and counts in no ranking."
+        "Par: the expected points of simulated players who cannot see the walls. This is analysis and counts in no "
+        "ranking."
     )
     return (PageLine("note", (PageCell(text),)),)
 

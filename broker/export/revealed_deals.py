@@ -162,7 +162,9 @@ def verify_folder(folder: Path) -> Verdicts:
     said = _verdicts(RevealedDeals(1, commitment.event, tuple(found), draw), commitment)
     gone = commitment.hashes.keys() - {one.deal for one in (*said.deals, *altered)}
     altered += [
-        DealVerdict(number, RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number)))
+        DealVerdict(
+            number, RuleError("deal_missing", N_("deal {deal} is in the commitment, but missing here", deal=number))
+        )
         for number in gone
     ]
     return _with_list(folder, said._replace(deals=sorted([*said.deals, *altered], key=lambda one: one.deal)))
@@ -191,7 +193,9 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
     if draw is not None:
         return DrawVerdict(named.number, draw, _refusal(lambda: _check_draw(draw, commitment)))
     all_are = commitment.hashes.keys() <= {one.number for one in revealed.deals}
-    hidden = RuleError("draw_not_shown", N_("all deals are revealed, but no words: that they were drawn is NOT shown"))
+    hidden = RuleError(
+        "draw_not_shown", N_("all deals are revealed, but no words: there is NO proof that they were drawn")
+    )
     return DrawVerdict(named.number, None, hidden if all_are else None)
 
 

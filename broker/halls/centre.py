@@ -7,7 +7,7 @@ play are judged as if its table had sent it here. A hall's rulings and admission
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -95,6 +95,19 @@ class OfHall:
 
 
 @dataclass(slots=True)
+class _OnceAll:
+    """Acknowledges a message once each of its rows is acknowledged."""
+
+    left: int
+    acknowledge: Callable[[], None]
+
+    def __call__(self) -> None:
+        self.left -= 1
+        if not self.left:
+            self.acknowledge()
+
+
+@dataclass(slots=True)
 class _Heard:
     state: HallState
     at: int
@@ -165,48 +178,63 @@ class Centre:
         place = topics.parse_topic(one.topic)
         return place is not None and place.topic in {topics.HALL_ROW, topics.HALL_STATE}
 
-    def unpack(self, one: Incoming) -> OfHall | None:
-        """Return what a hall has sent, if it is to be judged now. Raises Refused.
+    def unpack(self, one: Incoming) -> Iterator[OfHall | Refused]:
+        """Return the rows that a hall has sent and that are to be judged now, and why others cannot be.
 
-        None: it was here before, does not follow, is no row, or is for its hall alone. It is acknowledged then.
+        Not those that were here before, do not follow, are no rows, or are for their hall alone. The message is
+        acknowledged once all of its rows are.
         """
         try:
             _, message = decode_on_topic(one.topic, one.payload)
-            if isinstance(message, HallState):
-                self._heard[message.hall] = _Heard(message, self._clock(), self._seconds())
-                if message.hall in self.halls:
-                    self._due.add(message.hall)  # the receipt before may be lost, and a hall without one sends nothing
-                ours = (one for one in message.passed_over if self.hall_of.get(one[0]) == message.hall)
-                self.passed_over.extend(ours)
-            elif isinstance(message, HallRow):
-                return self._next(message, one)
-        except Refused:
+            hall = self._may_send(message) if isinstance(message, HallRow) else None
+        except Refused as refused:
             one.acknowledge()
-            raise
-        one.acknowledge()
-        return None
+            yield refused
+            return
+        if isinstance(message, HallState):
+            self._hear(message)
+        if hall is None or not isinstance(message, HallRow):
+            one.acknowledge()
+            return
+        acknowledge = _OnceAll(1 + len(message.then), one.acknowledge)
+        for row in message.each():
+            try:
+                record = self._next(row, replace(one, acknowledge=acknowledge))
+            except Refused as refused:
+                acknowledge()
+                yield refused
+                continue
+            if record is None:
+                acknowledge()
+            else:
+                yield OfHall(row.hall, record, acknowledge)
 
-    def _next(self, row: HallRow, one: Incoming) -> OfHall | None:
+    def _hear(self, state: HallState) -> None:
+        self._heard[state.hall] = _Heard(state, self._clock(), self._seconds())
+        if state.hall in self.halls:
+            self._due.add(state.hall)  # the receipt before may be lost, and a hall without one sends nothing
+        ours = (one for one in state.passed_over if self.hall_of.get(one[0]) == state.hall)
+        self.passed_over.extend(ours)
+
+    def _may_send(self, row: HallRow) -> Hall:
         hall = self.halls.get(row.hall)
         if hall is None:
             raise Refused("unknown_hall", f"this event has no hall {row.hall}")
         if hall.revoked:
             raise Refused("hall_cut_off", f"hall {row.hall} was revoked")
         self._due.add(row.hall)
+        return hall
+
+    def _next(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         at = self._at[row.hall]
         begins = row.height == 1 and row.attempt > at.attempt
         # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:
-            one.acknowledge()
             return None
         self._at[row.hall] = Position(row.store, row.attempt, row.height, row.link)
         self._unkept.add(row.hall)
-        record = self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
-        if record is None:
-            one.acknowledge()
-            return None
-        return OfHall(row.hall, record, one.acknowledge)
+        return self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
 
     def _record(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         body = row.body.encode()

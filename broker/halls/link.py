@@ -4,7 +4,7 @@ The journal is the outbox: nothing is queued beside it. What the centre has, its
 sent (again), so that a link that was cut for hours needs nothing but the next receipt. On the scorer's thread alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.halls import LONGEST_ROW, MOST_PASSED
+from broker.protocol.halls import LONGEST_ROW, MOST_PASSED, MOST_ROWS, NextRow
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.protocol.signing import is_signed_by
 from broker.protocol.tls import Identity
@@ -34,14 +34,22 @@ from broker.store import Journal
 from broker.store.chain import FIRST_LINK
 from broker.version import program_version
 
-WINDOW: Final = 1000
-"""Rows on their way at one time."""
+AT_ONCE: Final = MOST_ROWS
+"""Rows that are sent in one round of the scorer, in one message: tables do not wait for the centre."""
 
-AT_ONCE: Final = 100
-"""Rows that are sent in one round of the scorer: tables do not wait for the centre."""
+AT_ONCE_CHARACTERS: Final = 4 * LONGEST_ROW
+"""In them."""
+
+LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
+"""Rows on their way at one time: twice as many after each receipt that came soon, half as many after one that did not,
+and the fewest after one that did not come. A busy centre has no longer queue for that, and no hall waits in it."""
+
+SOON_S: Final = 1.0
 
 PATIENCE_S: Final = 5.0
-"""After so long without a receipt what is on its way is sent again."""
+"""After so long without a receipt, or four times what the last one took, what is on its way is sent again."""
+
+PATIENCE: Final = 4
 
 MOST_PATIENCE_S: Final = 60.0
 """Each time in vain it waits twice as long, up to this: a busy centre would be kept busy by what it has already."""
@@ -131,6 +139,10 @@ class HallLink:
         self._progress_at = 0.0
         self._patience_s, self._sent_again = PATIENCE_S, 0
         """How long a receipt is waited for, and the number of the last row that was sent again."""
+        self._window = LEAST_ON_WAY
+        """Rows that may be on their way."""
+        self._timed: tuple[int, float] | None = None
+        """The number of a row, and when it was sent, for the first time: its receipt tells how busy the centre is."""
         self._beat_at = 0.0
         self._up = False
         kept = journal.remembered(KEPT).get("")
@@ -220,18 +232,25 @@ class HallLink:
         if receipt.attempt < self._attempt:
             return  # it was said before the centre heard that we begin again
         if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
-            self._patience_s, self._sent_again = PATIENCE_S, 0
+            self._patience_s, self._sent_again, self._window = PATIENCE_S, 0, LEAST_ON_WAY
             self._begin(receipt)
         elif before.upto != receipt.upto:
             self._progress_at = self._seconds()
-            if receipt.upto > self._sent_again:  # of rows that were sent twice nobody knows when they arrived
-                self._patience_s = PATIENCE_S
+            if self._timed and receipt.upto >= self._timed[0]:
+                self._suit(self._progress_at - self._timed[1])
+                self._timed = None
             if receipt.upto > self._sent:  # it arrived before all was sent again
                 self._begin(receipt)
 
+    def _suit(self, took_s: float) -> None:
+        """Have as much on its way, and wait as long, as suits a centre that has answered after so long."""
+        self._patience_s = min(max(PATIENCE * took_s, PATIENCE_S), MOST_PATIENCE_S)
+        wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > PATIENCE_S else self._window
+        self._window = min(max(wider, LEAST_ON_WAY), MOST_ON_WAY)
+
     def _begin(self, receipt: HallReceipt) -> None:
         """Go on after the last row that the centre has of this journal, or with the first where it has another's."""
-        self._progress_at = self._seconds()
+        self._progress_at, self._timed = self._seconds(), None
         if self._is_ours(receipt):
             self._attempt, self._sent = receipt.attempt, receipt.upto
             self._sent_link = bytes.fromhex(receipt.link) if receipt.link else FIRST_LINK
@@ -265,12 +284,13 @@ class HallLink:
         upto = receipt.upto if receipt.attempt == self._attempt else 0
         if self._sent > upto and now - self._progress_at > self._patience_s:
             self._send_again(receipt)
-        room = min(AT_ONCE, upto + WINDOW - self._sent)
-        if room > 0 and self._sent < self._journal.height:
-            if self._sent == upto:
+        room = min(AT_ONCE, upto + self._window - self._sent)
+        if room > 0 and self._sent < self._journal.height and (row := self._next_rows(room)):
+            if row.height == upto + 1:
                 self._progress_at = now
-            for row in self._rows(room):
-                link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
+            if self._timed is None and self._sent > self._sent_again:
+                self._timed = self._sent, now
+            link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
 
     def _keep(self) -> None:
         """Keep what the centre has, seldom: it is looked at only where a start finds no link."""
@@ -281,31 +301,40 @@ class HallLink:
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go on where the centre is after all, and wait longer for its next receipt."""
-        self._patience_s = min(2 * self._patience_s, MOST_PATIENCE_S)
-        self._sent_again = max(self._sent_again, self._sent)
+        self._patience_s, self._window = min(2 * self._patience_s, MOST_PATIENCE_S), LEAST_ON_WAY
+        self._sent_again, self._timed = max(self._sent_again, self._sent), None
         if receipt.attempt == self._attempt:
             self._begin(receipt)
         else:
             self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
-    def _rows(self, most: int) -> Iterator[HallRow]:
-        """Return the next rows, as they are stored."""
+    def _next_rows(self, most: int) -> HallRow | None:
+        """Return the next rows, as they are stored, in one message: as many as fit. None: the next one is lost."""
+        found, size = list[NextRow](), 0
+        before, first = self._sent_link, self._sent + 1
         with closing(self._journal.linked_rows(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
-                text = bytes(body).decode()
-                yield HallRow(
-                    id=link.hex()[:32],
-                    event=self._event,
-                    hall=self.centre.hall,
-                    store=self._journal.store,
-                    attempt=self._attempt,
-                    height=height,
-                    before=self._sent_link.hex(),
-                    link=link.hex(),
-                    at=at,
-                    body=text if len(text) <= LONGEST_ROW else "",
-                )
+                text = bytes(body).decode() if len(body) <= LONGEST_ROW else ""
+                size += len(text)
+                if height != self._sent + 1 or (found and size > AT_ONCE_CHARACTERS):
+                    break
+                found.append(NextRow(link.hex(), at, text))
                 self._sent, self._sent_link = height, link
+        if not found:
+            return None
+        return HallRow(
+            id=found[0].link[:32],
+            event=self._event,
+            hall=self.centre.hall,
+            store=self._journal.store,
+            attempt=self._attempt,
+            height=first,
+            before=before.hex(),
+            link=found[0].link,
+            at=found[0].at,
+            body=found[0].body,
+            then=tuple(found[1:]),
+        )
 
     def _state(self, lifecycle: Literal["there", "gone"]) -> HallState:
         return HallState(

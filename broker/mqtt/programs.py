@@ -85,7 +85,7 @@ def choose_broker(folder: Path, asked: Kind | None = None) -> BrokerChoice:
     if known is None:
         return preferred_broker()
     try:
-        return BrokerChoice(broker_program(known), N_("the event was run on it before"))
+        return BrokerChoice(broker_program(known), N_("the event has used it before"))
     except ProgramMissing as error:
         other = next(kind for kind in get_args(Kind) if kind != known)
         why = f"the event was run on {known} before; to change that, for good: --broker {other}"
@@ -102,7 +102,7 @@ def preferred_broker() -> BrokerChoice:
     except ProgramMissing:
         return BrokerChoice(broker_program("embedded"), N_("Mosquitto is not installed"))
     if not found.package or found.altered:
-        why = N_("the installed Mosquitto is not what a package of the system brought")
+        why = N_("the installed Mosquitto differs from the system’s package")
     elif _numbers(found.version) < _numbers(OLDEST_MOSQUITTO):
         why = N_("the installed Mosquitto is older than {version}", version=OLDEST_MOSQUITTO)
     else:

@@ -145,6 +145,7 @@ class LaidSeat(Struct, frozen=True):
     melds: Annotated[tuple[LaidMeld, ...], Meta(max_length=4)] = ()
     hand: Annotated[LaidHand | None, Meta(description="in any order; null where nobody has looked")] = None
     gaps: Annotated[bool, Meta(description="every claimed tile has left a gap in the river, but the last ones")] = False
+    either_end: Annotated[bool, Meta(description="nothing seen tells which end of the river is the first")] = False
 
 
 class TilesLaid(PlayRef, frozen=True, tag="laid", kw_only=True):

@@ -5,9 +5,11 @@ up to which row it has them, so that whatever is lost, doubled or late between t
 it says to all halls which deals every table everywhere has played: no others are public.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from broker.protocol.messages import FromScorer, Message, Version
 from broker.protocol.types import Count, DealNo, Hash, Milliseconds, Seq, Signature, StoreId, TableNo
@@ -20,6 +22,9 @@ HallName = Annotated[
 LONGEST_ROW: Final = 65_536
 """Characters of a row; a longer one, which can only be a change of the plan, stays in its hall."""
 
+MOST_ROWS: Final = 100
+"""Rows in one message."""
+
 MOST_COMPLETE: Final = 9_999
 
 MOST_PASSED: Final = 1_000
@@ -27,19 +32,44 @@ MOST_PASSED: Final = 1_000
 MOST_LACKING: Final = 100
 
 
+RowLink = Annotated[Hash, Meta(description="of this row (docs/store.md)")]
+RowTime = Annotated[Milliseconds, Meta(description="when the hall took it, by its wall clock")]
+RowBody = Annotated[
+    str, Meta(max_length=LONGEST_ROW, description="as it is stored, JSON; empty: it is for its hall alone")
+]
+
+
+class NextRow(Struct, frozen=True):
+    """A row that stands in the journal after another one."""
+
+    link: RowLink
+    at: RowTime
+    body: RowBody
+
+
 class HallRow(Message, frozen=True, kw_only=True):
-    """A row of a hall's journal: a table's fact, a ruling of its desk, or the admission of a device."""
+    """A row of a hall's journal: a table's fact, a ruling of its desk, or the admission of a device. With the next."""
 
     hall: HallName
     store: StoreId
     attempt: Annotated[Count, Meta(description="grows where the hall begins again with its first row")]
     height: Annotated[Seq, Meta(description="number of the row, without gaps")]
     before: Annotated[Hash, Meta(description="link of the row before it")]
-    link: Annotated[Hash, Meta(description="of this row (docs/store.md)")]
-    at: Annotated[Milliseconds, Meta(description="when the hall took it, by its wall clock")]
-    body: Annotated[
-        str, Meta(max_length=LONGEST_ROW, description="as it is stored, JSON; empty: it is for its hall alone")
-    ]
+    link: RowLink
+    at: RowTime
+    body: RowBody
+    then: Annotated[
+        tuple[NextRow, ...],
+        Meta(max_length=MOST_ROWS - 1, description="the rows after it, where more than one is to be sent"),
+    ] = ()
+
+    def each(self) -> "Iterator[HallRow]":
+        """Return the rows one by one."""
+        last = replace(self, then=()) if self.then else self
+        yield last
+        for one in self.then:
+            last = replace(last, height=last.height + 1, before=last.link, link=one.link, at=one.at, body=one.body)
+            yield last
 
 
 class HallState(Message, frozen=True, kw_only=True):

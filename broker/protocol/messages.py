@@ -353,6 +353,9 @@ class Served(ToTable, frozen=True, kw_only=True):
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
     upgrade: Annotated[UpgradeOffer | None, Meta(description="null: none is offered")] = None
+    unseen: Annotated[
+        bool, Meta(description="its device is there, and how the table stands is not known: it is to say so again")
+    ] = False
 
 
 class PinAnswer(Struct, frozen=True, kw_only=True):

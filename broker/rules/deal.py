@@ -31,10 +31,12 @@ RED_SET: Final[tuple[str, ...]] = (*RED, *(face for face in KINDS for _ in range
 FACES: Final = frozenset({*KINDS, *RED})
 """What can be on a tile."""
 
+_SORTED_SETS: Final = (sorted(FULL_SET), sorted(RED_SET))
+
 
 def is_full_set(faces: Sequence[str]) -> bool:
     """Return whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
-    return sorted(faces) in (sorted(FULL_SET), sorted(RED_SET))
+    return sorted(faces) in _SORTED_SETS
 
 
 def has_red(faces: Iterable[str]) -> bool:
@@ -110,7 +112,7 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
     if not is_whole_registry(registry):
-        raise RuleError("not_a_set", N_("the registry does not give the 136 tiles of a set"))
+        raise RuleError("not_a_set", N_("the registry does not list the 136 tiles of a set"))
     if red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()

@@ -105,7 +105,7 @@ def check_fine(room: EventState, decision: FineRuled, play: CountedPlay | None) 
     if (decision.measure == "warning" and imps != {0}) or (decision.measure == "fine" and 0 in imps):
         raise Refused("penalty_wrong", N_("a warning costs no IMP, and a fine at least one"))
     if decision.measure == "dead_hand" and play is None:
-        raise Refused("penalty_wrong", N_("a dead hand is of a play"))
+        raise Refused("penalty_wrong", N_("a dead hand is ruled on a play"))
     strange = sorted(imps - {0} - fines_of(room.profile, decision.infraction))
     if strange and not decision.exception:
         raise Refused("fine_not_in_profile", N_("the rules have no fine of {imp} IMP for this", imp=strange[0]))
@@ -192,7 +192,7 @@ def check_appeal(room: EventState, decision: Appealed | AppealDecided, now: int)
             raise Refused("no_appeal", N_("there is no appeal to decide against this ruling"))
         return
     if against is None or isinstance(against.decision, (*APPEAL_DECISIONS, CheckedIn)) or not book.counts(against.id):
-        raise Refused("nothing_to_appeal", N_("there is no such ruling, or it counts no longer"))
+        raise Refused("nothing_to_appeal", N_("there is no such ruling, or it no longer counts"))
     if lodged:
         raise Refused("appealed_already", N_("there is an appeal against this ruling already"))
     if now > appeal_until(room, against) and not decision.exception:

@@ -253,4 +253,4 @@ def check_correction(event: Event, decision: AnyDecision) -> None:
             for problem in session_problems(replace(event.plan, sessions=decision.sessions)):
                 raise Refused("sessions_wrong", problem.text)
     if not all(text.isprintable() and text == " ".join(text.split()) for text in texts):
-        raise Refused("not_printable", N_("a name has characters that no screen shows, or blanks that nobody sees"))
+        raise Refused("not_printable", N_("a name has characters that cannot be displayed, or invisible spaces"))

@@ -78,7 +78,7 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
         if one.id in known or ever.get(one.id, one.name) != one.name:  # a table may still play by that change
             raise Refused("player_listed_twice", N_("there is a player {id} already", id=one.id))
         if not one.name.isprintable() or one.name != " ".join(one.name.split()):
-            raise Refused("not_printable", N_("a name has characters that no screen shows, or blanks that nobody sees"))
+            raise Refused("not_printable", N_("a name has characters that cannot be displayed, or invisible spaces"))
         known.add(one.id)
     keys = [(one.table, one.round) for one in decision.plays] + [key[::-1] for key in decision.dropped]
     for table, round_ in keys:
@@ -129,4 +129,4 @@ def _check_seats(room: EventState, after: Event, changed: Collection[PlayKey], d
             raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(sorted(strange))))
     for key, play in after.bookings.items():
         if key not in kept and (still := left & set(play.players.values())):
-            raise Refused("player_leaves", N_("{who} leaves, and is still seated", who=", ".join(sorted(still))))
+            raise Refused("player_leaves", N_("{who} leaves, but is still seated", who=", ".join(sorted(still))))

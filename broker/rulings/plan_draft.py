@@ -124,7 +124,7 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
     if strange := sorted({*wishes.leave, *wishes.back, *wishes.replaced} - known):
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=", ".join(strange)))
     if not any(wishes[:4]):
-        raise RuleError("nothing_changes", N_("Say who comes, who leaves, or who takes whose place."))
+        raise RuleError("nothing_changes", N_("Enter who arrives, who leaves, or who replaces whom."))
     names = [*wishes.enter, *wishes.replaced.values()]
     new = [
         Player(id=id_, name=name) for id_, name in zip(_new_ids(known | facts.entered, len(names)), names, strict=True)

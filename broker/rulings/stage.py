@@ -53,14 +53,14 @@ def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> 
         if len(lines) < each:
             raise RuleError(
                 "too_few_qualified",
-                N_("{count} can go on, {wanted} are to", count=len(lines), wanted=each),
+                N_("{count} can qualify, {wanted} are needed", count=len(lines), wanted=each),
             )
         if len(lines) > each and lines[each].place == lines[each - 1].place:
             tied = ", ".join(room.event.name_of(one.name) for one in lines if one.place == lines[each].place)
             raise RuleError(
                 "cut_tied",
                 N_(
-                    "place {place} is shared at the cut by {names}: decide by your regulations who does not go on",
+                    "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
                     place=lines[each].place,
                     names=tied,
                 ),
@@ -68,7 +68,7 @@ def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> 
         found += [(line.place, -line.imp, line.name, section.section) for line in lines[:each]]
     if len(found) < stage.cut:
         raise RuleError(
-            "too_few_qualified", N_("{count} can go on, {wanted} are to", count=len(found), wanted=stage.cut)
+            "too_few_qualified", N_("{count} can qualify, {wanted} are needed", count=len(found), wanted=stage.cut)
         )
     return [
         Qualified(rank, name, section, place, -minus)
@@ -101,7 +101,9 @@ def _players(room: EventState, stage: Stage, going_on: list[str]) -> Mapping[str
 
 
 def _not_over(room: EventState) -> str:
-    return N_("{count} plays of the stage before have no result yet, or need a decision", count=unsettled_before(room))
+    return N_(
+        "{count} plays of the previous stage have no result yet, or need a decision", count=unsettled_before(room)
+    )
 
 
 def check_stage(room: EventState, decision: PlanChanged) -> None:
@@ -111,7 +113,7 @@ def check_stage(room: EventState, decision: PlanChanged) -> None:
     """
     stage = next_stage(room)
     if stage is None or stage.name != decision.stage or decision.entered or decision.left or decision.dropped:
-        raise Refused("unknown_stage", N_("{stage} is not the stage that is to be seated next", stage=decision.stage))
+        raise Refused("unknown_stage", N_("{stage} is not the next stage to be seated", stage=decision.stage))
     if unsettled_before(room):
         raise Refused("stage_not_over", _not_over(room))
     ranked = {key: play for key, play in room.original.later.items() if play.round in stage.rounds}

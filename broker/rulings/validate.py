@@ -76,26 +76,26 @@ def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
     if plan_changes.seats_stage(draft.decision, room.book):
-        raise Refused("head_arbiter_only", N_("the head arbiter alone decides who goes on to the next stage"))
+        raise Refused("head_arbiter_only", N_("only the head arbiter decides who qualifies for the next stage"))
     if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(draft.decision, room.book):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
     if author.role == ORGANISER:
-        raise Refused("plan_only", N_("an organiser corrects the plan, and rules on nothing else"))
+        raise Refused("plan_only", N_("organisers can correct the plan, but not make rulings"))
     _check_arbiter(room, draft, now)
 
 
 def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
     """Refuse a table arbiter what is the head arbiter's."""
     if isinstance(draft.decision, FinalDeclared) or takes_back(room.book, draft.decision):
-        raise Refused("head_arbiter_only", N_("the head arbiter alone says when the standings are final"))
+        raise Refused("head_arbiter_only", N_("only the head arbiter declares the standings final"))
     if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
     if isinstance(draft.decision, TakenOver | Discarded):
         raise Refused("head_arbiter_only", "what a table sent out of order is for the head arbiter to decide")
     if isinstance(draft.decision, AppealDecided) or (isinstance(draft.decision, Appealed) and draft.decision.exception):
-        raise Refused("head_arbiter_only", N_("the head arbiter admits a late appeal, and records what is decided"))
+        raise Refused("head_arbiter_only", N_("only the head arbiter admits a late appeal and records the decision"))
     if room.book.deadline is not None and now > room.book.deadline:
         raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
     if isinstance(draft.decision, Undo):
@@ -123,7 +123,7 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     if isinstance(decision, Undo):
         target = room.book.entries.get(decision.ruling)
         if target is None or not room.book.counts(decision.ruling):
-            raise Refused("nothing_to_undo", "there is no such ruling, or it counts no longer")
+            raise Refused("nothing_to_undo", "there is no such ruling, or it no longer counts")
         return room.book.subject(target)
     of_play = isinstance(decision, PLAY_DECISIONS) or (
         isinstance(decision, Award | FineRuled) and place != (None, None)

@@ -267,7 +267,7 @@ def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     if gone:
         tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
         values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
-        text = f"the store has shrunk: {len(gone)} messages are missing; by table: {tables}; rulings: {rulings}"
+        text = f"stored messages are missing: {len(gone)}; by table: {tables}; rulings: {rulings}"
         yield Concern("store_shrunk", text, values=values)
     for fault in faults:
         if fault.code not in ROW_CODES:

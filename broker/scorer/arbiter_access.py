@@ -305,7 +305,7 @@ class ArbiterAccess:
         session, visits = of.session, self._of(table)
         if session is None:
             if isinstance(of, LetIn) or not visits.nameless(seq):
-                raise Refused("session_missing", N_("an arbiter’s action names no session"))
+                raise Refused("session_missing", N_("no arbiter had been let in for this action"))
             return
         proven = author == AT_THE_TABLE if is_unproven(session) else self.sessions.knows(session, table, author or "")
         if not proven or (is_unproven(session) and not isinstance(of, LetIn) and not visits.opened(session)):
@@ -333,9 +333,9 @@ class ArbiterAccess:
         code = self._judge(message.table, message.device or "", nonce, fact.sealed or "")
         self._of(message.table).answer = PinAnswer(asked=nonce, session=fact.session if not code else None, code=code)
         if code == "pin_locked":
-            raise Refused("pin_locked", N_("too many wrong PINs were given at table {table}", table=message.table))
+            raise Refused("pin_locked", N_("too many wrong PINs were entered at table {table}", table=message.table))
         if code is not None:
-            raise Refused("pin_unproven", N_("the PIN given at table {table} proved wrong", table=message.table))
+            raise Refused("pin_unproven", N_("the PIN entered at table {table} was wrong", table=message.table))
 
     def apply(self, message: LogMessage) -> None:
         """Take in a fact that is (about to be) in the journal."""

@@ -256,6 +256,7 @@ class Dashboard:
         if self.due.due():
             self._version += 1
             self.feed.publish(self._view())
+            self.due.done()
 
     def _view(self) -> DashboardView:
         return self._builder.view(self._version, connected=self.connected, disk=self._disk.level)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
+from broker.event import ListedDevice
 from broker.event.plan import MINUTE_MS
 from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
 from broker.protocol.signing import device_of
@@ -368,6 +369,11 @@ class Devices:
         """Tables at which a device was refused since the last answer."""
         self.heard_again: set[int] = set()
         """Tables that had been silent and were heard of since the last answer."""
+        self.unseen: set[int] = set()
+        """Tables whose device has said since the last answer that it is there, and has to say how they stand.
+
+        A broker may bring a state neither as new nor as kept that comes while the scorer subscribes.
+        """
 
     def apply(self, state: TableState, now: int) -> Iterable[Concern]:
         """Take in a device's state, within a commit; a device that does not serve its table changes nothing else.
@@ -402,8 +408,12 @@ class Devices:
 
         `now`: ms since 1970; `seconds`: of a clock that counts on.
         """
-        table = beat.table
-        if self.serving.of(table)[0] != beat.device or not self.liveness.expected(table):
+        table, holder = beat.table, self.serving.of(beat.table)[0]
+        if not self.liveness.expected(table) and holder in (None, beat.device):
+            if self.admissions.admits(table, beat.device):
+                self.unseen.add(table)
+            return
+        if holder != beat.device:
             return
         offset = None if beat.at is None else beat.at - now
         self.readings[table] = Reading(seconds, offset, beat.disk_mib, beat.celsius)
@@ -447,6 +457,19 @@ class Devices:
         """Admit a device that was paired, or that the organiser has listed."""
         if not self.admissions.admits(table, device_of(key)):
             self._record(self._admitted(table, device_of(key), key, machine=machine))
+
+    def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
+        """Admit devices that the organiser has listed, in one commit; not those on which somebody has decided."""
+        new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
+        made = [self._admitted(one.table, one.device, one.key, machine=one.machine) for one in new.values()]
+        numbered = [replace(one, number=one.number + at) for at, one in enumerate(made)]
+        if not numbered:
+            return
+        with self._journal.commit():
+            for record in numbered:
+                self._journal.append(record, self._clock())
+        for record in numbered:
+            self.hold(record)
 
     def accept(self, table: int, device: str, author: str, account: str) -> None:
         """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""
@@ -530,6 +553,7 @@ class Devices:
         self.connected.clear()
         self.refused.clear()
         self.heard_again.clear()
+        self.unseen.clear()
 
     def receipted(self, table: int) -> int:
         """Return up to which number the device that serves a table has receipts of this store for its facts."""
@@ -541,7 +565,7 @@ class Devices:
         safe = self.receipted(table)
         if safe > max(upto, self._older.get(table, 0)):
             self._older[table] = safe
-            text = f"the store has shrunk: table {table} has receipts up to {safe}, the store has {upto}"
+            text = f"the store is missing messages: table {table} has receipts up to {safe}, the store has {upto}"
             yield Concern("store_older", text, table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:

@@ -74,14 +74,12 @@ def rows_of_halls(
         if not centre.is_of_hall(one):
             yield one
             continue
-        try:
-            row = centre.unpack(one)
-        except Refused as refused:
-            verdict = IntakeVerdict(None, refused.code, refused.text)
-            note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
-            continue
-        if row is not None:
-            yield row.record if isinstance(row.record, Incoming) else row
+        for row in centre.unpack(one):
+            if isinstance(row, OfHall):
+                yield row.record if isinstance(row.record, Incoming) else row
+            else:
+                verdict = IntakeVerdict(None, row.code, row.text)
+                note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
 
 
 def adopt(centre: Centre, row: OfHall, rulings: RulingService, devices: Devices) -> Iterator[Concern]:

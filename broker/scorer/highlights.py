@@ -21,7 +21,7 @@ TEXTS: Final[Mapping[Kind, Message]] = {
 TITLES: Final[Mapping[Kind, Message]] = {
     "spread": N_("Where tables differed most"),
     "swing": N_("The most IMPs at one table"),
-    "found": N_("Hands that only one found"),
+    "found": N_("Hands that only one player found"),
 }
 
 OF_EACH: Final = 3

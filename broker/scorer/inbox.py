@@ -16,6 +16,9 @@ T = TypeVar("T")
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
 
+MOST_BYTES: Final = 500_000
+"""Of messages in one commit, but for the last one: halls send many rows in each."""
+
 
 class Inbox:
     """Takes what any thread puts in, and gives it to the scorer's thread in batches."""
@@ -37,9 +40,15 @@ class Inbox:
             batch = [self._queue.get(timeout=timeout)]
         except queue.Empty:
             return []
-        while len(batch) < MOST_AT_ONCE and not self._queue.empty():
+        size = _size(batch[0])
+        while len(batch) < MOST_AT_ONCE and size < MOST_BYTES and not self._queue.empty():
             batch.append(self._queue.get())
+            size += _size(batch[-1])
         return batch
+
+
+def _size(arrival: "Arrival") -> int:
+    return len(arrival.payload) if isinstance(arrival, Incoming) else 0
 
 
 PATIENCE_S = 10.0

@@ -443,7 +443,8 @@ class Intake:
         fact = message.fact
         if isinstance(fact, NewerFact):
             raise Refused(
-                "unknown_fact", N_("a newer program tells what this one does not know: {kind}", kind=fact.type)
+                "unknown_fact",
+                N_("this message comes from a newer program and is not known here: {kind}", kind=fact.type),
             )
         session = self._event.riichi.get((message.table, fact.round))
         if session is not None:

@@ -100,12 +100,18 @@ def is_large(event: Event) -> bool:
     return len(event.players) > LARGE_EVENT
 
 
+REST: Final = 9
+"""So many times as long as it took a thing rests that takes the longer the larger an event is."""
+
+LONGEST_REST_S: Final = 30.0
+
+
 class Throttle:
-    """Lets a thing that was asked for happen at most once in `pause_s`; 0: each time."""
+    """Lets a thing that was asked for happen at most once in `pause_s`, and in a tenth of the time; 0: each time."""
 
     def __init__(self, pause_s: float, seconds: Callable[[], float]) -> None:
         self._pause_s, self._seconds = pause_s, seconds
-        self._earliest = 0.0
+        self._earliest = self._began = 0.0
         self.waiting = False
 
     def ask(self) -> None:
@@ -120,9 +126,15 @@ class Throttle:
         """Return whether it is to happen now; if so, the pause begins."""
         if not self.waiting or self._seconds() < self._earliest:
             return False
-        self.waiting = False
-        self._earliest = self._seconds() + self._pause_s if self._pause_s else 0.0
+        self.waiting, self._began = False, self._seconds()
+        self._earliest = self._began + self._pause_s if self._pause_s else 0.0
         return True
+
+    def done(self) -> None:
+        """Take in that it has happened now."""
+        if self._pause_s:
+            now = self._seconds()
+            self._earliest = max(self._earliest, now + min(REST * (now - self._began), LONGEST_REST_S))
 
 
 class Publisher:
@@ -173,6 +185,8 @@ class Publisher:
         self._public = PublicPart()
         self.large = is_large(state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
+        self.file_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
+        """When the standings are to be written into the event's folder."""
 
     # ---- the connection ---------------------------------------------------------------------
 
@@ -373,6 +387,7 @@ class Publisher:
                 calls_before=before,
                 arbiter_coming=coming,
                 upgrade=devices.upgrades.for_table(table),
+                unseen=table in devices.unseen,
             )
             self._publish(topics.SERVED, message, table=table)
 
@@ -418,11 +433,16 @@ class Publisher:
 
     def standings_if_due(self) -> Iterable[Concern]:
         """Publish who leads, in a large event not more often than anybody reads it; return what went wrong."""
-        if not self.standings_due.due():
+        if self.standings_due.due():
+            self.standings()
+            self._public_standings()
+            self.standings_due.done()
+            self.file_due.ask()
+        if not self.file_due.due():
             return ()
-        self.standings()
-        self._public_standings()
-        return self.write_standings()
+        found = self.write_standings()
+        self.file_due.done()
+        return found
 
     def write_standings(self) -> Iterable[Concern]:
         """Write the file again. It is made from the store: that it cannot be written is no reason to stop."""

@@ -350,7 +350,8 @@ class Quarantine:
 
     def apart_plays(self, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]) -> list[ApartPlay]:
         """Return what an arbiter is to decide, by rounds; `undecided` tells which facts of a play that is."""
-        found = [one for table in self._tables for one in self._apart_at(table, undecided)]
+        apart = [number for number, table in self._tables.items() if table.apart]
+        found = [one for number in apart for one in self._apart_at(number, undecided)]
         return sorted(found, key=lambda one: (one.round, one.table))
 
     def _apart_at(
@@ -358,7 +359,7 @@ class Quarantine:
     ) -> Iterator[ApartPlay]:
         table = self._tables[number]
         told, apart = defaultdict[int, set[str]](set), defaultdict[int, list[ApartFact]](list)
-        for one in table.facts if table.apart else ():
+        for one in table.facts:
             told[one.fact.round].add(fact_kind(one.fact))
             if one.id in table.apart:
                 apart[one.fact.round].append(table.apart[one.id])

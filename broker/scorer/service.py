@@ -143,10 +143,7 @@ class Scorer:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
         self.live.alerts.note((*self.live.homes.missing(), *self.publisher.write_standings()))
         self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
-        devices = self.live.devices
-        for one in read_devices(folder):
-            if one.table in event.tables and not devices.admissions.knew(one.table, one.device):
-                devices.admit(one.table, one.key, one.machine)
+        self.live.devices.admit_listed(one for one in read_devices(folder) if one.table in event.tables)
 
     def anchor(self) -> str:
         """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
@@ -247,10 +244,12 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            self.publisher.standings_due.waiting = False  # another scorer may be active by now: its file stays
+            for due in (self.publisher.standings_due, self.publisher.file_due):
+                due.waiting = False  # another scorer may be active by now: its file stays
             raise
         finally:
             self.publisher.standings_due.hurry()
+            self.publisher.file_due.hurry()
             self._publish_standings()
             self._recorder.pins.close()
             self._plays.close()
@@ -411,7 +410,7 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
-        self._publish_served(connected | live.devices.refused)
+        self._publish_served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)

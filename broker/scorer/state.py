@@ -103,7 +103,7 @@ class EventState:
         self._other_results: dict[PlayKey, list[LogMessage]] = {}
         """Further results of a play, until the fact that reopened it between the two has come."""
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
-        """The forms restored for each play, with the number of the fact."""
+        """The forms restored for each play, with the number of the fact; none of whole plays, which lay as planned."""
         self.book = RulingBook()
         self.early: set[str] = set()
         """Ids of the desk's rulings that were taken before their play had a result."""
@@ -165,7 +165,6 @@ class EventState:
                 break
             self.tables.clock.take_whole(play)
             taken.append(play)
-        self._forms.update({one.key: ((one.first, one.form),) for one in taken})
         results = {one.key: one.result for one in taken}
         if self._followed or not self.results.keys().isdisjoint(results):
             for key, result in results.items():
@@ -504,11 +503,9 @@ class EventState:
 
         It is of the planned deal: where another was played, that deal's own form is assumed.
         """
-        if deal != self.planned.bookings[key].deal:
+        forms = self._forms.get(key)
+        if not forms or deal != self.planned.bookings[key].deal:
             return self.planned.form(deal)
-        forms = self._forms.get(key, ())
-        if len(forms) == 1 and (result is None or forms[0][0] < result.seq):
-            return forms[0][1]
         before = [one for one in forms if result is None or one[0] < result.seq]
         return max(before)[1] if before else self.planned.form(deal)
 

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -420,11 +420,12 @@ def _in_turn(
 
     `may`: whether it may a play.
     """
-    for kind, same in groupby(zip(content.messages, content.received, strict=True), lambda one: type(one[0])):
+    messages = zip(map(type, content.messages), content.messages, content.received, strict=True)
+    for kind, same in groupby(messages, itemgetter(0)):
         if kind is not WholePlay:
-            yield from ((at, one) for one, at in same if not isinstance(one, WholePlay))
+            yield from ((at, one) for _, one, at in same if not isinstance(one, WholePlay))
             continue
-        plays = (one for one, _ in same if isinstance(one, WholePlay))
+        plays = cast("Iterator[WholePlay]", map(itemgetter(1), same))
         while (judged := state.take_whole(plays, may)) is not None:
             yield from judged.facts()
 

@@ -187,14 +187,13 @@ class Seatings:
             self._have_played.pop(fact.deal, None)
 
     def take_whole(self, plays: Iterable[WholePlay]) -> None:
-        """Take in whole plays: the walls were restored, then the players sat down."""
+        """Take in whole plays: those sat down whom the result names."""
         for play in plays:
             key, result = play.key, play.result.fact
             if key in self._seated or key in self._counted or not isinstance(result, Result):
                 self.apply(play.result)
                 self._seated.setdefault(key, {})[play.first + 1] = play.players
             else:
-                self._seated[key] = {play.first + 1: play.players}
                 self._counted[key] = self._of_deal[play.deal][key] = result
 
     def forget(self, message: LogMessage) -> None:
@@ -218,9 +217,11 @@ class Seatings:
         return {key: one.values() for key, one in (seated | {k: r.players for k, r in self._counted.items()}).items()}
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
-        """Return who sits there by the table's last fact about it; None where there is none."""
-        seated = self._seated.get(key)
-        return seated[max(seated)] if seated else None
+        """Return who sits there by the table's last fact about it, or by the result; None where there is none."""
+        if seated := self._seated.get(key):
+            return seated[max(seated)]
+        counted = self._counted.get(key)
+        return counted.players if counted else None
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""

@@ -57,11 +57,6 @@ class _Outcome(Struct, frozen=True, gc=False):
     hand: None = None
     declared_on: None = None
 
-    @property
-    def declared(self) -> tuple[Seat, ...]:
-        """Who has declared, if nobody did without winning."""
-        return (*self.winners,)
-
     def result(self, profile: str, booking: BookedPlay) -> Result:
         """Return the result of a planned play that has ended so."""
         return Result(
@@ -131,7 +126,7 @@ class PlayFinder:
     """
 
     def __init__(self, event: Event, are_right: Callable[[Result], bool]) -> None:
-        self._event, self._are_right = event, are_right
+        self._bookings, self._form, self._are_right = event.bookings, event.form, are_right
         self._profile = event.profile.id
         self._words: dict[int, tuple[bytes, ...]] = {}
         """What facts say before, between and after round and deal, by the identity of the plan's players."""
@@ -146,29 +141,19 @@ class PlayFinder:
             facts = (_CLAIMED_PLAYS if stretch.size == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
         except UNREADABLE:
             return None
-        told, last = facts[0], facts[-1]
+        told, last, claim = facts[0], facts[-1], facts[3].fact  # of the result, where nobody has declared
         walls, key = told.fact, (told.table, told.fact.round)
-        booking = self._event.bookings.get(key)
-        if booking is None or booking.deal != walls.deal or walls.form != (form := self._event.form(walls.deal)):
+        booking = self._bookings.get(key)
+        if booking is None or booking.deal != walls.deal or walls.form != (form := self._form(walls.deal)):
             return None
-        outcome = self._outcome(booking, b"".join([facts[1].fact, facts[2].fact, last.fact]))
+        outcome = self._outcome(booking, b"".join((facts[1].fact, facts[2].fact, last.fact)))
         if outcome is None or not _in_order(facts, stretch.received):
             return None
-        said = facts[3].fact  # the result, where nobody has declared
-        if not (_is_claim(said, booking, outcome) if isinstance(said, Declared) else not outcome.winners):
+        declared = _claimed(claim, booking) if isinstance(claim, Declared) else ()
+        if declared != (*outcome.winners,):
             return None
-        return WholePlay(
-            key,
-            walls.deal,
-            told.seq,
-            told.at,
-            form,
-            booking.players,
-            outcome.declared,
-            last.seq,
-            last.saying(outcome.result(self._profile, booking)),
-            stretch,
-        )
+        result = last.saying(outcome.result(self._profile, booking))
+        return WholePlay(key, walls.deal, told.seq, told.at, form, booking.players, declared, last.seq, result, stretch)
 
     def _outcome(self, booking: BookedPlay, told: bytes) -> _Outcome | None:
         """Return how a play has ended that was told as planned; None where it was not, or somebody must see it.
@@ -214,10 +199,10 @@ def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
     return True
 
 
-def _is_claim(said: Declared, booking: BookedPlay, outcome: _Outcome) -> bool:
-    """Return whether those who have declared are those who have won this play."""
+def _claimed(said: Declared, booking: BookedPlay) -> tuple[Seat, ...] | None:
+    """Return who has declared in this play; None where it was another one."""
     as_planned = said.round == booking.round and said.deal == booking.deal
-    return as_planned and tuple([one.seat for one in said.presses]) == outcome.declared
+    return tuple([one.seat for one in said.presses]) if as_planned else None
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:

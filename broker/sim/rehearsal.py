@@ -56,7 +56,9 @@ class Rehearsal(Demo):
         """Look at the event. Raises RuleError `copy_inside`, `rehearsal_riichi`, `no_plays`, BadEvent."""
         super().__init__(folder, broker, seed, stop)
         if folder.resolve().is_relative_to(source.resolve()):
-            raise RuleError("copy_inside", N_("The copy would lie in the event’s own folder: name another with --copy"))
+            raise RuleError(
+                "copy_inside", N_("The copy would be in the event’s own folder: choose another with --copy")
+            )
         self._source, self._speed, self._faults = source, speed, faults
         self._plan = rehearsed_plan(source)
         self.tables = sorted({play.table for play in self._plan.plays})
@@ -126,7 +128,7 @@ def rehearsed_plan(source: Path) -> Plan:
 def _mcr_rules(folder: Path, plan: Plan) -> Profile:
     rules = read_own_rules(folder, ()).of_plays(plan.profile)
     if not isinstance(rules, Profile):
-        raise RuleError("rehearsal_riichi", N_("hands of riichi are not rehearsed: see homologue demo --riichi"))
+        raise RuleError("rehearsal_riichi", N_("riichi sessions cannot be rehearsed: use homologue demo --riichi"))
     return rules
 
 
@@ -135,7 +137,7 @@ def refuse_started(source: Path) -> None:
     if has_started(source):
         raise RuleError(
             "event_started",
-            N_("A scorer has been started here: to rehearse its plan beside it, name the copy's folder with --copy"),
+            N_("A scorer has been started here: to rehearse the event all the same, choose a folder with --copy"),
         )
 
 

@@ -23,7 +23,7 @@ from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
 from broker.web.auth import Access, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
-from broker.web.errors import DeskError, DeskFailed, MethodRefused, PageUnknown
+from broker.web.errors import DeskError, DeskFailed, HostUnknown, MethodRefused, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
@@ -112,7 +112,7 @@ def create_app(
         },
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(OwnNames, hosts),
         ],
     )
 
@@ -259,6 +259,32 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_guarded)
+
+
+class OwnNames:
+    """Refuses what is asked of another host, as the desk refuses everything else."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
+        self._app, self._hosts = app, list(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        known = False
+
+        async def accept(*_: object) -> None:
+            nonlocal known
+            known = True
+
+        async def drop(_answer: Message) -> None:  # starlette's own, which is a line of plain text
+            pass
+
+        await TrustedHostMiddleware(accept, self._hosts, www_redirect=False)(scope, receive, drop)
+        if known:
+            await self._app(scope, receive, send)
+        else:
+            others = [header for header in scope["headers"] if header[0] != b"host"]  # it may be no host at all
+            refusal = HostUnknown("the desk has no such name; --desk-name gives it another")
+            await error_response(Request({**scope, "headers": others}), refusal)(scope, receive, send)
 
 
 def error_response(request: Request, error: Exception) -> Response:

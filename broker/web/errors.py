@@ -48,6 +48,10 @@ class PageUnknown(DeskError, LookupError, code="page_unknown", status=404):
     """There is no page at this address."""
 
 
+class HostUnknown(DeskError, ValueError, code="host_unknown", status=400):
+    """The desk was asked for by a name or an address that is none of its own."""
+
+
 class MethodRefused(DeskError, ValueError, code="method_refused", status=405):
     """What is at this address may be read but not sent to, or the other way round."""
 

@@ -27,7 +27,7 @@ STATE: Final[Mapping[str, Message]] = {
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),
-    "silent": N_("Not heard of for 30 s"),
+    "silent": N_("No message for 30 s"),
 }
 
 DISK: Final[Mapping[str, Message]] = {
@@ -50,8 +50,8 @@ def banners(view: DashboardView) -> tuple[Message, ...]:
 
 def _lost(count: int) -> Message:
     return N_(
-        "The store has shrunk: {count} messages that were in it are missing. Tables send theirs again. Look at the "
-        "alerts for what is missing, and for a newer copy of the event’s folder.",
+        "Messages that were stored are missing: {count}. Tables send theirs again. See the alerts for which ones, "
+        "and look for a newer copy of the event’s folder.",
         count=count,
     )
 
@@ -113,7 +113,7 @@ PAPER_TAKEN: Final[Mapping[str, Message]] = {
     "agrees": N_("both entries agree; it counts now"),
     "differs": N_("the two entries differ: an arbiter has to decide, above"),
     "waiting": N_("Sheets waiting for a second person: {count}"),
-    "to_look": N_("View"),
+    "to_look": N_("Review"),
 }
 
 ROLE: Final[Mapping[str, Message]] = {
@@ -124,9 +124,9 @@ ROLE: Final[Mapping[str, Message]] = {
 }
 
 TOKEN_ROLE: Final[Mapping[str, Message]] = {
-    "public": N_("What everybody may know"),
-    "arbiter": N_("Everything, results under embargo too"),
-    "monitor": N_("How machines and programs are"),
+    "public": N_("Public information"),
+    "arbiter": N_("Everything, including embargoed results"),
+    "monitor": N_("State of machines and programs"),
 }
 
 ABOUT: Final[Mapping[str, Message]] = {
@@ -210,7 +210,7 @@ RULING: Final[Mapping[str, Message]] = {
     "final_declared": N_("Standings declared final"),
     "checked_in": N_("Check-in"),
     "paused": N_("Paused"),
-    "resumed": N_("Goes on"),
+    "resumed": N_("Resumed"),
     "time_added": N_("Extra time"),
     "let_in": N_("Let in"),
     "left": N_("Left"),

@@ -60,6 +60,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "not_allowed": N_("Your role does not have access to this."),
     "login_needed": N_("Please log in first."),
     "page_unknown": N_("Page not found."),
+    "host_unknown": N_(
+        "The desk does not answer to this address. Open the one that the scorer shows at its start; --desk-name adds "
+        "another."
+    ),
     "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
     "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
     "form_foreign": N_("This form has expired. Reload the page and try again."),
@@ -87,7 +91,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     ),
     "unsigned_device": N_("Tick the box to accept a device that cannot sign, or update its program first."),
     "upgrade_missing": N_("There is no new version on the scorer’s machine. Its administrator can put one there."),
-    "upgrade_unsigned": N_("The new version is not signed by anybody who is trusted here."),
+    "upgrade_unsigned": N_("The new version is not signed by a key that is trusted here."),
     "upgrade_damaged": N_("The new version is damaged. Put it on the scorer’s machine again."),
     "table_has_device": N_("One of the tables already has a connected device. Only one device can be used at a table."),
     "no_table_chosen": N_("Choose 1 to 24 tables."),
@@ -257,12 +261,12 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_deals": N_("There are no deals to remove."),
     "deals_exist": N_("There are deals already. Remove them first.{detail}"),
     "words_differ": N_("These are not the words that were committed to. Type or scan them again.{detail}"),
-    "words_missing": N_("Not everybody has said their words yet.{detail}"),
+    "words_missing": N_("Not everybody has entered their words yet.{detail}"),
     "beacon_missing": N_("Enter the public value that was announced."),
-    "draw_open": N_("A draw is announced. Say its words, or give it up."),
+    "draw_open": N_("A draw has been announced. Enter its words, or abandon it."),
     "no_draw": N_("No draw is open. Announce one first."),
     "draws_altered": N_("The list of draws was changed. Compare it with what was announced.{detail}"),
-    "draw_secret_missing": N_("The computer’s part of this draw is lost. Give the draw up and announce another."),
+    "draw_secret_missing": N_("The computer’s part of this draw is lost. Abandon the draw and announce another."),
     "draw_reason_missing": N_("Give a reason in one line."),
     "draws_before": N_("Other draws were announced before.{detail}"),
     "person_missing": N_("Name at least one person who gives words."),
@@ -311,21 +315,21 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "effects_changed": N_("Results changed since this preview. The updated preview is below."),
     "nothing_to_undo": N_("This ruling does not exist or no longer counts."),
     "sits_elsewhere": N_("This person already sits elsewhere in one of these rounds.{detail}"),
-    "part_wrong": N_("This is no part of a result.{detail}"),
-    "rank_wrong": N_("The movement of a stage by rank names other ranks than there are.{detail}"),
+    "part_wrong": N_("This is not a fraction such as 2/3.{detail}"),
+    "rank_wrong": N_("The movement of a stage seated by rank has ranks that do not exist.{detail}"),
     "stages_wrong": N_("The stages do not fit the event.{detail}"),
     "sections_uneven": N_("The sections would not be of the same size.{detail}"),
-    "no_format": N_("Nothing fits.{detail}"),
-    "too_many_sets": N_("There are not so many tile sets.{detail}"),
-    "too_few_qualified": N_("Not enough can go on.{detail}"),
+    "no_format": N_("No format fits.{detail}"),
+    "too_many_sets": N_("There are not that many tile sets.{detail}"),
+    "too_few_qualified": N_("Not enough can qualify.{detail}"),
     "too_few_members": N_("A team has not enough players for its seats.{detail}"),
     "cut_tied": N_("A tie at the cut has to be decided first.{detail}"),
-    "stage_not_over": N_("The stage before is not over.{detail}"),
-    "unknown_stage": N_("This stage is not to be seated now.{detail}"),
+    "stage_not_over": N_("The previous stage is not over.{detail}"),
+    "unknown_stage": N_("This stage cannot be seated now.{detail}"),
     "stage_seats_wrong": N_("The seats are not those of the stage’s movement. Ask for them again.{detail}"),
     "still_open": N_("The standings cannot be declared final yet.{detail}"),
     "unknown_infraction": N_("The rules have no such infraction.{detail}"),
-    "penalty_wrong": N_("A warning costs no IMP, a fine at least one, and a dead hand is of a play.{detail}"),
+    "penalty_wrong": N_("A warning costs no IMP, a fine at least one, and a dead hand is ruled on a play.{detail}"),
     "penalties_differ": N_("The rules have different penalties for these players. Make a ruling on each of them."),
     "fine_to_choose": N_("Enter the IMPs: the rules leave you the choice.{detail}"),
     "dead_hand_won": N_("This player has won the play. First correct its result.{detail}"),
@@ -333,8 +337,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "appealed_already": N_("There is an appeal against this ruling already."),
     "appeal_late": N_("The time for an appeal is over. The head arbiter may still admit it.{detail}"),
     "no_appeal": N_("There is no appeal to decide against this ruling."),
-    "verdict_missing": N_("Say what was decided."),
-    "committee_missing": N_("Name who decided."),
+    "verdict_missing": N_("Enter what was decided."),
+    "committee_missing": N_("Enter who decided."),
     "session_begun": N_("Hands of this session are recorded: it cannot be void."),
     "declared_final": N_("The standings are declared final.{detail}"),
     "team_event": N_("The seating of a team event stays as it is. Seat a substitute instead."),
@@ -342,11 +346,11 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "plan_play_begun": N_("A table has already begun one of these plays. Ask for a new seating again.{detail}"),
     "deal_over": N_("A deal of these plays is over and may be known, so nobody can play it any more.{detail}"),
     "player_leaves": N_("Somebody who leaves still has a seat. Ask for a new seating again.{detail}"),
-    "nothing_changes": N_("Say who comes, who leaves, or who takes whose place."),
+    "nothing_changes": N_("Enter who arrives, who leaves, or who replaces whom."),
     "nothing_left": N_("Every play has begun: nobody can be seated any more."),
     "too_few_players": N_("Too few players are left for a table.{detail}"),
     "plan_too_large": N_("This reseats too many plays at once.{detail}"),
-    "names_wrong": N_("Write one name a line, at most 64, each of up to 100 characters."),
+    "names_wrong": N_("Write one name per line, at most 64, each of up to 100 characters."),
     "plays_nothing": N_("This player has no plays from that round on.{detail}"),
     "scorer_busy": N_("The scorer did not answer in time. Check the history to see whether it was done."),
     "event_started": N_("A scorer has been started for this event, so the plan can no longer be changed."),
@@ -388,13 +392,13 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
         "its device is not known at this table. Check its ID at the table and accept it under Devices."
     ),
     "unknown_fact": N_(
-        "a newer program has sent it, which this one does not know. It is sent again once the desk is upgraded."
+        "it comes from a newer program and is not known here. It is sent again once the desk is upgraded."
     ),
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
     "unsigned": N_("it is not signed. Update the device, or check whether somebody is using this table’s password."),
     "hall_cut_off": N_("its hall was revoked."),
-    "hall_row_altered": N_("it is not as its hall had stored it. Look at the disk there."),
+    "hall_row_altered": N_("it is not what its hall had stored. Check the disk there."),
     "not_of_hall": N_("it is about tables or players of another hall."),
     "unknown_hall": N_("the event has no such hall."),
     "wrong_deal": N_("its deal does not match its topic."),
@@ -408,26 +412,26 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 
 ALERT: Final[Mapping[str, Message]] = {
     "centre_found": N_("The centre is connected."),
-    "centre_lost": N_("The centre is not connected. Play on: what this hall has is sent as soon as it is."),
+    "centre_lost": N_("The centre is not connected. Play on: messages are sent as soon as it is."),
     "centre_has_more": N_(
-        "The centre has more of this hall than this store, which is an older copy. Tables send again what they have; "
-        "compare your rulings with the centre’s."
+        "The centre has more messages of this hall than the store here, which is an older copy. Tables send theirs "
+        "again; compare your rulings with the centre’s."
     ),
     "centre_refuses": N_("The centre has refused something that this hall sent. Ask its arbiters what."),
-    "hall_revoked": N_("The centre takes nothing more from this hall. Ask its arbiters why."),
-    "hall_silent": N_("Hall {hall} has not been heard of: it plays on, and sends later what it has."),
-    "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it is to."),
+    "hall_revoked": N_("The centre no longer accepts messages from this hall. Ask its arbiters why."),
+    "hall_silent": N_("No contact with hall {hall}: it plays on, and sends its messages later."),
+    "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it should."),
     "node_back": N_("Node {number} of the centre’s broker, {node}, is back."),
-    "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Look at that machine: is it on?"),
+    "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Check whether that machine is on."),
     "table_lost": N_("Table {table} went offline without signing off."),
-    "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
+    "table_silent": N_("No message from table {table} for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
     "device_waits": N_(
         "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."
     ),
     "pin_wrong": N_("Table {table}: a wrong PIN was typed, {count} since the last right one. Ask there who it was."),
     "event_key_changed": N_(
-        "The event’s key has changed: paired tables no longer believe this scorer. Put event.key back from a copy, or "
+        "The event’s key has changed: paired tables no longer trust this scorer. Restore event.key from a copy, or "
         "pair them again."
     ),
     "gap": N_("Table {table}: messages before number {number} are missing."),
@@ -454,7 +458,7 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
-    "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
+    "scorer_disk_low": N_("The scorer’s disk is getting full. Free up disk space."),
     "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is more space."),
     "scorer_disk_full": N_(
         "The scorer’s disk is full: no results are stored until there is more space. Tables keep everything."
@@ -463,11 +467,11 @@ ALERT: Final[Mapping[str, Message]] = {
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "store_shrunk": N_(
-        "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
+        "Messages that were stored are missing: {count}. By table: {tables}. Rulings of the desk: {rulings}."
     ),
     "store_older": N_(
-        "The store has shrunk: table {table} has receipts up to {safe}, the store has {upto}. Does an older copy lie "
-        "in its place? Tables send again what they have."
+        "The store is missing messages: table {table} has receipts up to {safe}, the store has {upto}. Was it "
+        "replaced by an older copy? Tables send theirs again."
     ),
     "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
     "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
@@ -476,22 +480,22 @@ ALERT: Final[Mapping[str, Message]] = {
     "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
     "second_home_failed": N_("Rulings are not written to their second home: {text}"),
     "second_home_resumed": N_("Rulings are written to their second home again."),
-    "standby_lost": N_("The standby {desk} is not heard of. If this machine fails now, nothing takes over."),
-    "standby_back": N_("The standby {desk} is heard of again."),
-    "standby_took_over": N_("This machine has taken over from {desk}. Look whether that one has failed."),
-    "standby_behind": N_("The standby is not there, or not up to date."),
+    "standby_lost": N_("No contact with the standby {desk}. If this machine fails now, nothing takes over."),
+    "standby_back": N_("The standby {desk} is in contact again."),
+    "standby_took_over": N_("This machine has taken over from {desk}. Check whether that one has failed."),
+    "standby_behind": N_("There is no standby, or it is not up to date."),
     "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
-    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Give them again if they do not come back."),
+    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Make them again if they do not come back."),
     "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
     "ruling_too_late": N_(
-        "Ruling {number} by {author} came back after another was given, and does not count. Its reason: {reason}"
+        "Ruling {number} by {author} came back after another was made, and does not count. Its reason: {reason}"
     ),
     "admissions_back": N_("{count} decisions about devices came back from their second home."),
-    "kept_unproven": N_("Table {table} gave back a ruling that is not this event’s. Check that device."),
+    "kept_unproven": N_("Table {table} returned a ruling of another event. Check its device."),
     "link_altered": N_(
-        "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
+        "Table {table}: the proof of stored message {number} was changed on the disk. The message still counts."
     ),
-    "row_repaired": N_("Table {table}: message {number} has come again and is stored."),
+    "row_repaired": N_("Table {table}: message {number} was sent again and is stored."),
     "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
     "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
     "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
@@ -499,12 +503,14 @@ ALERT: Final[Mapping[str, Message]] = {
     "faces_shown": N_("{who} was given the faces of deals: {about}."),
     "account_added": N_("{who} created the account {about} ({detail})."),
     "account_disabled": N_("{who} disabled the account {about}."),
-    "token_added": N_("{who} made the token {about} ({detail}), with which another program reads."),
-    "webhook_added": N_("{who} has final results sent to another program: {about}."),
-    "people_restored": N_("The accounts were taken from a copy: {about}."),
-    "device_listed": N_("Table {table}: {who} listed the device {detail}; it is accepted when the scorer starts."),
+    "token_added": N_("{who} created the token {about} ({detail}) for another program."),
+    "webhook_added": N_("{who} set up notification of another program about the final results: {about}."),
+    "people_restored": N_("The accounts were restored from a copy: {about}."),
+    "device_listed": N_("Table {table}: {who} registered the device {detail}; it is accepted when the scorer starts."),
     "device_revoked": N_("Table {table}: {who} revoked the device {detail}."),
-    "event_closed": N_("{who} closed the event: devices revoked: {detail}. Tables have to be paired again to play on."),
+    "event_closed": N_(
+        "{who} closed the event and revoked devices: {detail}. Tables have to be paired again to play on."
+    ),
     "account_enabled": N_("{who} enabled the account {about}."),
     "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
@@ -524,7 +530,7 @@ APART: Final[Mapping[str, Message]] = {
     "play_seats_differ": N_("The players are not in the seats where they checked in."),
     "play_waits": N_("Earlier messages are missing. It will count automatically once they arrive."),
     "play_winners_differ": N_("The winners are not those who declared."),
-    "play_entry_differs": N_("The entry before it is missing, or another one."),
+    "play_entry_differs": N_("The previous entry is missing, or is a different one."),
     "play_hand_differs": N_("It belongs to another hand of the session."),
     "play_session_over": N_("The session was over."),
 }

@@ -337,7 +337,7 @@ def _laid_seat(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> tu
     """
     if of.part == "river":
         river = read_river(picture, reads)
-        laid, winning = LaidSeat(river=river.serials, gaps=river.gaps), None
+        laid, winning = LaidSeat(river=river.serials, gaps=river.gaps, either_end=river.either_end), None
     else:
         held = read_laid_hand(picture, reads)
         laid, winning = LaidSeat(melds=held.melds, hand=held.hand), held.winning

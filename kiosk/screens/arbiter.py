@@ -99,7 +99,7 @@ def _answers(_: Translator, form: SceneForm) -> ScreenBody:
     """Answer on the whole screen: whoever stands there reads sentences, with their rule."""
     spoken = [TextLine(_in_words(_, one), BODY, TONES[one.tone], EVEN) for one in form.answers_shown]
     lines = [line for one in spoken for line in (one, APART)][:-1]
-    sets = (KeyButton("2", _("Say which sets")),) if form.may_say_sets else ()
+    sets = (KeyButton("2", _("Enter claimed sets")),) if form.may_say_sets else ()
     more = (KeyButton("1", _.pgettext("button", "More")),) if len(form.answers) > ANSWERS_SHOWN else ()
     buttons = KeyButton("back", _(BACK)), *sets, *more, KeyButton("enter", _("To the rulings"), "strong")
     return ScreenBody((*lines,), buttons, seats=False)

@@ -150,7 +150,7 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
 
 
 def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
-    go_on, again = KeyButton("enter", _("Go on"), "strong"), KeyButton("r", _("Test again"))
+    go_on, again = KeyButton("enter", _("Continue"), "strong"), KeyButton("r", _("Test again"))
     passed, ill = (
         TextLine(_("All tests passed"), HEADLINE, GOOD),
         TextLine(_("Needs fixing"), LARGE, ATTENTION),

@@ -87,7 +87,7 @@ def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[Text
         if seen.problem is not None:
             yield TextLine(refusal(_, seen.problem), SMALL, ATTENTION)
         help_ = (
-            N_("Turn each tile over where it lies, row by row. Show this river alone.")
+            N_("Turn each tile over where it lies, row by row. Show only this river.")
             if river
             else N_("Face down: concealed tiles, each meld apart, last a winning tile. Two fingers between them.")
         )
@@ -115,11 +115,11 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
 def _found(_: Translator, keeping: Keeping) -> TextLine:
     answer = keeping.answer
     if answer is None:
-        return TextLine(_("The scorer looks for how it went. Nobody need wait."), BODY, QUIET)
+        return TextLine(_("The scorer is reconstructing it. You need not wait."), BODY, QUIET)
     if answer.code is not None:
         why = _(NOT_FOUND[answer.code]) if answer.code in NOT_FOUND else refusal(_, answer.code)
         if answer.code in OF_ORDER and not keeping.whole:
-            why = _("Not all was shown: without every river and meld no play is found.")
+            why = _("Not everything was shown: a play is only found with all rivers and melds.")
         return TextLine(why, BODY, ATTENTION)
     proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
     return TextLine(proved, BODY, TEXT)

@@ -74,7 +74,7 @@ def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     return None
 
 
-FOUR: Final = N_("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
+FOUR: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
 
 
 def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -264,13 +264,13 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 WHY: Final[Mapping[str, Message]] = {
     "bad_configuration": N_("Its settings cannot be read."),
     "bad_device_address": N_("Its settings cannot be read."),
-    "device_in_use": N_("Another program has its buttons, or its screen."),
+    "device_in_use": N_("Another program is using its buttons or its screen."),
     "journal_broken": N_("Its journal cannot be read."),
     "journal_full": N_("It cannot save: the memory card is full."),
     "journal_in_use": N_("Another program has its journal open."),
-    "pin_in_use": N_("Another program has its buttons, or its screen."),
+    "pin_in_use": N_("Another program is using its buttons or its screen."),
     "screen_missing": N_("It found no screen."),
-    "upgrade_begins": N_("Another version of its program begins."),
+    "upgrade_begins": N_("Another version of its program is starting."),
 }
 TOO_OFTEN: Final = 3
 """From so many failures in a row somebody has to come."""
@@ -283,11 +283,11 @@ def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None
         return None
     kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
     lines = [
-        TextLine(_("This table is starting again"), TITLE, ATTENTION),
+        TextLine(_("This table is restarting"), TITLE, ATTENTION),
         TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY, TEXT),
     ]
     if stopped.failures >= TOO_OFTEN:
-        lines.append(TextLine(_("It has failed again and again. Call the organiser."), BODY, ATTENTION))
+        lines.append(TextLine(_("It keeps failing. Call the organiser."), BODY, ATTENTION))
     if stopped.why in WHY:
         lines.append(TextLine(_(WHY[stopped.why]), BODY, QUIET))
     return ScreenBody(tuple(lines))
@@ -375,7 +375,7 @@ def _goes_on(_: Translator) -> tuple[TextLine, ...]:
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
     return (
-        (TextLine(_("Only if nobody has prepared these tiles, lay the deal with them."), BODY, TEXT),)
+        (TextLine(_("Lay the deal with these tiles only if nobody has prepared them."), BODY, TEXT),)
         if _may_be_laid(check)
         else ()
     )

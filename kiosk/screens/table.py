@@ -286,7 +286,7 @@ def _connection(view: ScreenView) -> Message:
     if not view.line.up:
         return N_("offline: play on, nothing is lost")
     if view.line.scorer_silent:
-        return N_("scorer not heard of: play on, nothing is lost")
+        return N_("no contact with the scorer: play on, nothing is lost")
     return N_("connected")
 
 

@@ -42,7 +42,7 @@ STATE_MARKED: Final[Mapping[str, Message]] = {
 RULE: Final[Mapping[str, Message]] = {
     "self_test": N_("Self-test"),
     "pause": N_("Pause"),
-    "resume": NP_("button", "Go on"),
+    "resume": NP_("button", "Continue"),
     "extra_time": NP_("button", "Extra time"),
     "override": N_("Play although known"),
     "forward": N_("Play this carrier first"),
@@ -133,7 +133,7 @@ PART_FAULT: Final[Mapping[str, Message]] = {
 FAULT: Final[Mapping[str, Message]] = {
     **device_faults.DEVICE_FAULT,
     "device_forbidden": N_("not allowed"),
-    "card_refuses": N_("takes no writes"),
+    "card_refuses": N_("cannot be written"),
     "journal_newer": N_("the play begins again"),
     "fact_unexpected": N_("call the arbiter now"),
     "unknown_keyboard": N_("not this table's"),

@@ -63,8 +63,8 @@ def test_a_plural_follows_its_count() -> None:
 
 def test_a_context_tells_translations_of_one_text_apart() -> None:
     _ = Translator("fr")
-    assert (_.pgettext("button", "Go on"), _("Go on")) == ("Reprendre", "Continuer")
-    assert (_(NP_("button", "Go on")), NP_("button", "Go on")) == ("Reprendre", "Go on")
+    assert (_.pgettext("button", "Continue"), _("Continue")) == ("Reprendre", "Continuer")
+    assert (_(NP_("button", "Continue")), NP_("button", "Continue")) == ("Reprendre", "Continue")
 
 
 def test_a_message_is_its_english_sentence_and_can_be_translated_with_its_values() -> None:

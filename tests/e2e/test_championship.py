@@ -197,16 +197,16 @@ class Championship:
         rule(self.head, f"appeal={ruling}&kind=appeal_decided", "after hearing both", **decided)
 
     def cut_to_final(self) -> None:
-        """Show who goes on, hold it against the recount, publish it; everybody then sits by rank."""
+        """Show the qualifiers, hold it against the recount, publish it; everybody then sits by rank."""
         ranked = self.qualification()
         ranks, level = cut(ranked, FINALISTS // len(SECTIONS))
         head, names = self.head, self.names()
         head.go("final")
         if level:
-            head.page.get_by_text("Who does not go on").click()
+            head.page.get_by_text("Who does not qualify").click()
         for who in level:
             head.page.locator(f"fieldset.who input[value={who}]").check()
-        head.press("Show who goes on")
+        head.press("Show the qualifiers")
         rows = head.page.locator("#proposal tbody tr").evaluate_all(
             "(rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent.trim()))"
         )
@@ -216,7 +216,7 @@ class Championship:
         ]
         assert [(int(rank), name, place, number(imp)) for rank, name, place, imp in rows] == expected
         head.fill(reason="the qualification is over")
-        head.press("Publish who goes on")
+        head.press("Publish the qualifiers")
         head.done()
         self.before = {who: part(ranked[section][who].imp, CARRIED) for who, section in ranks}
         seats = {place: four for place, four in self.seating().items() if place[0] > QUALIFICATION}

@@ -129,7 +129,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         assert [(one.part, one.code) for one in seen(table).found] == [
             *(("scanner", "scanner_silent"), ("camera", "picture_wrong"), ("camera", "camera_unplugged")),
         ]
-        hands.touch("Go on")
+        hands.touch("Continue")
         assert (table.phase, table.program.state.self_test) == (Phase.WAITING, "failed")
         said = table.program._server.state_message()
         assert (said.lifecycle, said.health) == (

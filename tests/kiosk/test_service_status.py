@@ -37,6 +37,12 @@ def test_the_one_that_serves_says_again_how_it_stands_once_for_each_that_was_ref
     assert said == ["", "say_again", "", "say_again", ""]
 
 
+def test_the_one_that_serves_says_again_how_it_stands_as_often_as_it_is_asked_to() -> None:
+    status = ServiceStatus(OURS)
+    asked = [served(OURS, unseen=True), served(None, unseen=True), served(OURS), served(OTHER, unseen=True)]
+    assert [status.take(one) for one in asked] == ["say_again", "say_again", "", ""]
+
+
 def test_one_that_is_refused_says_hello_once() -> None:
     status = ServiceStatus(OURS)
     status.take(served(OTHER))

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import cv2
@@ -61,8 +62,62 @@ def test_tiles_need_not_be_given_in_any_order_nor_be_laid_the_same_way_up() -> N
     assert read_river(picture, mixed[::-1]).serials == RIVER
 
 
-def test_of_a_river_whose_last_row_is_full_the_first_row_is_the_upper_one() -> None:
-    assert read_river(*drawn(in_rows(tuple(range(1, 13))), 5.0)).serials == tuple(range(1, 13))
+@pytest.mark.parametrize(
+    ("serials", "shown"),
+    [
+        (tuple(range(1, 13)), tuple(range(1, 13))),
+        ((1, 2, 0, 4, 5, 6), (1, 2, 0, 4, 5, 6)),
+        (tuple(range(1, 12)), (*range(1, 12), 0)),
+        ((0, *range(2, 13)), (0, *range(2, 13))),
+        ((0, *range(2, 18)), (0, *range(2, 18), 0)),
+        ((0, 0, *range(3, 18)), (0, 0, *range(3, 18), 0)),
+        ((19, 76, 12), (19, 76, 12)),
+    ],
+)
+def test_where_one_place_or_none_is_bare_either_end_may_be_the_first(
+    serials: tuple[int, ...], shown: tuple[int, ...]
+) -> None:
+    river = read_river(*drawn(in_rows(serials), 5.0))
+    assert (river.serials, river.either_end) == (shown, True)
+    opposite = read_river(*drawn(in_rows(serials), 185.0))
+    assert (opposite.serials, opposite.either_end) == (shown[::-1], True)
+
+
+@pytest.mark.parametrize("serials", [tuple(range(1, 11)), (1, 0, *range(3, 11)), (0, *range(2, 10)), (*range(1, 8),)])
+def test_where_two_more_are_bare_at_one_end_it_is_the_last(serials: tuple[int, ...]) -> None:
+    for degrees in (5.0, 185.0):
+        river = read_river(*drawn(in_rows(serials), degrees))
+        assert (river.serials, river.either_end) == (serials, False)
+
+
+def test_one_tile_is_the_first_from_both_ends() -> None:
+    assert read_river(*drawn(in_rows((19,)))) == RiverRead((19,), gaps=False)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_river_that_is_turned_by_half_is_read_the_same_or_from_either_end(seed: int) -> None:
+    chance = Random(seed)
+    serials = [0 if chance.random() < 0.15 else serial for serial in range(1, chance.randint(2, 24))]
+    tiles, degrees = in_rows((*serials, 50)), chance.uniform(0, 90)
+    river, opposite = (read_river(*drawn(tiles, angle)) for angle in (degrees, degrees + 180))
+    if river.either_end and not river.gaps:  # then what is bare at the ends is not known
+        assert [one for one in opposite.serials if one] == [one for one in river.serials[::-1] if one]
+    else:
+        assert opposite.serials == (river.serials[::-1] if river.either_end else river.serials)
+    assert (opposite.gaps, opposite.either_end) == (river.gaps, river.either_end)
+
+
+def test_what_hides_one_end_of_a_short_row_does_not_tell_which_end_is_the_first() -> None:
+    picture, reads = drawn(in_rows((1, 2, 3)))
+    quad = next(read.quad for read in drawn({(0, 4): None})[1])
+    cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), RED)
+    assert read_river(picture, reads) == RiverRead((3, 2, 1), gaps=False, either_end=True)
+
+
+def test_a_row_of_more_than_six_is_the_last_from_whichever_side() -> None:
+    tiles = {**in_rows(tuple(range(1, 13))), (1, 6): 13}
+    for degrees in (0.0, 180.0):
+        assert read_river(*drawn(tiles, degrees)) == RiverRead(tuple(range(1, 14)), gaps=True)
 
 
 def test_a_back_that_was_not_read_is_a_tile_whether_it_was_found_or_not() -> None:
@@ -76,7 +131,7 @@ def test_bare_table_that_was_taken_for_a_tile_is_a_gap_and_a_seam_is_nothing() -
     picture, reads = drawn(in_rows(RIVER))
     _, false = drawn({(0, 2): None, (0, 4.5): None, (2, 3): None})
     river = read_river(picture, [*reads, *false])
-    assert (river.serials, river.called) == (RIVER, 2)
+    assert river == RiverRead(RIVER, gaps=True)
 
 
 @pytest.mark.parametrize("where", [(0, 4), (0, 2), (2, 2)])
@@ -122,12 +177,12 @@ def test_without_a_read_tile_or_bare_table_beside_one_nothing_is_told() -> None:
 def test_the_first_column_is_known_where_a_row_has_its_first_and_its_sixth_tile(
     serials: tuple[int, ...], *, gaps: bool
 ) -> None:
-    assert read_river(*drawn(in_rows(serials))) == RiverRead(serials, gaps)
+    assert read_river(*drawn(in_rows(serials))) == RiverRead(serials, gaps, either_end=True)
 
 
 def test_without_it_a_gap_in_the_first_column_is_overlooked() -> None:
     river = read_river(*drawn(in_rows((0, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2))))
-    assert river == RiverRead((45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), gaps=False)
+    assert river == RiverRead((45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), gaps=False, either_end=True)
 
 
 def test_only_the_last_row_may_be_longer_than_six() -> None:
@@ -239,7 +294,15 @@ def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
     said = ["record", "laid", "--river", "east", str(river), "--hand", "east", str(hand)]
     done = CliRunner().invoke(homologue, said)
     assert json.loads(done.stdout) == {
-        "seats": {"east": {"river": [*RIVER], "gaps": True, "hand": [*range(20, 30)], "melds": [[1, 2, 3]]}},
+        "seats": {
+            "east": {
+                "river": [*RIVER],
+                "gaps": True,
+                "either_end": False,
+                "hand": [*range(20, 30)],
+                "melds": [[1, 2, 3]],
+            }
+        },
         "winning": 7,
     }
 

@@ -22,7 +22,7 @@ READY = N_("Press Enter when nothing covers the tray.")
 AGAIN = N_("Tray {tray}: these tiles (row-place) were not seen well; photograph the tray again: {tiles}")
 DONE = N_("Tray {tray}: all 34 tiles are enrolled.")
 MISSING = N_("These serials have no picture yet: {serials}")
-COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand below its own tile?")
+COMPLETE = N_("Set {set} is enrolled: {file}. Open it: is each serial below its own tile?")
 
 
 @click.command(name="enrol", short_help="Photograph a set's tiles once, so that reads are checked against them.")
@@ -40,7 +40,9 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand
 @click.option(
     "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
 )
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
+)
 @json_option("Print one JSON object per tray.")
 def enrol_set(
     number: int,

@@ -261,10 +261,12 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     "--set",
     "enrolled_file",
     type=EXISTING_FILE,
-    help="File of the set's own pictures: is it read with them?",
+    help="File of the set's own pictures: check that it is read with them.",
 )
 @click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of view in degrees, if known.")
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
+)
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
 @click.option("--frames", type=click.IntRange(1), help="Exit after this many lines.")
 @click.option("--once", is_flag=True, help="Take one picture and exit.")

@@ -25,6 +25,7 @@ _THIRDS = 3
 _SEEN = 12  # corners in each ninth of the picture, all pictures together, from which its bend is known
 _ROUNDS = 30
 _STEP = 1e-5
+_STILL = 1e-7  # a lens that moves by less has been found
 _CENTRE_PLAY = 0.04  # shares by which the centre of a lens is usually off: where it hardly bends, no picture tells
 _NOISE = 0.3  # pixels by which a corner is usually off, at 1920 x 1080
 _CLEAR = 1 / 1100  # of the half diagonal: a pixel at 1920 x 1080
@@ -80,13 +81,14 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     Levenberg and Marquardt's way over the lens's four numbers; for each of them the best view of each picture follows.
     Raises LensUnclearError where no lens explains all pictures, or one that no address can have.
     """
-    numbers, damping = np.array(astuple(Lens())), 1e-3
+    numbers, damping, better = np.array(astuple(Lens())), 1e-3, True
     off = _misses(Lens(), views, size)
     before = _pixels_off(Lens(), views, size)
     for _ in range(_ROUNDS):
-        near = [Lens(*moved) for moved in numbers + _STEP * np.eye(len(numbers))]
-        slope = np.column_stack([(_misses(lens, views, size) - off) / _STEP for lens in near])
-        normal = slope.T @ slope
+        if better:
+            near = [Lens(*moved) for moved in numbers + _STEP * np.eye(len(numbers))]
+            slope = np.column_stack([(_misses(lens, views, size) - off) / _STEP for lens in near])
+            normal = slope.T @ slope
         step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-9), -slope.T @ off)
         tried = Lens(*(numbers + step))
         new = _misses(tried, views, size) if tried.fits(size) else off + np.inf
@@ -94,6 +96,8 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
         damping = damping / 10 if better else damping * 10
         if better:
             numbers, off = numbers + step, new
+        if np.abs(step).max() < _STILL:
+            break
     lens = Lens(*(float(number) for number in numbers))
     found = MeasuredLens(lens, before, _pixels_off(lens, views, size))
     if not found.after <= _CLEAR * float(np.hypot(*size)) / 2:

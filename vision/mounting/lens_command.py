@@ -44,13 +44,15 @@ _MOST = 60  # pictures
     type=FILE,
     help="Write the chart to this PNG file, and exit.",
 )
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
+)
 @json_option("Print one JSON object.")
 def lens(address: str | None, *, table: Path | None, chart: Path | None, language: str, as_json: bool) -> None:
     """Measure how the lens of the camera at ADDRESS bends straight lines, from pictures of a chart.
 
-    Stop the table's program first. Move the chart where the command says until all of the picture was covered. Measure
-    again when the lens, its focus or its zoom is changed. A folder of such pictures works too.
+    Stop the table's program first. Move the chart where the command says until it has covered the whole picture.
+    Measure again if the lens, its focus or its zoom changes. A folder of such pictures works too.
 
     \b
     homologue lens --chart chart.png

@@ -149,7 +149,7 @@ def labels_pdf(labels: LabelOrder) -> bytes:
     for at in range(sheets):
         here = tuple((group, spot.cells) for group, spot in zip(groups, placed, strict=True) if spot.sheet == at)
         heading = _(
-            "Set {set}   ·   sheet {sheet} of {sheets}   ·   SECRET: tells which number is on which tile",
+            "Set {set}   ·   sheet {sheet} of {sheets}   ·   SECRET: shows which number is on which tile",
             set=f"{labels.set:02d}",
             sheet=at + 1,
             sheets=sheets,

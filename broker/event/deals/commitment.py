@@ -71,11 +71,12 @@ def resolve_event_name(folder: Path, told: str | None) -> str:
         known = read_commitment(folder / COMMITMENT).event
     if told is None and known is None:
         raise RuleError(
-            "event_not_said", N_("{folder} does not say which event it is of: say --event NAME", folder=folder)
+            "event_not_said", N_("{folder} does not say which event it belongs to: use --event NAME", folder=folder)
         )
     if told is not None and known is not None and told != known:
         raise RuleError(
-            "other_event", N_("{folder} is of event {known}, not {other}", folder=folder, known=known, other=told[:40])
+            "other_event",
+            N_("{folder} belongs to event {known}, not {other}", folder=folder, known=known, other=told[:40]),
         )
     return checked_name(told or known or "")
 
@@ -90,7 +91,7 @@ def refuse_other_event(folder: Path) -> None:
         raise RuleError(
             "other_event",
             N_(
-                "{file} is of event {name}, {other} of {event}",
+                "{file} belongs to event {name}, but {other} to {event}",
                 file=EVENT,
                 name=head.name,
                 other=COMMITMENT,
@@ -119,7 +120,7 @@ def refuse_altered_deals(folder: Path) -> None:
         raise BadEvent(missing.text, [missing]) from None
     listed = {record.number for record in deals}
     found += [
-        RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number))
+        RuleError("deal_missing", N_("deal {deal} is in the commitment, but missing here", deal=number))
         for number in sorted(committed.hashes.keys() - listed)
     ]
     if found:

@@ -42,7 +42,7 @@ SECRET_BYTES: Final = 32
 
 
 class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One draw of an event. Neither root nor reason: its words are still to be said."""
+    """One draw of an event. Neither root nor reason: its words have not been entered yet."""
 
     announcement: Announcement
     hash: Hash
@@ -53,7 +53,7 @@ class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether its words are still to be said."""
+        """Whether its words have not been entered yet."""
         return self.root is None and self.given_up is None
 
 
@@ -102,7 +102,7 @@ def read_draws(folder: Path) -> tuple[Draw, ...]:
         announced = draw.announcement
         if (announced.number, announced.previous, announced.hash) != (number, before, draw.hash):
             raise RuleError(
-                "draws_altered", N_("{file}: draw {draw} is not as it was announced", file=DRAWS, draw=number)
+                "draws_altered", N_("{file}: draw {draw} differs from the announcement", file=DRAWS, draw=number)
             )
         before = draw.hash
     return found
@@ -120,7 +120,7 @@ def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = Non
     Raises RuleError `draw_open`, `deals_exist`, `name_twice`, `words_twice`, `set_not_said`; OSError.
     """
     if open_draw(folder):
-        raise RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+        raise RuleError("draw_open", N_("a draw has already been announced: enter its words, or abandon it"))
     refuse_existing_deals(folder)
     _refuse_twice(request.people)
     before = read_draws(folder)
@@ -158,7 +158,7 @@ def _sets_of(request: DrawRequest) -> set[int]:
 def _refuse_twice(people: Sequence[Contributor]) -> None:
     """Somebody who repeats another's hash says the same words after them, and adds nothing."""
     if not people:
-        raise RuleError("person_missing", N_("nobody is named to give words"))
+        raise RuleError("person_missing", N_("nobody is listed to give words"))
     if len({person.name for person in people}) < len(people):
         raise RuleError("name_twice", N_("two people of a draw have the same name"))
     if len({person.words for person in people}) < len(people):
@@ -203,7 +203,7 @@ def _read_secrets(folder: Path, draw: Draw) -> DrawSecrets:
     missing = RuleError(
         "draw_secret_missing",
         N_(
-            "{file} is not that of draw {draw}: give it up and announce another",
+            "{file} is not that of draw {draw}: abandon it and announce another",
             file=DRAW_KEY,
             draw=draw.announcement.number,
         ),
@@ -245,7 +245,7 @@ def give_up_draw(folder: Path, reason: str) -> Draw:
     try:
         over = replace(draw, given_up=msgspec.convert(" ".join(reason.split()), LineOfText))
     except msgspec.ValidationError:
-        raise RuleError("draw_reason_missing", N_("say in a line why the draw is given up")) from None
+        raise RuleError("draw_reason_missing", N_("give the reason for abandoning the draw in one line")) from None
     _write_draws(folder, (*read_draws(folder)[:-1], over))
     (folder / DRAW_KEY).unlink(missing_ok=True)
     return over
@@ -258,7 +258,7 @@ def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
     raw = read_key(folder).open((folder / WORDS).read_text(encoding="ascii"), draw.hash.encode())
     if raw is None:
         raise RuleError(
-            "words_altered", N_("{file} does not open: it was altered, or it is of another key", file=WORDS)
+            "words_altered", N_("{file} cannot be opened: it was changed, or it belongs to another key", file=WORDS)
         )
     return msgspec.json.decode(raw, type=DrawnWords)
 
@@ -275,5 +275,5 @@ def draw_of_deals(folder: Path) -> Draw | None:
         if (draw.announcement.number, draw.hash) == (named.number, named.announcement):
             return draw
     raise RuleError(
-        "draws_altered", N_("{file}: draw {draw} is not as it was announced", file=DRAWS, draw=named.number)
+        "draws_altered", N_("{file}: draw {draw} differs from the announcement", file=DRAWS, draw=named.number)
     )

@@ -99,7 +99,7 @@ def too_many_sets(count: int) -> RuleError:
     return RuleError(
         "too_many_sets",
         N_(
-            "{count} deals are played at once, and sets have numbers up to {most}: take several carriers of each deal",
+            "{count} deals are played at once, and set numbers end at {most}: use several carriers for each deal",
             count=count,
             most=LAST_SET,
         ),
@@ -124,7 +124,7 @@ def refuse_existing_deals(folder: Path) -> None:
                 "deals_exist", N_("{folder} already has {file}; it was not changed", file=name, folder=folder)
             )
     if (folder / DRAW_KEY).exists():
-        raise RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+        raise RuleError("draw_open", N_("a draw has already been announced: enter its words, or abandon it"))
 
 
 DRAW_KEY: Final = "draw.key"

@@ -93,7 +93,9 @@ def read_key(folder: Path) -> DealsKey:
     try:
         return DealsKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
     except OSError:
-        text = N_("{file} is missing, without which sealed deals do not open: run `homologue deal recover`", file=path)
+        text = N_(
+            "{file} is missing, and sealed deals cannot be opened without it: run `homologue deal recover`", file=path
+        )
         raise RuleError("deals_key_missing", text) from None
     except ValueError:
         raise RuleError("malformed", N_("{where}: {problem}", where=path.name, problem="64 digits (hex)")) from None
@@ -116,7 +118,7 @@ def seal(public: str, content: bytes, about: bytes) -> str:
     try:
         recipient = X25519PublicKey.from_public_bytes(bytes.fromhex(public))
     except ValueError:
-        raise RuleError("malformed", N_("a public key is 64 hexadecimal digits")) from None
+        raise RuleError("malformed", N_("a public key has 64 hexadecimal digits")) from None
     return base64.b64encode(SUITE.encrypt(content, recipient, info=about)).decode()
 
 
@@ -160,7 +162,11 @@ class Opener:
             return record
         raw, number = self._key().open(record.sealed, _about_deal(record)), record.number
         if raw is None:
-            text = N_("deal {deal} does not open: {file} was altered, or it is of another key", deal=number, file=DEALS)
+            text = N_(
+                "deal {deal} cannot be opened: {file} was changed, or it belongs to another key",
+                deal=number,
+                file=DEALS,
+            )
             raise RuleError("deal_altered", text)
         content = msgspec.json.decode(raw, type=SealedContent)
         return replace(record, faces=content.faces, salt=content.salt, order=None, red=False, sealed=None)
@@ -175,7 +181,9 @@ class Opener:
             return kept
         raw = self._key().open(kept, _about_set(number))
         if raw is None:
-            text = N_("set {set} does not open: {file} was altered, or it is of another key", set=number, file=SETS)
+            text = N_(
+                "set {set} cannot be opened: {file} was changed, or it belongs to another key", set=number, file=SETS
+            )
             raise RuleError("set_altered", text)
         return msgspec.json.decode(raw, type=SetFaces)
 
@@ -280,9 +288,9 @@ def check_share(typed: str, before: Sequence[str] = ()) -> int:
     share = _share(typed)
     for other in map(_share, before):
         if other.common_parameters() != share.common_parameters():
-            raise RuleError("share_of_another", N_("this share is not of the same key as the one before"))
+            raise RuleError("share_of_another", N_("this share belongs to another key than the one before"))
         if other.index == share.index:
-            raise RuleError("share_twice", N_("this share was given already"))
+            raise RuleError("share_twice", N_("this share was already entered"))
     return int(share.member_threshold)
 
 
@@ -290,7 +298,7 @@ def _share(typed: str) -> Share:
     try:
         return Share.from_mnemonic(" ".join(typed.lower().split()))
     except MnemonicError:  # never quoted: it is secret
-        raise RuleError("share_wrong", N_("this is no share: a word is wrong, or one is missing")) from None
+        raise RuleError("share_wrong", N_("this is not a share: a word is wrong or missing")) from None
 
 
 def recover_key(folder: Path, shares: Iterable[str]) -> DealsKey:
@@ -306,10 +314,10 @@ def recover_key(folder: Path, shares: Iterable[str]) -> DealsKey:
     try:
         key = DealsKey.from_bytes(combine_mnemonics(words[:needed]))
     except (MnemonicError, ValueError):
-        raise RuleError("share_wrong", N_("this is no share: a word is wrong, or one is missing")) from None
+        raise RuleError("share_wrong", N_("this is not a share: a word is wrong or missing")) from None
     known = read_shares(folder)
     if known and known.public != key.public:
-        raise RuleError("key_of_another", N_("these are shares of the key of another event"))
+        raise RuleError("key_of_another", N_("these shares belong to the key of another event"))
     if (folder / DEALS_KEY).exists() and read_key(folder).public != key.public:
         raise RuleError("key_exists", N_("{folder} has another key; it was not changed", folder=folder))
     write_key(folder, key)

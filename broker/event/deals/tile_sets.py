@@ -109,7 +109,7 @@ def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
 
     collect_errors(take, rows)
     if not registry:
-        raise RuleError("not_a_set", N_("{file} lists no tile", file=path.name))
+        raise RuleError("not_a_set", N_("{file} lists no tiles", file=path.name))
     raise_errors(_faults(registry))
     return registry
 

@@ -163,7 +163,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     if plan.plays and not force:
         raise RuleError(
             "plays_exist",
-            N_("{file} has {count} plays; --force puts others in their place", file=MOVEMENT, count=len(plan.plays)),
+            N_("{file} has {count} plays; use --force to replace them", file=MOVEMENT, count=len(plan.plays)),
         )
     return plan
 

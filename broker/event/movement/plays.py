@@ -14,7 +14,7 @@ rounds.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -164,19 +164,20 @@ def _is_plain(plays: Sequence[MovementPlay], copies: int) -> bool:
     """
     number = defaultdict[int | str, int]()
     number.default_factory = number.__len__
-    fours = {id(play.players): play.players for play in plays}  # many plays may have the same
+    seating = [play.players for play in plays]
+    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays may have the same
     if any(four.keys() != ALL or len(set(four.values())) < SEATED for four in fours.values()):
         return False
     seated = np.array([[number[four[seat]] for seat in SEATS] for four in fours.values()], np.int64).reshape(-1, SEATED)
     row = {four: at for at, four in enumerate(fours)}
-    players = seated[_column(plays, lambda play: row[id(play.players)])]
-    rounds, tables, deals = (_column(plays, attrgetter(name)) for name in ("round", "table", "deal"))
+    players = seated[np.fromiter(map(row.__getitem__, map(id, seating)), np.int64, len(plays))]
+    rounds, tables, deals = (_column(plays, name) for name in ("round", "table", "deal"))
     times = _most(rounds, tables), _most(tables, deals), _most(rounds[:, None], players), _most(deals[:, None], players)
     return max(times) <= 1 and _most(rounds, deals) <= copies
 
 
-def _column(plays: Sequence[MovementPlay], value: Callable[[MovementPlay], int]) -> NDArray[np.int64]:
-    return np.fromiter(map(value, plays), np.int64, len(plays))
+def _column(plays: Sequence[MovementPlay], name: str) -> NDArray[np.int64]:
+    return np.fromiter(map(attrgetter(name), plays), np.int64, len(plays))
 
 
 def _most(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
@@ -361,9 +362,7 @@ class MovementOrder:
         if deals > MOST_DEALS:
             raise RuleError("impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
         if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
-            raise RuleError(
-                "impossible_size", N_("so many plays of so many deals cannot be compared in reasonable time")
-            )
+            raise RuleError("impossible_size", N_("there are too many plays and deals to compare in reasonable time"))
 
     @property
     def pod(self) -> int:

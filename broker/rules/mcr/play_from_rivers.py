@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, compress, product
+from itertools import chain, compress, product, takewhile
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
 from broker.rules.errors import RuleError
 from broker.rules.mcr.hand import McrMeld
 from broker.rules.mcr.play_search import (
+    CALLED,
     DealtTiles,
     DeclaredMeld,
     Done,
@@ -110,15 +111,17 @@ def play_from_rivers(
 ) -> FoundPlay:
     """Return the plays of a deal that fit; `order` has the serials of its tiles as they were dealt.
 
-    `may_be_turned`: a river may have been laid or read from its end. Raises RuleError `tile_laid_twice`,
-    `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`, `too_much_unread` or `no_play_fits`.
+    `may_be_turned`: a river may have been laid or read from its end, as likely as not if its picture did not tell.
+    Raises RuleError `tile_laid_twice`, `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`,
+    `too_much_unread` or `no_play_fits`.
     """
     tiles = DealtTiles.of(deal, order)
-    for table in _readings(laid, ending, tiles):
+    as_read = _turn(laid, ())
+    for table in _readings(as_read, ending, tiles):
         _check_tiles(table, tiles)
     for irregular in (False, True):
         fits = [
-            _Fit(turned, search)
+            _Fit(tuple(seat for seat in turned if not laid[seat].either_end), search)
             for turned in _ways_round(laid, may_be_turned=may_be_turned)
             for table in _readings(_turn(laid, turned), ending, tiles)
             for search in _searches(table, tiles, irregular=irregular)
@@ -126,7 +129,7 @@ def play_from_rivers(
         ]
         if fits:
             return _summary(fits, tiles, irregular=irregular)
-    tables = _readings(laid, ending, tiles)
+    tables = _readings(as_read, ending, tiles)
     searches = chain.from_iterable(_searches(table, tiles, irregular=False) for table in tables)
     stuck = max(searches, key=lambda search: search.furthest, default=None)
     why = stuck.why if stuck else "no set can be made with what was read of a meld"
@@ -208,7 +211,16 @@ def _ways_round(laid: Mapping[Seat, LaidSeat], *, may_be_turned: bool) -> Iterat
 
 
 def _turn(laid: Mapping[Seat, LaidSeat], turned: Sequence[Seat]) -> Mapping[Seat, LaidSeat]:
-    return {seat: replace(one, river=one.river[::-1]) if seat in turned else one for seat, one in laid.items()}
+    """Read some rivers from their ends; what is bare after the last tile is no gap."""
+    return {
+        seat: replace(one, river=_up_to_last(one.river[::-1] if seat in turned else one.river))
+        for seat, one in laid.items()
+    }
+
+
+def _up_to_last(river: tuple[Serial, ...]) -> tuple[Serial, ...]:
+    bare = sum(1 for _ in takewhile(lambda serial: serial == CALLED, reversed(river)))
+    return river[: len(river) - bare]
 
 
 def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld, ...]]:
@@ -272,6 +284,7 @@ class _Fit(NamedTuple):
     """One reading of what lies there, with the plays that fit it."""
 
     turned: tuple[Seat, ...]
+    """Whose rivers lie the wrong way round, if their pictures told which way it is."""
     search: PlaySearch
 
     @property

@@ -50,7 +50,7 @@ PHASE_ASKED: Final[Mapping[Phase, Message]] = {
 
 ASKED: Final[Mapping[str, Message]] = {
     "walls": N_("Tiles left in each wall, counted"),
-    "turn": N_("Whose turn it was, as you are told"),
+    "turn": N_("Whose turn it was, according to the table"),
     "phase": N_("This player:"),
     "claims": N_("Who claims the discard, and what for"),
     "sets": N_("Sets claimed so far: how many, and from whom"),
@@ -161,8 +161,8 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
         yield Answer("kong_refused", text, "OEDMC rule 3B", "no")
     else:
         text = N_(
-            "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of the own "
-            "wall.",
+            "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of their "
+            "own wall.",
             seat=seat,
         )
         yield Answer("kong_allowed", text, "OEDMC rule 3A", "yes")
@@ -178,7 +178,7 @@ def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
             allowed.append(claim)
     sets = [claim.actors[0] for claim in allowed if claim.do in ("pung", "melded_kong")]
     if len(sets) > 1:
-        text = N_("Not both can hold the tiles for it: let {seats} show them.", seats=tuple(sets))
+        text = N_("They cannot both hold the tiles for it: ask {seats} to show them.", seats=tuple(sets))
         yield Answer("two_pungs", text, "MCR", "no")
     yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
 
@@ -199,12 +199,12 @@ WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
         "OEDMC rule 4",
     ),
     "kong_without_wall": (
-        N_("{seat}, {claim}: not allowed. The own wall is empty, so there is no replacement."),
+        N_("{seat}, {claim}: not allowed. Their own wall is empty, so there is no replacement."),
         "OEDMC rule 3B",
     ),
     "chow_not_next": (N_("{seat}, {claim}: not allowed. Only the next in turn order, {other}, may chow."), "MCR"),
-    "own_discard": (N_("{seat}, {claim}: not allowed. Nobody claims an own discard."), "MCR"),
-    "discarder_wins": (N_("{seat}, {claim}: not allowed. Nobody claims an own discard."), "MCR"),
+    "own_discard": (N_("{seat}, {claim}: not allowed. Players cannot claim their own discard."), "MCR"),
+    "discarder_wins": (N_("{seat}, {claim}: not allowed. Players cannot claim their own discard."), "MCR"),
     "wrong_phase": (N_("{seat}, {claim}: not allowed. The tile of a kong can be claimed for hu only."), "MCR"),
 }
 """By the code with which a claim is refused."""
@@ -294,7 +294,7 @@ def _last_draw(state: Turns) -> Answer:
     if last is None:
         return Answer("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
     text = N_(
-        "If nobody claims any more, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
+        "If nobody claims again, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
         seat=last,
         count=count,
     )
@@ -326,7 +326,7 @@ def _counted(scene: Scene) -> Iterator[Answer]:
         return
     fitting = [seat for seat in SEATS if not any(_odd_draws(replace(scene, turn=seat)).values())]
     if scene.taken is None:
-        text = N_("The four walls fit only if sets were claimed before: say which, and the draws can be checked.")
+        text = N_("The four walls fit only if sets were claimed before: enter them, and the draws can be checked.")
         yield Answer("sets_missing", text, "MIL", "no")
     elif Counter(odd.values())[0] < len(SEATS) // 2:
         text = N_("The walls fit neither the turns nor the sets: count tiles and sets again.")

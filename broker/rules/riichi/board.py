@@ -245,7 +245,7 @@ def _four_winds(board: Board) -> bool:
 def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
     """Raise RuleError unless a seat may break the hand off for nine different terminals and honours."""
     if "nine_terminals" not in rules.session.draw.aborts.value:
-        raise RuleError("abort_not_played", N_("nine terminals do not break a hand off under these rules"))
+        raise RuleError("abort_not_played", N_("nine terminals do not abort a hand under these rules"))
     if not board.first_turn(seat) or board.extra != "drawn":
         raise RuleError("first_turn_over", f"{seat} has discarded, or somebody has called")
     held = board.own(seat).concealed

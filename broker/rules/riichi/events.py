@@ -104,7 +104,7 @@ class SessionWin:
         check_player(self.winner)
         if self.responsible is not None and check_player(self.responsible) == self.winner:
             raise RuleError(
-                "responsible_wins", N_("player {player} is responsible for the own hand", player=self.winner)
+                "responsible_wins", N_("player {player} is responsible for their own hand", player=self.winner)
             )
 
 
@@ -139,7 +139,7 @@ class Ron(HandEnd):
         if not winners:
             raise RuleError("winner_missing", "nobody is named who wins")
         if self.loser in winners:
-            raise RuleError("loser_wins", N_("player {player} wins on the own tile", player=self.loser))
+            raise RuleError("loser_wins", N_("player {player} wins on their own tile", player=self.loser))
         _check_alive(winners, self.dead)
 
 
@@ -158,7 +158,8 @@ class Tsumo(HandEnd):
         _check_alive((self.win.winner,), self.dead)
         if self.kan_from is not None and check_player(self.kan_from) == self.win.winner:
             raise RuleError(
-                "responsible_wins", N_("player {player} has made no kan of the own discard", player=self.win.winner)
+                "responsible_wins",
+                N_("player {player} has not made a kan of their own discard", player=self.win.winner),
             )
 
 

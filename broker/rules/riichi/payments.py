@@ -154,7 +154,7 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, sel
     if not base:
         raise RuleError(
             "value_missing",
-            N_("player {player}: han and fu are needed, from 5 han on han; or a yakuman", player=win.winner),
+            N_("player {player}: give han and fu, or from 5 han only han, or a yakuman", player=win.winner),
         )
     return WinWorth(base, _of_pao(win, names, number, base, rules))
 

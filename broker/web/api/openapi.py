@@ -25,10 +25,13 @@ to a token that is not an arbiter's. Lists come in pages. Each answer has an `ET
 an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
 
 STATUS_TEXTS: Final = {
+    "400": "the desk was asked for by a name that is none of its own",
     "401": "there is no token, or it was revoked",
     "403": "the token's role may not read this",
     "404": "there is no such thing",
+    "405": "another method than those that the header `Allow` names: nothing here is written",
     "429": "too many wrong tokens; `Retry-After` says when to come again",
+    "500": "a fault of the desk's program, which its log tells",
 }
 
 

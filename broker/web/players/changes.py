@@ -67,7 +67,7 @@ class ChangesPage:
 
         def after(rulings: RulingService) -> Event:
             if isinstance(decision, Undo) and not rulings.room.book.counts(decision.ruling):
-                raise Refused("nothing_to_undo", "there is no such ruling, or it counts no longer")
+                raise Refused("nothing_to_undo", "there is no such ruling, or it no longer counts")
             check_plan_change(rulings.room, decision)
             return planned_after(rulings.room, decision)
 
@@ -151,7 +151,7 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
     if len(enter) > MOST_ENTERING or any(len(one) > LONGEST_NAME for one in (*enter, by)):
         raise RuleError(
             "names_wrong",
-            N_("Write one name a line, at most 64, each of up to 100 characters."),
+            N_("Write one name per line, at most 64, each of up to 100 characters."),
         )
     leave = tuple(one for one in named("leave") if one not in replaced)
     return PlanWishes(leave, enter, tuple(named("back")), replaced, read_number(form.get("round", ""), otherwise=1))

@@ -27,7 +27,7 @@ PARTS: Final = {
     "play": N_("The play itself"),
 }
 ABOUT: Final = {
-    "deal": N_("the tiles one was dealt: the comparison takes this out"),
+    "deal": N_("the tiles dealt: the comparison cancels this out"),
     "own": N_("what a player brings to every table"),
     "opponents": N_("who sat at the same table"),
     "play": N_("draws, discards and decisions of that one play"),

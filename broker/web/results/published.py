@@ -264,7 +264,7 @@ class PublishedFolder:
     def _taken(self) -> RuleError:
         return RuleError(
             "publish_folder_taken",
-            N_("{folder} has files that are not of this event: name a new folder or an empty one", folder=self._folder),
+            N_("{folder} has files of something else: choose a new or an empty folder", folder=self._folder),
         )
 
     def put(self, files: Mapping[str, bytes]) -> list[str]:

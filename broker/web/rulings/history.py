@@ -165,7 +165,7 @@ class RulingWriter:
 
     def _seated_anew(self, said: PlanChanged) -> Markup:
         if said.stage:
-            return self._("Goes on to {stage}", stage=said.stage)
+            return self._("Qualified for {stage}", stage=said.stage)
         parts = [self._.ngettext("{count} play reseated", "{count} plays reseated", count=len(said.plays))]
         if said.entered:
             parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in said.entered)))

@@ -45,7 +45,7 @@ def note_change(access: Access, request: Request, action: str) -> None:
 
 
 DONE: Final = {
-    "announce": N_("The draw is announced. Publish it now, before anybody says their words."),
+    "announce": N_("The draw is announced. Publish it now, before anybody enters their words."),
     "words": N_("These are the words. They are not shown or stored."),
     "make": N_("The deals are made and sealed. Publish the commitment, and share the key."),
     "give_up": N_("The draw has been abandoned. It remains listed."),
@@ -99,7 +99,7 @@ class DrawPage:
             person.name for at, person in enumerate(draw.announcement.people) if (draw.hash, at) not in self._words
         ]
         if missing:
-            raise RuleError("words_missing", N_("the words of {person} are still to be said", person=missing[0]))
+            raise RuleError("words_missing", N_("the words of {person} have not been entered yet", person=missing[0]))
         words = [self._words[draw.hash, at] for at in range(len(draw.announcement.people))]
         make_drawn_deals(self._folder, words, form.get("value", ""))
         self._words.clear()

@@ -107,14 +107,16 @@ class StandbyService:
         if not state.heard:
             return StandbySummary(state.desk, "warning", _not_heard_of(int(state.silent_s)), there=False)
         if state.behind:
-            return StandbySummary(state.desk, "hourglass", N_("It lacks messages: {count}.", count=state.behind))
+            return StandbySummary(
+                state.desk, "hourglass", N_("Messages that it does not have yet: {count}.", count=state.behind)
+            )
         return StandbySummary(state.desk, "tick", N_("It is up to date."))
 
 
 def _not_heard_of(seconds: int) -> Message:
     if seconds < 2 * MINUTE_S:
-        return N_("It has not been heard of for {seconds} s.", seconds=seconds)
-    return N_("It has not been heard of for {minutes} min.", minutes=seconds // MINUTE_S)
+        return N_("No contact for {seconds} s.", seconds=seconds)
+    return N_("No contact for {minutes} min.", minutes=seconds // MINUTE_S)
 
 
 async def _read(request: Request) -> FollowAsked:

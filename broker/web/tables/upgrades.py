@@ -43,22 +43,22 @@ STALLED_S: Final = 20.0
 """A table that plays takes nothing meanwhile: after so long another has its place, and it waits for a turn again."""
 
 STEP: Final[Mapping[UpgradeStep, Message]] = {
-    "fetching": N_("fetching: {percent} %"),
+    "fetching": N_("downloading: {percent} %"),
     "ready": N_("ready"),
     "trial": N_("being tried"),
     "done": N_("installed"),
     "refused": N_("not possible"),
-    "returned": N_("did not work: back to the former version"),
+    "returned": N_("did not work: back to the previous version"),
 }
 
 WHY: Final[Mapping[str, Message]] = {
     "upgrade_by_hand": N_("its program was started by hand"),
-    "upgrade_damaged": N_("what it fetched is damaged"),
+    "upgrade_damaged": N_("the download is damaged"),
     "upgrade_foreign": N_("not for this kind of machine"),
-    "upgrade_no_return": N_("it could not return from this version"),
-    "upgrade_no_room": N_("no room on its card"),
-    "upgrade_unreachable": N_("it does not reach the desk"),
-    "upgrade_unsigned": N_("signed by nobody whom it trusts"),
+    "upgrade_no_return": N_("there would be no way back from this version"),
+    "upgrade_no_room": N_("not enough space on its card"),
+    "upgrade_unreachable": N_("it cannot reach the desk"),
+    "upgrade_unsigned": N_("not signed by a key that it trusts"),
 }
 
 
@@ -93,7 +93,7 @@ def _told(state: TableState, offered: Offered | None) -> tuple[Message, Message 
     if found is None:
         raise TypeError("this table says nothing of it")
     if found.step == "ready" and offered is not None and state.table in offered.install:
-        return N_("changes between two plays"), None
+        return N_("upgrades between two plays"), None
     return Message(STEP[found.step], percent=found.percent), WHY.get(found.code or "")
 
 

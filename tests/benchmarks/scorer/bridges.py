@@ -21,7 +21,7 @@ from typing import Any, Final
 from broker.cli.standby import free_port
 from broker.event import Event, open_event, save_event
 from broker.event.halls import CentreAddress
-from broker.halls.centre import Centre
+from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink
 from broker.mqtt.access import Credentials
 from broker.mqtt.mosquitto import find_mosquitto
@@ -168,7 +168,13 @@ class Outbox(Way):
                 batch.append(news.get(timeout=0.05))
                 while len(batch) < 200:
                     batch.append(news.get_nowait())
-            taken = [row for one in batch if isinstance(one, Incoming) and (row := centre.unpack(one))]
+            taken = [
+                row
+                for one in batch
+                if isinstance(one, Incoming)
+                for row in centre.unpack(one)
+                if isinstance(row, OfHall)
+            ]
             with journal.commit():
                 for row in taken:
                     body = row.record.payload if isinstance(row.record, Incoming) else b""

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from tests.chromium import chromium
 
 PLAY: Final = re.compile(r'data-key="play-(\d+)-\d+-(\d+)"')
-LONGEST_S: Final = 300.0
+LONGEST_S: Final = 3600.0
 
 NOTE: Final = """
 window.seen = {};

@@ -191,7 +191,7 @@ def play(halls: "Popen[str]", names: Iterable[str], processes: Processes) -> Ite
         print(
             f"| {name} | {results} results ({one['rows']} rows) in {took:.1f} s: {results / took:.1f} results/s of "
             f"{one['asked']:.1f} asked | {one['sent'] / results:.0f} bytes a result to the centre, "
-            f"{one['received'] / results:.0f} back |",
+            f"{one['received'] / results:.0f} back | at most {one['behind']} rows waited in their halls |",
             flush=True,
         )
         yield stage

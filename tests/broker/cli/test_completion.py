@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from broker.cli.index import FILE
 from broker.cli.main import GROUP, homologue
 from tests.broker.cli.test_parts import absent, run
 from tests.patience import PATIENCE_S
@@ -120,6 +121,31 @@ def fish(typed: str, folder: Path) -> list[str]:
     place = {"PATH": f"{HOMOLOGUE.parent}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
     done = subprocess.run(["fish", "-c", asked], cwd=folder, env=place, capture_output=True, check=True, text=True)
     return done.stdout.splitlines()
+
+
+HEAVY: Final = ("numpy", "msgspec", "sqlalchemy", "starlette", "broker.event", "kiosk", "vision")
+
+
+@pytest.mark.parametrize("words", ["homologue event ", "homologue event check ", "homologue take-over --"])
+def test_completion_imports_no_command(words: str) -> None:
+    asked = {"_HOMOLOGUE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", HOMOLOGUE],
+        env=os.environ | asked,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert done.stdout
+    assert imported & {*HEAVY} == set()
+
+
+def test_what_help_and_completion_read_is_up_to_date() -> None:
+    made = subprocess.run(
+        [sys.executable, "-m", "broker.cli.reference", "index"], capture_output=True, check=True, text=True
+    )
+    assert made.stdout == FILE.read_text(encoding="utf-8"), "make docs"
 
 
 def test_a_table_completes_without_what_only_a_scorer_needs(monkeypatch: pytest.MonkeyPatch) -> None:

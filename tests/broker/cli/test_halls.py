@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from broker.cli.encryption import certificates_of
 from broker.cli.halls import hall
 from broker.cli.main import homologue
 from broker.cli.nodes import make_node
-from broker.event import open_event, save_event
+from broker.event import ListedDevice, open_event, save_event, write_devices
 from broker.event.halls import read_centre, read_halls, read_nodes, write_halls
 from broker.halls.link import addresses_of
 from broker.mqtt.certificates import Certificates
+from broker.protocol.signing import SigningKey
 from broker.scorer.event_key import open_event_key
 from tests.broker.halls.places import HALLS
 from tests.broker.scorer.small import deals, plan, registry
@@ -138,3 +140,10 @@ def test_what_is_no_hall_is_refused(event: Path, command: tuple[str, ...], code:
         (event / "halls.toml").unlink()
     ran = CliRunner().invoke(homologue, [one.format(event) for one in command])
     assert (ran.exit_code, f"[{code}]" in ran.output) == (1, True), ran.output
+
+
+def test_the_centre_gives_no_certificates_to_tables_of_halls(event: Path) -> None:
+    write_devices(event, [ListedDevice(1, SigningKey.new().public)])
+    made = certificates_of(event, ["centre.example.org"], plain=False)
+    assert made is not None
+    assert made.tables() == []

@@ -165,9 +165,9 @@ def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start)
 def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) -> None:
     for options, told in (
         (("--broker", "embedded"), "embedded, port [0-9]+: asked for with --broker"),
-        ((), "embedded, port [0-9]+: the event was run on it before"),
+        ((), "embedded, port [0-9]+: the event has used it before"),
         (("--broker", "mosquitto"), "mosquitto, port [0-9]+: asked for with --broker"),
-        ((), "mosquitto, port [0-9]+: the event was run on it before"),
+        ((), "mosquitto, port [0-9]+: the event has used it before"),
     ):
         scorer = start("--mqtt-port", "0", *options)
         scorer.wait_for(f"^Broker: {told}$", PATIENCE_S)

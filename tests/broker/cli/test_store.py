@@ -168,7 +168,7 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
     assert restored.output.splitlines()[1:] == [
         "rulings 1 of the desk have come back",
-        f"the store has shrunk: 2 messages are missing; by table: {missing}; rulings: ",
+        f"stored messages are missing: 2; by table: {missing}; rulings: ",
         "tables send theirs again when the scorer has started, and rulings come back that tables keep",
     ]
     after = open_stored_event(tmp_path / "new")
@@ -192,7 +192,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
     (max(stick.iterdir()) / "event.toml").write_text("rotten")
     restored = ask("restore", stick, tmp_path / "new")
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
-    assert f"3 messages are missing; by table: {missing}; rulings: 1" in restored.output
+    assert f"stored messages are missing: 3; by table: {missing}; rulings: 1" in restored.output
 
 
 def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over:
         1,
         [
             f"row_altered: row 5 (table {row.table}, fact {row.seq}) is not as it was written",
-            f"{over}: cup, {len(whole_event()) - 1} messages; 1 rows do not prove themselves",
+            f"{over}: cup, {len(whole_event()) - 1} messages; 1 rows fail verification",
         ],
     )
     told = json.loads(ask("verify", over, "--json").output)

@@ -171,7 +171,7 @@ def test_a_deal_that_is_no_whole_set_is_named() -> None:
 
 @pytest.mark.parametrize("sets", [{}, {1: {}}, {n: dict(enumerate(FULL_SET)) for n in range(1, 5)}])
 def test_a_set_that_is_not_whole_is_named(sets: Registry) -> None:
-    assert problems(plan(), sets=sets) == ["the registry does not give the 136 tiles of a set"]
+    assert problems(plan(), sets=sets) == ["the registry does not list the 136 tiles of a set"]
 
 
 def test_a_profile_that_does_not_ship_is_named() -> None:

@@ -95,14 +95,17 @@ class Places:
         return found
 
     def carry_up(self, hall: str, order: Sequence[int] | None = None) -> int:
-        """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order."""
+        """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order.
+
+        Return how many messages with rows it had said.
+        """
         said = [*self.halls[hall].line.said]
         self.halls[hall].line.forget()
         for at in range(len(said)) if order is None else order:
             if at < len(said):
                 self.centre.scorer._inbox.put(Incoming(*said[at][:2], acknowledge=lambda: None))
         self.centre.step()
-        return len(said)
+        return sum(topic.endswith("/row") for topic, *_ in said)
 
     def carry_down(self, hall: str, *, stale: bool = False) -> int:
         """Carry what the centre says to a hall: the newest of each topic, or `stale`, all that it has ever said."""
@@ -114,16 +117,19 @@ class Places:
         return len(said)
 
     def carry(self, rounds: int = 40) -> None:
-        """Carry everything both ways until nobody has anything more to say."""
+        """Carry everything both ways until no hall has a row to send, also where one waits for a receipt no longer."""
+        quiet = False
         for _ in range(rounds):
-            self.clock[0] += MOST_PATIENCE_S + 1
-            count = 0
+            rows = 0
             for name, hall in self.halls.items():
                 if hall.line.there:
                     self.carry_down(name)
-                    count += self.carry_up(name)
-            if not count:
+                    rows += self.carry_up(name)
+            if quiet and not rows:
                 return
+            quiet = not rows
+            if quiet:
+                self.clock[0] += MOST_PATIENCE_S + 1
 
     def wait(self, hall: str) -> None:
         """Let a hall wait too long for a receipt."""

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import AtCentre
+from broker.scorer.publisher import PAUSE_S
 from tests.broker.halls.places import CENTRE, Places, places
 from tests.broker.halls.test_link import said_in
 from tests.broker.scorer.small import signed, whole_log
@@ -98,6 +99,7 @@ def test_a_table_is_told_that_a_restored_centre_has_less_until_that_has_it_again
         made.halls["paris"].cut()
         made.restore(CENTRE)
         made.halls["paris"].heal()
+        made.clock[0] += PAUSE_S
         made.carry_down("paris")
         assert made.halls["paris"].told(1) == AtCentre(upto=4)
         made.carry()

@@ -1,7 +1,9 @@
 """What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.event.halls import CentreAddress
-from broker.halls.link import AT_ONCE, WINDOW, FromCentre, HallLink
-from broker.protocol import Confirmed, HallReceipt, HallRow, LogMessage, encode, topics
+from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
+from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, encode, topics
+from broker.protocol.halls import LONGEST_ROW
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import SigningKey
 from broker.scorer.state import EventState
@@ -109,7 +112,7 @@ def waits(made: Places, count: int) -> list[int]:
 
 def rows_sent(place: Place) -> int:
     """Return how many rows a hall has sent and nobody has carried."""
-    return sum(topic == topics.HALL_ROW.at("cup", hall="paris") for topic, *_ in place.line.said)
+    return len([row for one in place.line.heard("/row") if isinstance(one, HallRow) for row in one.each()])
 
 
 def test_each_time_in_vain_a_hall_waits_longer_and_after_a_receipt_as_short_as_at_first(tmp_path: Path) -> None:
@@ -296,7 +299,7 @@ class Centre:
 
     def take(self) -> None:
         """Take all that is on the way."""
-        rows = [one for one in self._line.heard("/row") if isinstance(one, HallRow)]
+        rows = [row for one in self._line.heard("/row") if isinstance(one, HallRow) for row in one.each()]
         self._line.forget()
         self.most_at_once = max(self.most_at_once, len(rows))
         self.heights += [one.height for one in rows]
@@ -314,36 +317,70 @@ class Centre:
         self._hall.take(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
 
 
-def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
-    """Let a hall come back after hours; return what the centre has got, and the most memory that it took."""
-    folder.mkdir()
-    key, line, clock = SigningKey.new(), Wire(), [0.0]
+@dataclass
+class Line:
+    """A hall's link on its journal, the line on which it speaks, and a centre that answers."""
+
+    hall: HallLink
+    wire: Wire
+    centre: Centre
+    journal: Journal
+    clock: list[float]
+
+    def steps(self, count: int) -> None:
+        """Let the hall do what there is to do, so many times."""
+        for _ in range(count):
+            self.hall.step()
+
+    def on_its_way(self, seconds: list[float]) -> list[int]:
+        """Return how many rows are on their way, each time until a receipt comes after so many seconds."""
+        found = list[int]()
+        for took in seconds:
+            self.steps(2 * MOST_ON_WAY // AT_ONCE)
+            found.append(-len(self.centre.heights))
+            self.clock[0] += took
+            self.centre.take()
+            found[-1] += len(self.centre.heights)
+        return found
+
+
+@contextmanager
+def line_of(folder: Path) -> Iterator[Line]:
+    """Return a hall that is connected with a centre, which has nothing yet."""
+    folder.mkdir(exist_ok=True)
+    key, wire, clock = SigningKey.new(), Wire(), [0.0]
     with open_journal(folder) as journal:
         address = CentreAddress("paris", "Paris", ("127.0.0.1:1",), key.public)
         hall = HallLink(address, "cup", journal, lambda: (), lambda: NOW, lambda: clock[0])
-        hall._link = line
-        centre = Centre(hall, line, key)
+        hall._link = wire
+        made = Line(hall, wire, Centre(hall, wire, key), journal, clock)
         hall.take(FromCentre(LinkChanged(up=True)))
-        centre.take()
-        hall.take(FromCentre(LinkChanged(up=False)))
-        line.there = False
-        with_rows(journal, count)
+        made.centre.take()
+        yield made
+
+
+def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
+    """Let a hall come back after hours; return what the centre has got, and the most memory that it took."""
+    with line_of(folder) as line:
+        line.hall.take(FromCentre(LinkChanged(up=False)))
+        line.wire.there = False
+        with_rows(line.journal, count)
         for _ in range(1000):
-            clock[0] += 20.0
-            hall.step()
-        assert line.said == []
-        line.there = True
-        hall.take(FromCentre(LinkChanged(up=True)))
+            line.clock[0] += 20.0
+            line.steps(1)
+        assert line.wire.said == []
+        line.wire.there = True
+        line.hall.take(FromCentre(LinkChanged(up=True)))
         tracemalloc.start()
         for _ in range(count):
-            centre.take()
-            if len(centre.heights) == count:
+            line.centre.take()
+            if len(line.centre.heights) == count:
                 break
-            clock[0] += 0.2
-            hall.step()
+            line.clock[0] += 0.2
+            line.steps(1)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    return centre, peak
+    return line.centre, peak
 
 
 def test_after_hours_without_a_link_a_hall_sends_all_once_a_hundred_at_a_time_in_as_little_memory(
@@ -356,12 +393,40 @@ def test_after_hours_without_a_link_a_hall_sends_all_once_a_hundred_at_a_time_in
     assert much < 1.5 * little
 
 
-def test_while_no_receipt_comes_no_more_than_a_window_is_on_its_way(tmp_path: Path) -> None:
-    with places(tmp_path) as made:
-        paris = made.halls["paris"]
-        made.carry()
-        with_rows(paris.scorer._journal, 3 * WINDOW)
-        paris.line.forget()
-        for _ in range(3 * WINDOW // AT_ONCE):
-            paris.step()
-        assert rows_sent(paris) == WINDOW
+def test_as_much_is_on_its_way_as_suits_the_centre(tmp_path: Path) -> None:
+    with line_of(tmp_path) as line:
+        with_rows(line.journal, 8 * MOST_ON_WAY)
+        soon = line.on_its_way([0.1] * 6)
+        assert soon == [LEAST_ON_WAY * 2**at for at in range(5)] + [MOST_ON_WAY]
+        assert line.on_its_way([4.0] * 2) == [MOST_ON_WAY] * 2
+        late = line.on_its_way([5.1] * 6)
+        assert late == [*(MOST_ON_WAY // 2**at for at in range(5)), LEAST_ON_WAY]
+
+
+def test_rows_are_sent_in_few_messages_that_a_broker_takes(tmp_path: Path) -> None:
+    with line_of(tmp_path) as line:
+        long = [fact(1, seq, Call(round=1, deal=1, open=True)) for seq in range(1, 51)]
+        with line.journal.commit():
+            for one in long:
+                line.journal.append(one, 1, encode(one).ljust(LONGEST_ROW // 2))
+        line.steps(10)
+        sizes = [len(payload) for topic, payload, _ in line.wire.said if topic.endswith("/row")]
+        assert max(sizes) <= topics.HALL_ROW.limit
+        assert len(sizes) == 7
+        line.centre.take()
+        assert line.centre.heights == [*range(1, 51)]
+
+
+def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:
+    """What is on its way to a busy centre arrives without being sent again."""
+    with line_of(tmp_path) as line:
+        with_rows(line.journal, 2 * LEAST_ON_WAY)
+        assert line.on_its_way([4.0]) == [LEAST_ON_WAY]
+        line.steps(1)
+        line.wire.forget()
+        waited = 0
+        while not line.wire.heard("/row"):
+            waited += 1
+            line.clock[0] += 1
+            line.steps(1)
+        assert waited == 17

@@ -1,5 +1,6 @@
 """What the centre takes of a hall's rows, what it refuses, and what its arbiters are told."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,6 @@ from broker.protocol import (
     SeatedAnew,
     Undo,
     Void,
-    decode,
     encode,
     topics,
 )
@@ -112,9 +112,9 @@ def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -
     )
 
 
-def arrive(made: Places, hall: str, payload: bytes) -> None:
+def arrive(made: Places, hall: str, payload: bytes, acknowledge: Callable[[], None] = lambda: None) -> None:
     topic = topics.HALL_ROW.at("cup", hall=hall)
-    made.centre.scorer._inbox.put(Incoming(topic, payload, lambda: None))
+    made.centre.scorer._inbox.put(Incoming(topic, payload, acknowledge))
     made.centre.step()
 
 
@@ -206,11 +206,24 @@ def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None
 
 def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_path: Path) -> None:
     with places(tmp_path) as made:
-        made.halls["paris"].hear(*said_in("paris")[:4])
+        paris, said = made.halls["paris"], said_in("paris")
+        paris.hear(*said[:4])
         made.carry()
-        whole = decode(HallRow, forged(made, "paris", encode(said_in("paris")[4])))
-        arrive(made, "paris", encode(replace(whole, body=whole.body.replace("1000", "1001"))))
-        assert "hall_row_altered" in codes(made.centre)
+        paris.line.forget()
+        paris.hear(*said[4:7])
+        (three,) = [one for one in paris.line.heard("/row") if isinstance(one, HallRow)]
+        altered = replace(three.then[0], body=three.then[0].body.replace("1000", "1001"))
+        before, acknowledged = made.centre.scorer._journal.height, list[int]()
+        arrive(
+            made,
+            "paris",
+            encode(replace(three, then=(altered, *three.then[1:]))),
+            lambda: acknowledged.append(made.centre.scorer._journal.height),
+        )
+        assert codes(made.centre).count("hall_row_altered") == 1
+        stored = {one.id for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
+        assert stored == {one.id for one in (*said[:5], said[6])}
+        assert acknowledged == [before + 2]
 
 
 def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) -> None:

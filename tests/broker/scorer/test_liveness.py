@@ -132,6 +132,31 @@ def test_after_a_restart_a_table_of_which_only_the_broker_tells_is_not_heard_of(
         assert room.card(1) == "silent"
 
 
+@pytest.mark.parametrize("had", [None, "lost"])
+def test_a_table_that_is_there_and_has_not_said_how_it_stands_is_asked_to_on_each_beat_until_it_has(
+    room: Room, had: Lifecycle | None
+) -> None:
+    """Its state came while the scorer subscribed."""
+    if had:
+        room.hall.hear(new(1, count=1), new(1, count=1, lifecycle=had))
+    for _ in range(2):
+        room.hall.ear.forget()
+        room.hall.hear(beat(1))
+        assert room.hall.ear.told("served/1")["unseen"]
+    room.hall.hear(new(1, count=2))
+    assert not room.hall.ear.told("served/1")["unseen"]
+    room.hall.ear.forget()
+    room.hall.hear(beat(1))
+    assert room.hall.ear.heard("served/1") == []
+    assert room.card(1) == "playing"
+
+
+def test_a_device_that_is_not_admitted_is_asked_nothing(room: Room) -> None:
+    room.hall.ear.forget()
+    room.hall.hear(beat(1, device="kiosk-0009"))
+    assert room.hall.ear.heard("served/1") == []
+
+
 def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_is_heard_of_again(room: Room) -> None:
     room.hall.hear(new(1), new(2))
     room.wait(SILENT_S)

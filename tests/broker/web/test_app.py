@@ -93,7 +93,15 @@ def test_live_things_are_never_kept(still: DeskServer, path: str, caching: str) 
 @pytest.mark.parametrize("path", ["", "events", "view.json", "standings.csv", "static/desk.css"])
 def test_a_name_that_is_not_the_desks_is_refused(still: DeskServer, path: str) -> None:
     answer = get(still, path, host="evil.example")
-    assert (answer.status_code, answer.text) == (400, "Invalid host header")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "host_unknown")
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize("host", ["evil.example", "[::1", "a b", ":", "", "localhost@evil.example"])
+def test_a_browser_is_told_so_in_its_language_and_nothing_of_the_room(still: DeskServer, host: str) -> None:
+    answer = get(still, host=host, accept="text/html", **{"accept-language": "fr"})
+    assert (answer.status_code, "Le bureau ne répond pas à cette adresse." in answer.text) == (400, True)
+    assert sample.view().title not in answer.text
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:99", "[::1]:8136", "LOCALHOST"])

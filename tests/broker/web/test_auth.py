@@ -301,7 +301,7 @@ def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
     with logged_in(guarded, "head_arbiter") as client:
         assert 'id="webhooks"' not in client.get("/people").text
         auth.webhooks.add("site", "http://127.0.0.1:1/hook", Actor("test"))
-        assert "Nothing to tell yet" in client.get("/people").text
+        assert "Nothing to send yet" in client.get("/people").text
         auth.webhooks.put_down(b"{}")
         shown = client.get("/people").text
         assert ("Not notified yet" in shown, "Try now" in shown) == (True, True)

@@ -61,7 +61,7 @@ def test_what_tables_are_sent_needs_no_key(sealed: Path, plain: Path) -> None:
 
 
 def test_the_event_check_says_what_is_not_sealed_and_what_is_not_shared(plain: Path, sealed: Path) -> None:
-    assert deal_notes(plain) == [("not_sealed", "not sealed, whoever reads deals.json knows them: deals 1-4")]
+    assert deal_notes(plain) == [("not_sealed", "not sealed, so whoever can read deals.json knows them: deals 1-4")]
     assert [code for code, _ in deal_notes(sealed)] == ["no_shares"]
     done("shares", sealed, "--people", 3, "--needed", 2, "--output", sealed.with_name("shares"))
     assert deal_notes(sealed) == []
@@ -106,7 +106,7 @@ def other_byte(listed: Json) -> None:
 )
 def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, how: Callable[[Json], None]) -> None:
     change(sealed / "deals.json", how)
-    with pytest.raises(BadEvent, match="deal 3 does not open") as refused:
+    with pytest.raises(BadEvent, match="deal 3 cannot be opened") as refused:
         refuse_altered_deals(sealed)
     assert [one.code for one in refused.value.found] == ["deal_altered"]
     assert "deal_altered" in {code for code, _ in start_problems(sealed)}

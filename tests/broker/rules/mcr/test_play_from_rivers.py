@@ -155,6 +155,17 @@ def test_the_turned_river_is_named(seed: int) -> None:
     assert found(play._replace(laid=laid)).turned == ("south",)
 
 
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_river_that_may_be_read_from_either_end_is_as_likely_turned(seed: int) -> None:
+    play = simulated(seed, gaps=True)
+    south = replace(play.laid["south"], either_end=True)
+    opposite = replace(south, river=(*south.river, 0)[::-1])  # a place that is bare after the last tile is no gap
+    either = [found(play._replace(laid={**play.laid, "south": one})) for one in (south, opposite)]
+    assert either[0] == either[1]
+    assert not either[0].turned
+    assert not wrong_steps(either[0], play)
+
+
 def test_all_that_nobody_claimed_needs_no_choice() -> None:
     play = passed_play()
     it = found(play)

@@ -79,6 +79,13 @@ def errors_of(answer: httpx.Response, schema: dict[str, Any]) -> list[str]:
     return [one.message for one in Draft202012Validator(whole).iter_errors(answer.json())]
 
 
+def refusal_of(answer: httpx.Response, path: str = "/event") -> tuple[int, str]:
+    """Return status and code of an answer that is an error, as the document describes it."""
+    response = DOCUMENT["paths"][path]["get"]["responses"][str(answer.status_code)]
+    assert errors_of(answer, response["content"]["application/json"]["schema"]) == []
+    return answer.status_code, answer.json()["error"]["code"]
+
+
 def test_the_document_is_what_the_code_says_now() -> None:
     assert FILE.read_text(encoding="utf-8") == openapi_text(), "docs/openapi.json is stale: run `make docs`"
 
@@ -132,8 +139,13 @@ def test_a_token_opens_no_page_and_does_nothing(desk: DeskServer, tokens: dict[s
     codes = [get(desk, path, tokens["arbiter"]).status_code for path in ("/", "/view.json", "/grid", "/people")]
     assert codes == [401] * 4
     sent = httpx.post(f"{desk.url}api/v1/event", headers={"Authorization": f"Bearer {tokens['arbiter']}"})
-    refused = sent.status_code, sent.json()["error"]["code"], set(sent.headers["allow"].split(", "))
-    assert refused == (405, "method_refused", {"GET", "HEAD"})
+    assert refusal_of(sent) == (405, "method_refused")
+    assert set(sent.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+def test_a_foreign_name_is_refused_as_the_document_says(desk: DeskServer, tokens: dict[str, str]) -> None:
+    answer = get(desk, f"{PREFIX}/event", tokens["public"], host="evil.example")
+    assert refusal_of(answer) == (400, "host_unknown")
 
 
 def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, tokens: dict[str, str]) -> None:
@@ -141,7 +153,7 @@ def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, token
     with DeskServer(sample.feed(), port=0, auth=auth, services=Services(lambda: there[0])) as desk:
         there.clear()
         answer = get(desk, f"{PREFIX}/event", tokens["public"])
-    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "desk_failed")
+    assert refusal_of(answer) == (500, "desk_failed")
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 

@@ -36,4 +36,4 @@ def test_arbiters_too_are_told_nothing_of_deals_under_embargo(tmp_path_factory: 
     folder = event_folder(tmp_path_factory.mktemp("under-way") / "cup", until_round(3))
     for server in desk_of(folder):
         with logged_in(server, "head_arbiter") as client:
-            assert "Too little has been played" in client.get("/luck").text
+            assert "Too few deals have been played" in client.get("/luck").text

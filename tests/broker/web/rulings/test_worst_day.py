@@ -57,10 +57,10 @@ def test_two_tables_that_sat_in_each_other_s_places_are_two_forms_that_are_fille
     planned = {table: event().bookings[table, 2].players for table in (3, 4)}
     first = "/rulings/new?play=3-2&kind=seats_played&as=4"
     publish(head, opened(head, first) | {f"seat-{seat}": who for seat, who in seats_filled(head, first).items()})
-    (second,) = offered(head, "Say who sat here")
+    (second,) = offered(head, "Enter who sat here")
     publish(head, opened(head, second) | {f"seat-{seat}": who for seat, who in seats_filled(head, second).items()})
     assert (sat_at(desk, 3), sat_at(desk, 4)) == (planned[4], planned[3])
-    assert offered(head, "Say who sat here") == []
+    assert offered(head, "Enter who sat here") == []
     for ruling in offered(head, "Take back"):
         publish(head, opened(head, ruling))
     assert (sat_at(desk, 3), sat_at(desk, 4)) == (planned[3], planned[4])

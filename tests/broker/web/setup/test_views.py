@@ -444,7 +444,7 @@ def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client
     told = CliRunner().invoke(homologue, ["event", "check", str(folder), "--json"])
     assert msgspec.json.decode(told.output)["notes"] == [
         {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"},
-        {"code": "not_sealed", "message": "not sealed, whoever reads deals.json knows them: deals 1-20"},
+        {"code": "not_sealed", "message": "not sealed, so whoever can read deals.json knows them: deals 1-20"},
     ]
 
 

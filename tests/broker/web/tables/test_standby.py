@@ -135,7 +135,7 @@ def test_arbiters_see_how_the_standby_is(room: Room) -> None:
     assert "Standby" not in page(room)
     room.ask()
     height = room.hall.journal.height
-    assert f"It lacks messages: {height}." in page(room)
+    assert f"Messages that it does not have yet: {height}." in page(room)
     room.follow()
     assert "It is up to date." in page(room)
     assert 'href="https://standby:8137/"' in page(room)
@@ -147,15 +147,15 @@ def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand
     for heard_at, since in ((40.0, "60 s"), (-20.0, "2 min")):
         room.hall.scorer.standby._heard_at = heard_at
         shown = page(room)
-        assert f"It has not been heard of for {since}." in shown
-        assert "Look at the other one" in shown
+        assert f"No contact for {since}." in shown
+        assert "Check the other one" in shown
         assert "Hand over to the standby" not in shown
 
 
 def test_a_machine_that_has_taken_over_says_how_long_it_has_waited_for_the_other(room: Room) -> None:
     room.hall.scorer.standby.peer = Peer("active", "https://first:8136", "first:1883", "second:1883")
     room.hall.scorer.standby._began = 58.0
-    assert "It has not been heard of for 42 s." in page(room)
+    assert "No contact for 42 s." in page(room)
 
 
 def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:

@@ -114,9 +114,11 @@ def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) 
     room.offer(tmp_path)
     scorer = room.hall.scorer
     says = {
-        "fetching: 40 %": UpgradeState(version="0.3.0", step="fetching", percent=40),
-        "not possible (no room on its card)": UpgradeState(version="0.3.0", step="refused", code="upgrade_no_room"),
-        "did not work: back to the former version": UpgradeState(version="0.3.0", step="returned"),
+        "downloading: 40 %": UpgradeState(version="0.3.0", step="fetching", percent=40),
+        "not possible (not enough space on its card)": UpgradeState(
+            version="0.3.0", step="refused", code="upgrade_no_room"
+        ),
+        "did not work: back to the previous version": UpgradeState(version="0.3.0", step="returned"),
         "being tried": UpgradeState(version="0.3.0", step="trial"),
         "ready": UpgradeState(version="0.3.0", step="ready"),
     }
