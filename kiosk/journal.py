@@ -26,9 +26,13 @@ from broker.protocol import (
     Fact,
     KeptRecord,
     LogMessage,
+    PlannedSession,
     Receipt,
     Refused,
     Result,
+    RiichiRecorded,
+    RiichiStanding,
+    RiichiTakenBack,
     Taken,
     decode_fact,
     encode,
@@ -69,6 +73,8 @@ class _FactTold(Struct, frozen=True):
 _FACTS_TOLD: Final = msgspec.json.Decoder(_FactTold)
 
 RESULT: Final = str(Result.__struct_config__.tag)
+
+OF_A_SESSION: Final = frozenset(str(kind.__struct_config__.tag) for kind in (RiichiRecorded, RiichiTakenBack))
 
 MOST_RECORDS: Final = 1000
 """That a table keeps for its scorer."""
@@ -309,6 +315,29 @@ class TableJournal(JournalFile):
                 with suppress(Refused):  # a newer program's may say what this one cannot read
                     return decode_fact(body)
         return None
+
+    def standing(self, planned: PlannedSession) -> PlannedSession | None:
+        """Return a riichi session with its standing after the entries that were made here; None: its scorer knows it.
+
+        The plan says how it stood before them, unless another device has gone on with the session since.
+        """
+        known: dict[int, RiichiStanding | None] = {0: None, planned.entries: planned.standing}
+        last, highest = planned.entries, 0
+        for (body,) in self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' ORDER BY seq"):
+            told = _FACTS_TOLD.decode(body).fact
+            if told.round != planned.round or told.type not in OF_A_SESSION:
+                continue
+            try:
+                fact = decode_fact(body).fact
+            except Refused:  # a newer program's
+                return None
+            if isinstance(fact, RiichiRecorded):
+                known[fact.entry], last, highest = fact.standing, fact.entry, max(highest, fact.entry)
+            elif isinstance(fact, RiichiTakenBack):
+                last = fact.entry - 1
+        if highest < planned.entries:
+            return planned
+        return replace(planned, standing=known[last], entries=last) if last in known else None
 
     def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.

@@ -6,7 +6,9 @@ near; what is in that player's river or has just passed is safe; honours and ter
 few copies are left.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from math import exp
 from typing import Final
 
@@ -15,7 +17,7 @@ import numpy as np
 from broker.rules import KINDS
 from broker.rules.mcr import WALL
 from broker.sim.plans import CHOWS, NONE, SUITED, Whole
-from broker.sim.view import PlayerView
+from broker.sim.view import OpenSeat, PlayerView
 
 ALONE: Final = -8.77
 MELDS: Final = (0.0, 0.62, 1.24, 1.76, 1.76)
@@ -58,38 +60,52 @@ ODDS: Final = np.exp(ALONE + BY_KIND[:, None] + BY_LEFT.take([3, 3, 2, 1, 0]))
 """34 x 5: that somebody wins on a kind, by how many of it the player sees, but for what makes opponents differ."""
 
 _ROWS: Final = np.arange(0, ODDS.size, ODDS.shape[1])
+OPPONENTS: Final = 3
 _JUST_PASSED: Final = exp(PASSED)
 
 
-def deal_in(view: PlayerView) -> Whole:
-    """Return for each kind the probability that some opponent wins on it."""
-    odds: Whole = ODDS.take(_ROWS + view.shown + view.held)
-    for passed in {one.river[-1] for one in view.before if one.river}:
-        odds[passed] *= _JUST_PASSED
-    no: Whole = np.ones(len(KINDS))
-    for seat, one in enumerate(view.before):
-        if seat != view.seat:
-            no = no * (1 + odds * _of_opponent(one.wall, one.sets, tuple(one.river)))
-    return 1 - 1 / no
+def deal_in(views: Sequence[PlayerView]) -> Whole:
+    """Return for each view the probability that some opponent wins on a kind: views x 34."""
+    seen = np.array([view.shown + view.held for view in views])
+    odds: Whole = ODDS.take(_ROWS + seen)
+    passed = [(row, one.river[-1]) for row, view in enumerate(views) for one in view.before if one.river]
+    just_passed = np.zeros(odds.shape, dtype=np.bool_)
+    if passed:
+        just_passed[tuple(np.array(passed).T)] = True
+    odds[just_passed] *= _JUST_PASSED
+    opponents = [one for view in views for seat, one in enumerate(view.before) if seat != view.seat]
+    no: Whole = 1 + odds[:, None] * _of_opponents(opponents).reshape(len(views), OPPONENTS, len(KINDS))
+    some: Whole = 1 - 1 / no.prod(axis=1)
+    return some
 
 
-@lru_cache(maxsize=1024)
-def _of_opponent(wall: int, sets: tuple[int, ...], river: tuple[int, ...]) -> Whole:
-    """Return by what the odds of each kind are multiplied, from what lies before an opponent."""
-    turn = (WALL - wall) / 10
-    logit = np.full(len(KINDS), MELDS[len(sets)] + TURN * turn + TURN_SQUARED * turn**2)
-    if river:
-        there = np.array(river)
-        shares = np.bincount(SUIT_OF.take(there), minlength=4) / len(river)
-        shares[HONOURS] = 0
-        logit += (SHARE * shares).take(SUIT_OF)
-        logit[there] += IN_RIVER
-    suits = {_suit(number) for number in sets if number != NONE}
-    if len(sets) >= FLUSH_MELDS and len(suits) == 1 and HONOURS not in suits:
-        same, other = FLUSH
-        logit[:SUITED] += np.where(SUIT_OF[:SUITED] == suits.pop(), same, other)
+def _of_opponents(opponents: Sequence[OpenSeat]) -> Whole:
+    """Return by what the odds of each kind are multiplied, from what lies before each opponent."""
+    turn = (WALL - np.array([one.wall for one in opponents])) / 10
+    alone = np.array([MELDS[len(one.sets)] for one in opponents]) + TURN * turn + TURN_SQUARED * turn**2
+    lengths = [len(one.river) for one in opponents]
+    row = np.arange(len(opponents)).repeat(lengths)
+    tile = np.fromiter(chain.from_iterable(one.river for one in opponents), dtype=np.intp, count=len(row))
+    suits = np.bincount(row * 4 + SUIT_OF[tile], minlength=4 * len(opponents)).reshape(-1, 4)
+    shares = suits / np.maximum(lengths, 1)[:, None]
+    shares[:, HONOURS] = 0
+    logit: Whole = alone[:, None] + (SHARE * shares).take(SUIT_OF, axis=1)
+    in_river = np.zeros(logit.shape, dtype=np.bool_)
+    in_river[row, tile] = True
+    logit[in_river] += IN_RIVER
+    for at, one in enumerate(opponents):
+        if len(one.sets) >= FLUSH_MELDS and (suit := _flush(one.sets)) is not None:
+            same, other = FLUSH
+            logit[at, :SUITED] += np.where(SUIT_OF[:SUITED] == suit, same, other)
     odds: Whole = np.exp(logit)
     return odds
+
+
+@lru_cache(maxsize=4096)
+def _flush(sets: tuple[int, ...]) -> int | None:
+    """Return the suit of which all melds are that can be seen."""
+    suits = {_suit(number) for number in sets if number != NONE}
+    return suits.pop() if len(suits) == 1 and HONOURS not in suits else None
 
 
 def _suit(number: int) -> int:

@@ -1,14 +1,13 @@
-"""How good a hand is: the plans that it is near, each weighed by the chance that it still comes about.
+"""How good hands are: the plans that each is near, weighed by the chance that they still come about.
 
 A plan's weight is what it counts for times the product, over the tiles that it lacks, of the chance to get one: the
 copies unseen times `reach`, about the share of all unseen tiles that the player will still meet in time. The sum over
 plans measures a hand; it is no probability, but it grows with every way to win and with how near it is.
 
-Of the 350,000 plans a hand is near to some hundreds. A tile more or less changes what a plan lacks by one at most, so
-of the hand that follows the near plans are among those that were not far from the one before: `_Pool` keeps these. The
-hands of a deal come again from play to play: `near_plans` keeps theirs.
+Hands of many plays are weighed at once, as what numpy is asked takes longer to ask than to reckon.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,20 +16,9 @@ from msgspec import Struct
 
 from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld
-from broker.sim.plans import ENOUGH_FAN, NONE, TILES_OF, Plans, Whole, all_pungs, plans, set_of, seven_pairs
+from broker.sim.near_plans import COLUMNS, NOTHING, Hand, NearPlans, PlanKind, Winds, near_plans
+from broker.sim.plans import Whole, set_of
 from broker.sim.view import PlayerView
-
-FURTHER: Final = 1
-"""Plans that lack so many tiles more than the nearest are looked at."""
-
-BEYOND: Final = 2
-"""A pool holds plans that lack so many tiles more than these."""
-
-POOLS: Final = 16
-"""Pools kept for the same melds, some 200 kB each."""
-
-KINDS_OF_POOLS: Final = 128
-"""For how many melds they are kept."""
 
 IN_TIME: Final = 0.25
 """The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
@@ -61,232 +49,86 @@ LIKELY: Final = 0.9
 
 NEVER: Final = 1e-9
 
-NOTHING: Final = COPIES * len(KINDS)
-"""Stands for a tile that is not lacked."""
 
-HANDS: Final = 16_384
-"""Hands whose near plans are kept, 4 kB each: those of a deal come again and again."""
+class Considered(NamedTuple):
+    """Tiles that a player might hold, beside what lies open."""
 
-OPEN: Final = np.array([0.0] * 6 + [0.05, 0.35] + [1.0] * 200)
-"""What a plan of a hand value counts for: 8 is enough, and what is missing may come by the way of winning."""
+    view: PlayerView
+    held: Whole
+    """34: the concealed ones."""
+    melds: tuple[TableMeld, ...]
+    style: Style
 
-CLOSED: Final = np.array([0.0] * 6 + [0.6, 0.8] + [1.0] * 200)
-"""The same without a claimed meld: a concealed hand is worth 2 more, or 4 if self-drawn."""
-
-BASES: Final = 24
-"""What the three others pay a winner beside the hand value."""
-
-PAIRS_FAN: Final = 24
-
-NO_PLAN: Final = 99
-"""Tiles missing where no plan is left."""
-
-Sets = tuple[int, ...]
-Winds = tuple[int, int]
+    @property
+    def hand(self) -> Hand:
+        """Return what decides which plans are near."""
+        return self.held.tobytes(), _plan_kind(self.melds, self.view.winds, self.style.appetite)
 
 
-class NearPlans(NamedTuple):
-    """The plans near some concealed tiles: n of them, and of what is held h kinds."""
+class Outlooks(NamedTuple):
+    """How good some hands are."""
 
-    lacked: Whole
-    """m x n: what each lacks, tile by tile; a second copy of a kind is its column and 34, and NOTHING fills up."""
-    uses: Whole
-    """h x n: 1 where it asks for all that is held of a kind, so that a discard of it is lacked."""
-    kinds: list[int]
-    """h: what is held."""
-    counts_for: Whole
-    missing: int
-    """What the nearest lacks, a winning tile included; NO_PLAN where there is none."""
+    held: Whole
+    """hands x 34."""
+    sums: Whole
+    """How good each is."""
+    missing: list[int]
+    """What the nearest plan of each lacks."""
+    after: Whole
+    """hands x 34: how good each is without one of a kind that it holds."""
 
-
-class Outlook(NamedTuple):
-    """The plans near a hand, weighed."""
-
-    near: NearPlans
-    weight: Whole
-    chance: Whole
-    """34 and more: the chance to get one of each kind, and one more."""
-    sum: float
-    """How good the hand is."""
-
-    def after_each_discard(self) -> Whole:
-        """Return for each kind that is held how good the hand is without one of it."""
-        near = self.near
-        kept: Whole = self.sum - near.uses @ self.weight * (1 - self.chance[near.kinds])
-        return kept
+    def best_after(self) -> Whole:
+        """Return how good each hand is after its best discard."""
+        best: Whole = np.where(self.held > 0, self.after, -np.inf).max(axis=1)
+        return best
 
 
-def outlook(view: PlayerView, held: Whole, melds: tuple[TableMeld, ...], style: Style) -> Outlook:
-    """Weigh the plans near some tiles of the player's."""
-    near = near_plans(held.tobytes(), _sets(melds), view.winds, style.appetite, style.ready)
-    unseen = view.unseen
-    reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
-    # Kinds differ by how many are unseen, and whether a pair is held: ten cases.
-    cases = _SO_MANY * np.minimum(LIKELY, _UNSEEN * reach * np.where(_PAIR_HELD, style.pung, 1.0))
-    chance = np.ones(NOTHING + 1)
-    cases.take(unseen + (COPIES + 1) * (held == PAIR), axis=1, out=chance[:NOTHING].reshape(COPIES, -1))
-    weight = chance.take(near.lacked).prod(axis=0) * near.counts_for
-    return Outlook(near, weight, chance, float(weight.sum()))
+def outlooks(hands: Sequence[Considered]) -> Outlooks:
+    """Weigh the plans near each hand."""
+    near = near_plans([one.hand for one in hands])
+    held = _counts([one.held for one in hands])
+    chance = _chances(hands, held)
+    weights, of_hand, used = _weights(near, chance, np.array([one.style.ready for one in hands]))
+    sums = np.bincount(of_hand, weights, len(hands))
+    cells = held.size
+    lost = np.bincount(used, weights.repeat(np.concatenate([one.used_lengths for one in near])), cells)
+    after = sums[:, None] - lost.reshape(held.shape) * (1 - chance[:, 0, :NOTHING])
+    return Outlooks(held, sums, [one.missing for one in near], after)
 
 
-_UNSEEN: Final = np.tile(np.arange(COPIES + 1.0), 2)
-_PAIR_HELD: Final = np.arange(2 * (COPIES + 1)) > COPIES
-_SO_MANY: Final = np.arange(COPIES)[:, None] < _UNSEEN
-"""Whether there are so many, for each copy that is lacked."""
+def _weights(near: Sequence[NearPlans], chance: Whole, ready: Whole) -> tuple[Whole, Whole, Whole]:
+    """Return the weight of each plan, its hand, and the cells (hand x 34) that plans use."""
+    hands = np.arange(len(near))
+    lengths = np.concatenate([one.lengths for one in near])
+    if not lengths.size:
+        return np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
+    lacked = np.concatenate([one.lacked for one in near])
+    row = hands.repeat([one.lacked.size for one in near])
+    products = np.multiply.reduceat(chance.ravel().take(lacked + row * (COPIES * COLUMNS)), lengths.cumsum() - lengths)
+    of_hand = hands.repeat([one.lengths.size for one in near])
+    close = np.concatenate([one.close for one in near])
+    weights = products * np.concatenate([one.counts_for for one in near])
+    weights[close] *= ready[of_hand[close]]
+    used = np.concatenate([one.used for one in near])
+    return weights, of_hand, used + hands.repeat([one.used.size for one in near]) * len(KINDS)
+
+
+def _chances(hands: Sequence[Considered], held: Whole) -> Whole:
+    """Return the chance to get each copy of a kind that is lacked: hands x 4 x 35, of NOTHING 1."""
+    unseen = np.array([one.view.unseen for one in hands])
+    wall = np.array([one.view.own.wall for one in hands])
+    reach = IN_TIME * (wall + 0.5) / np.maximum(unseen.sum(axis=1), 1)
+    likelier = np.where(held == PAIR, np.array([one.style.pung for one in hands])[:, None], 1.0)
+    each = np.minimum(LIKELY, unseen * reach[:, None] * likelier)
+    chance = np.ones((len(hands), COPIES, COLUMNS))
+    np.multiply(each[:, None], unseen[:, None] > np.arange(COPIES)[:, None], out=chance[:, :, :NOTHING])
+    return chance
+
+
+def _counts(several: Sequence[Whole]) -> Whole:
+    return np.frombuffer(b"".join(one.tobytes() for one in several), dtype=np.int8).reshape(-1, len(KINDS))
 
 
 @lru_cache(maxsize=4096)
-def _sets(melds: tuple[TableMeld, ...]) -> tuple[tuple[int, bool], ...]:
-    return tuple(sorted((set_of(meld), meld.concealed) for meld in melds))
-
-
-@lru_cache(maxsize=HANDS)
-def near_plans(
-    tiles: bytes, melds: tuple[tuple[int, bool], ...], winds: Winds, appetite: float, ready: float
-) -> NearPlans:
-    """Return the plans that lack at most FURTHER tiles more than the nearest; melds are set numbers and concealed."""
-    held = np.frombuffer(tiles, dtype=np.int8)
-    sets, claimed = tuple(one for one, _ in melds), not all(concealed for _, concealed in melds)
-    wanted, counts_for, lacks = _pools_of(Kept(sets, winds, claimed, appetite)).nearest(held)
-    missing = int(lacks.min(initial=NO_PLAN))
-    others = [all_pungs(held, sets)]
-    if not melds:
-        tiles_of_pairs, counts = seven_pairs(held)
-        others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), appetite)))
-    for columns, counts in others:
-        if counts.size:
-            lacked = np.maximum(columns - held[:, None], 0).sum(axis=0, dtype=np.int8)
-            missing = min(missing, int(lacked.min()))
-            # What lacks too many is left out before copying: it may be most of a pool.
-            at = np.flatnonzero(lacks <= missing + FURTHER)
-            wanted = np.concatenate([wanted[:, at], columns], axis=1)
-            counts_for, lacks = np.concatenate([counts_for[at], counts]), np.concatenate([lacks[at], lacked])
-    at = np.flatnonzero(lacks <= missing + FURTHER)
-    wanted, counts_for, lacks = wanted[:, at], counts_for[at], lacks[at]
-    kinds = np.flatnonzero(held)
-    return NearPlans(
-        _lacked(wanted - held[:, None], lacks),
-        (wanted[kinds] >= held[kinds, None]).astype(np.float64),
-        kinds.tolist(),
-        np.where(lacks <= 1, ready, 1.0) * counts_for,
-        missing,
-    )
-
-
-def _lacked(less: Whole, lacks: Whole) -> Whole:
-    """List what each plan lacks, from what it asks for less what is held."""
-    by_plan = less.T.ravel()
-    there = np.flatnonzero(by_plan > 0)
-    copies = by_plan[there]
-    copy = np.arange(int(copies.sum(dtype=np.intp))) - (np.cumsum(copies, dtype=np.intp) - copies).repeat(copies)
-    plan, kind = np.divmod(there.repeat(copies), len(KINDS))
-    listed = np.full((int(lacks.max(initial=0)), len(lacks)), NOTHING, dtype=np.int16)
-    listed[np.arange(len(plan)) - (np.cumsum(lacks, dtype=np.intp) - lacks)[plan], plan] = kind + len(KINDS) * copy
-    return listed
-
-
-class Kept(NamedTuple):
-    """For what pools are kept."""
-
-    sets: Sets
-    winds: Winds
-    claimed: bool
-    appetite: float
-
-
-class _Pool(NamedTuple):
-    """All plans that lack at most `most` tiles beside some that were held."""
-
-    held: Whole
-    most: int
-    tiles: Whole
-    counts_for: Whole
-    lacks: Whole
-
-    def lacking(self, held: Whole) -> Whole:
-        """Count what each plan lacks beside other tiles, from where they differ."""
-        return count_lacking(self.tiles, held, self.held, self.lacks)
-
-
-class _Pools:
-    """The pools of one kind: all its plans, then those of some hands."""
-
-    def __init__(self, kept: Kept) -> None:
-        every, none = _plans_with(kept.sets), np.zeros(len(KINDS), dtype=np.int8)
-        lacks = every.tiles.sum(axis=0, dtype=np.int8)
-        self._pools = [_Pool(none, NO_PLAN, every.tiles, _counts_for(kept), lacks)]
-        self._held = none[None]
-
-    def nearest(self, held: Whole) -> tuple[Whole, Whole, Whole]:
-        """Return plans among which are all near ones, what they count for, and how much each lacks.
-
-        They are those of the pool that differs least, of all pools that have the plans near.
-        """
-        apart = held - self._held[1:]
-        new = np.maximum(apart, 0).sum(axis=1)
-        near = np.flatnonzero(new <= BEYOND)
-        for at in near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")].tolist():
-            pool = self._pools[at + 1]
-            lacks = pool.lacking(held)
-            if int(lacks.min()) + FURTHER + new[at] <= pool.most:
-                return pool.tiles, pool.counts_for, lacks
-        return self._add(held)
-
-    def _add(self, held: Whole) -> tuple[Whole, Whole, Whole]:
-        every = self._pools[0]
-        lacks = every.lacking(held)
-        if not lacks.size:
-            return every.tiles, every.counts_for, lacks
-        self._pools[0] = every._replace(held=held, lacks=lacks)  # the next hand is more like this one
-        most = int(lacks.min()) + FURTHER + BEYOND
-        at = np.flatnonzero(lacks <= most)
-        pool = _Pool(held, most, every.tiles[:, at], every.counts_for[at], lacks[at])
-        del self._pools[POOLS:]
-        self._pools.insert(1, pool)
-        self._held = np.stack([one.held for one in self._pools])
-        return pool.tiles, pool.counts_for, pool.lacks
-
-
-_pools_of = lru_cache(maxsize=KINDS_OF_POOLS)(_Pools)
-
-
-def count_lacking(tiles: Whole, held: Whole, before: Whole, lacked: Whole) -> Whole:
-    """Count the tiles that each plan lacks, copy by copy, from what it lacked beside those held before."""
-    lacks, asked = lacked.copy(), np.empty(lacked.shape, dtype=np.bool_)
-    for at in np.flatnonzero(held != before):
-        low, high = sorted((held[at], before[at]))
-        change = np.subtract if held[at] == high else np.add
-        for copy in range(low, high):
-            change(lacks, np.greater(tiles[at], np.int8(copy), out=asked).view(np.int8), out=lacks)
-    return lacks
-
-
-@lru_cache(maxsize=1024)
-def _plans_with(sets: Sets) -> Plans:
-    """Return the plans that have these melds: what they still ask of the concealed tiles, and their other sets."""
-    if not sets:
-        return plans()
-    tiles, others, value, winds = _plans_with(sets[:-1])
-    at = np.flatnonzero((others == sets[-1]).any(axis=0))
-    place = (others[:, at] == sets[-1]).argmax(axis=0)
-    left = others[:, at]
-    left[place, np.arange(len(at))] = NONE
-    return Plans(tiles[:, at] - TILES_OF[sets[-1]][:, None], left, value[at], winds[at])
-
-
-@lru_cache(maxsize=1024)
-def _counts_for(kept: Kept) -> Whole:
-    """Return what each of these plans counts for, with what pungs of the seat's and the round's wind are worth."""
-    own, of_round = kept.winds
-    there = _plans_with(kept.sets)
-    pung_of_own, pung_of_round = (there.winds >> own) & 1, (there.winds >> of_round) & 1
-    beyond = pung_of_own + pung_of_round + (pung_of_own if own == of_round else 0)
-    value = there.value + beyond
-    counts_for: Whole = (OPEN if kept.claimed else CLOSED)[value] * _pays(value, kept.appetite)
-    return counts_for
-
-
-def _pays(value: Whole, appetite: float) -> Whole:
-    """Return what a hand pays when won on a discard, beside one of 8 fan."""
-    paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** appetite
-    return paid
+def _plan_kind(melds: tuple[TableMeld, ...], winds: Winds, appetite: float) -> PlanKind:
+    return PlanKind(tuple(sorted((set_of(meld), meld.concealed) for meld in melds)), winds, appetite)

@@ -54,14 +54,19 @@ def play_stretch(stretch: Stretch) -> Counted:
     """Play a stretch and count the points."""
     deal, payments = stretch.deal, stretch.payments
     table, points = DealTable(deal, payments, _judge(payments)), {seat: Counter[int]() for seat in SEATS}
-    for number in range(stretch.first, stretch.first + stretch.plays):
-        players = {}
-        for seat in SEATS:
-            chance = Random(f"{stretch.seed} deal {deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
-            players[seat] = SimulatedPlayer(1.0, chance, Style(whim=LEAST_WHIM + MORE_WHIM * chance.random()))
-        for seat, got in seat_points(table.play(players).outcome, payments).items():
+    numbers = range(stretch.first, stretch.first + stretch.plays)
+    for play in table.play_all([_players(stretch, number) for number in numbers]):
+        for seat, got in seat_points(play.outcome, payments).items():
             points[seat][got] += 1
     return Counted(deal.number, stretch.plays, points)
+
+
+def _players(stretch: Stretch, number: int) -> dict[Seat, SimulatedPlayer]:
+    players = {}
+    for seat in SEATS:
+        chance = Random(f"{stretch.seed} deal {stretch.deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
+        players[seat] = SimulatedPlayer(1.0, chance, Style(whim=LEAST_WHIM + MORE_WHIM * chance.random()))
+    return players
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,7 @@
-"""What a simulated player does: from a view, what is legal, a strength, and chance.
+"""What simulated players do: each from a view, what is legal, a strength, and chance.
 
-Everybody declares a hu that is one; that is not asked here.
+Players of many plays are asked at once, as that is much quicker; no choice depends on who else is asked. Everybody
+declares a hu that is one; that is not asked here.
 """
 
 import math
@@ -10,12 +11,13 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from broker.protocol import SEATS
 from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld, meld_from_table, shanten_and_useful
 from broker.sim.danger import deal_in
-from broker.sim.outlook import NEVER, Outlook, Style, outlook
+from broker.sim.outlook import NEVER, Considered, Outlooks, Style, outlooks
 from broker.sim.plans import SUITED, Whole
 from broker.sim.view import Chance, PlayerView
 
@@ -29,7 +31,7 @@ class SimulatedPlayer(Struct, frozen=True):
 
 
 class Kong(NamedTuple):
-    """A kong that may be made of the player's own tiles."""
+    """A kong that may be made of the own tiles."""
 
     do: Literal["concealed_kong", "added_kong"]
     tile: int
@@ -55,43 +57,83 @@ class Claim(NamedTuple):
         return rest
 
 
-def choose_hold(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
-    """Choose a tile to discard, or a kong."""
-    if player.chance.random() >= player.strength:
-        return _careless_discard(view.held, view.melds)
-    return discard_or_kong(view, kongs, player)
+class Hold(NamedTuple):
+    """A player holds a tile more, and discards one or makes a kong."""
+
+    view: PlayerView
+    kongs: Sequence[Kong]
+    player: SimulatedPlayer
 
 
-def choose_claim(view: PlayerView, claims: Sequence[Claim], player: SimulatedPlayer) -> Claim | None:
-    """Choose one of some claims, or None to claim nothing."""
-    if player.chance.random() >= player.strength:
-        return _careless_claim(view, claims)
-    return best_claim(view, claims, player.style)
+class Offer(NamedTuple):
+    """A player may claim a discard."""
+
+    view: PlayerView
+    claims: Sequence[Claim]
+    player: SimulatedPlayer
 
 
-def discard_or_kong(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
+Choice = int | Kong | Claim | None
+"""The tile that is discarded, a kong, a claim, or None where nothing is claimed."""
+
+
+def choose(asked: Sequence[Hold | Offer]) -> list[Choice]:
+    """Choose for all who are asked, each by what that player sees alone."""
+    chosen: list[Choice] = [None] * len(asked)
+    holds, offers = dict[int, Hold](), dict[int, Offer]()
+    for at, one in enumerate(asked):
+        thinks = one.player.chance.random() < one.player.strength
+        if isinstance(one, Hold):
+            if thinks:
+                holds[at] = one
+            else:
+                chosen[at] = _careless_discard(one.view.held, one.view.melds)
+        elif thinks:
+            offers[at] = one
+        else:
+            chosen[at] = _careless_claim(one.view, one.claims)
+    for at, hold in zip(holds, discards_or_kongs([*holds.values()]), strict=True):
+        chosen[at] = hold
+    for at, claim in zip(offers, best_claims([*offers.values()]), strict=True):
+        chosen[at] = claim
+    return chosen
+
+
+def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
     """Aim at hands of 8 fan and more; weigh what others may wait for, and give up late what cannot be won."""
-    style = player.style
-    now = outlook(view, view.held, view.melds, style)
-    discards = now.near.kinds
-    lost = hopeless(view, now)
-    if lost and not style.reads:
-        return safest(view, discards)
-    after = now.after_each_discard()
-    best = 0.0 if lost or not kongs else _relative(float(after.max()), now.sum)
-    for kong in () if lost else kongs:
-        if _relative(_with_kong(view, kong, style), now.sum) >= best:
-            return kong
-    worth = _points(view, now.near.kinds, after, lost=lost) if style.reads else after / now.sum
-    left = [round(one, 4 if style.reads else 6) for one in worth.tolist()]
-    if style.whim:
-        left = [one - style.whim * math.log(-math.log(_open(player.chance))) for one in left]
-    best = max(left)
-    return safest(view, [tile for tile, value in zip(discards, left, strict=True) if value == best])
+    if not holds:
+        return []
+    now = outlooks([Considered(view, view.held, view.melds, player.style) for view, _, player in holds])
+    lost = [
+        hopeless(hold.view, missing, good) for hold, missing, good in zip(holds, now.missing, now.sums, strict=True)
+    ]
+    found = [
+        None if without else _best_kong(hold, now, at)
+        for at, (hold, without) in enumerate(zip(holds, lost, strict=True))
+    ]
+    discarding = np.array([kong is None for kong in found])
+    worth = _worth(holds, now, np.array(lost)) + _whims(holds, now.held > 0, discarding)
+    worth[now.held == 0] = -np.inf
+    best = worth == worth.max(axis=1)[:, None]
+    return [
+        kong or safest(hold.view, np.flatnonzero(row).tolist())
+        for hold, kong, row in zip(holds, found, best, strict=True)
+    ]
 
 
-def _open(chance: Chance) -> float:
-    return min(max(chance.random(), 1e-12), 1 - 1e-12)
+def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[np.bool_]) -> Whole:
+    """Return by how much each discard is misjudged; who does not misjudge, or makes a kong, draws nothing."""
+    whims = np.array([hold.player.style.whim for hold in holds])
+    drawn = held & (discarding & (whims > 0))[:, None]
+    noise = np.zeros(held.shape)
+    lots = [
+        hold.player.chance.random()
+        for hold, number in zip(holds, drawn.sum(axis=1).tolist(), strict=True)
+        for _ in range(number)
+    ]
+    noise[drawn] = -np.log(-np.log(np.clip(lots, 1e-12, 1 - 1e-12)))
+    noise *= whims[:, None]
+    return noise
 
 
 WIN, NO_WIN, DEAL_IN = 44.0, -12.0, -22.0
@@ -101,41 +143,62 @@ LOGIT: Final = (-0.31, 0.53, 0.063)
 """The chance to win: alone, by the logarithm of the outlook's sum, by tiles left in the wall. Fitted as danger is."""
 
 
-def _points(view: PlayerView, kinds: Sequence[int], after: Whole, *, lost: bool) -> Whole:
-    """Return for some kinds the points to expect once one of them is discarded."""
-    alone, by_sum, by_wall = LOGIT
-    logit = alone + by_sum * np.log(np.maximum(after, NEVER)) + by_wall * view.own.wall
-    win = np.zeros(len(after)) if lost else 1 / (1 + np.exp(-logit))
-    danger = deal_in(view)[kinds]
-    points: Whole = (1 - danger) * (NO_WIN + (WIN - NO_WIN) * win) + danger * DEAL_IN
-    return points
+def _worth(holds: Sequence[Hold], now: Outlooks, lost: NDArray[np.bool_]) -> Whole:
+    """Return what each discard is worth: points to expect, or to who reads nobody how good the hand is without it."""
+    worth: Whole = np.round(now.after / np.maximum(now.sums, NEVER)[:, None], 6)
+    worth[lost] = 0
+    if reading := [at for at, hold in enumerate(holds) if hold.player.style.reads]:
+        alone, by_sum, by_wall = LOGIT
+        walls = np.array([holds[at].view.own.wall for at in reading])
+        logit = alone + by_sum * np.log(np.maximum(now.after[reading], NEVER)) + by_wall * walls[:, None]
+        win = np.where(lost[reading][:, None], 0.0, 1 / (1 + np.exp(-logit)))
+        danger = deal_in([holds[at].view for at in reading])
+        worth[reading] = np.round((1 - danger) * (NO_WIN + (WIN - NO_WIN) * win) + danger * DEAL_IN, 4)
+    return worth
 
 
-def _with_kong(view: PlayerView, kong: Kong, style: Style) -> float:
-    rest = view.held.copy()
+def _best_kong(hold: Hold, now: Outlooks, at: int) -> Kong | None:
+    """Return a kong with which the hand is as good as after any discard."""
+    if not hold.kongs:
+        return None
+    good = float(now.sums[at])
+    best = _relative(float(now.best_after()[at]), good)
+    then = outlooks([_with_kong(hold, kong) for kong in hold.kongs]).sums.tolist()
+    return next((kong for kong, sum_ in zip(hold.kongs, then, strict=True) if _relative(sum_, good) >= best), None)
+
+
+def _with_kong(hold: Hold, kong: Kong) -> Considered:
+    view, rest = hold.view, hold.view.held.copy()
     rest[kong.tile] = 0
     new = (TableMeld("kong", (KINDS[kong.tile],) * COPIES),) if kong.do == "concealed_kong" else ()
-    return outlook(view, rest, (*view.melds, *new), style).sum
+    return Considered(view, rest, (*view.melds, *new), hold.player.style)
 
 
-def best_claim(view: PlayerView, claims: Sequence[Claim], style: Style) -> Claim | None:
+def best_claims(offers: Sequence[Offer]) -> list[Claim | None]:
     """Claim where the hand is better with it, after the best discard, than without."""
-    without = outlook(view, view.held, view.melds, style).sum
-    gains = [_relative(_with_claim(view, claim, style), without) for claim in claims]
-    best = max(gains)
-    return claims[gains.index(best)] if best > 1 else None
+    if not offers:
+        return []
+    considered = [Considered(view, view.held, view.melds, player.style) for view, _, player in offers]
+    considered += [_with_claim(offer, claim) for offer in offers for claim in offer.claims]
+    found = outlooks(considered)
+    without, after, chosen = found.sums.tolist(), iter(found.best_after()[len(offers) :].tolist()), []
+    for offer, good in zip(offers, without, strict=False):
+        gains = [_relative(next(after), good) for _ in offer.claims]
+        best = max(gains)
+        chosen.append(offer.claims[gains.index(best)] if best > 1 else None)
+    return chosen
 
 
-def _with_claim(view: PlayerView, claim: Claim, style: Style) -> float:
-    rest = claim.left(view.held)
-    then = outlook(view, rest, (*view.melds, claim.meld(view.offered, view.turn)), style)
-    return float(then.after_each_discard().max())
+def _with_claim(offer: Offer, claim: Claim) -> Considered:
+    view = offer.view
+    melds = (*view.melds, claim.meld(view.offered, view.turn))
+    return Considered(view, claim.left(view.held), melds, offer.player.style)
 
 
-def hopeless(view: PlayerView, now: Outlook) -> bool:
+def hopeless(view: PlayerView, missing: int, good: float) -> bool:
     """Return whether more tiles are missing than can still come: from the wall, and one claim in about three turns."""
     left = view.own.wall
-    return now.near.missing > left + (left + 2) // 3 or not now.sum
+    return missing > left + (left + 2) // 3 or not good
 
 
 def safest(view: PlayerView, discards: Sequence[int]) -> int:

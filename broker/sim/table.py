@@ -4,8 +4,8 @@
 nobody disputes, some ten times as fast. Tests replay plays with the referee, and ask it at every step who may hu.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Generator, Mapping, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -14,9 +14,13 @@ from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_wind
 from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld
 from broker.sim.plans import COLUMN, NONE, count_columns
-from broker.sim.player import Claim, Kong, SimulatedPlayer, choose_claim, choose_hold
+from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer, choose
 from broker.sim.view import OpenSeat, PlayerView
 from broker.sim.waits import waits
+
+_OTHERS: Final = tuple(tuple((turn + step) % 4 for step in (1, 2, 3)) for turn in range(4))
+
+Returned = TypeVar("Returned")
 
 NEEDED: Final[Mapping[int, tuple[tuple[str, int, int], ...]]] = {
     COLUMN[claimed]: tuple((low, COLUMN[one], COLUMN[other]) for low, (one, other) in chows.items())
@@ -48,7 +52,11 @@ class DealTable:
 
     def play(self, players: Mapping[Seat, SimulatedPlayer]) -> SimulatedPlay:
         """Play the deal to its end."""
-        return _Play(self, tuple(players[seat] for seat in SEATS)).to_the_end()
+        return self.play_all([players])[0]
+
+    def play_all(self, several: Sequence[Mapping[Seat, SimulatedPlayer]]) -> list[SimulatedPlay]:
+        """Play the deal to its end with each of some players: all in step, so that many choose at once."""
+        return play_in_step([(self, players) for players in several])
 
     def value(self, hu: Hu) -> int:
         """Return what a complete hand is worth; 0 under the minimum."""
@@ -71,6 +79,25 @@ class DealTable:
         return self._values[key]
 
 
+def play_in_step(several: Sequence[tuple[DealTable, Mapping[Seat, SimulatedPlayer]]]) -> list[SimulatedPlay]:
+    """Play one deal or many: whoever has to choose next in any of them is asked at once."""
+    plays = [_Play(table, tuple(players[seat] for seat in SEATS)).to_the_end() for table, players in several]
+    asked, over = {at: next(play) for at, play in enumerate(plays)}, dict[int, SimulatedPlay]()
+    while asked:
+        chosen = iter(choose([one for several_asked in asked.values() for one in several_asked]))
+        for at, questions in [*asked.items()]:
+            try:
+                asked[at] = plays[at].send([next(chosen) for _ in questions])
+            except StopIteration as end:
+                over[at] = end.value
+                del asked[at]
+    return [over[at] for at in range(len(plays))]
+
+
+Asked = Generator[Sequence[Hold | Offer], Sequence[Choice], Returned]
+"""Asks players, is told what they choose, and returns what came of it."""
+
+
 class _Play:
     def __init__(self, table: DealTable, players: tuple[SimulatedPlayer, ...]) -> None:
         deal = table._deal  # noqa: SLF001 - one thing in two classes: what all plays share, and one of them
@@ -87,16 +114,16 @@ class _Play:
         self._actions: list[Action] = []
         self._tempted: dict[Seat, None] = {}
 
-    def to_the_end(self) -> SimulatedPlay:
+    def to_the_end(self) -> Asked[SimulatedPlay]:
         """Draw, or hold what was claimed, discard, and see who claims; until somebody wins or nobody can draw."""
         claimed, outcome = False, None
         while outcome is None:
-            outcome, discard = self._hold(claimed=claimed)
+            outcome, discard = yield from self._hold(claimed=claimed)
             if outcome is None:
-                outcome, claimed = self._claims(discard)
+                outcome, claimed = yield from self._claims(discard)
         return SimulatedPlay(outcome, tuple(self._actions), tuple(self._tempted))
 
-    def _hold(self, *, claimed: bool) -> tuple[Outcome | None, int]:
+    def _hold(self, *, claimed: bool) -> Asked[tuple[Outcome | None, int]]:
         """Let the turn's seat draw, make kongs and discard; return how the play ended, or what was discarded."""
         at, seat, replacement = self._turn, SEATS[self._turn], False
         held, before = self._held[at], self._before[at]
@@ -105,13 +132,13 @@ class _Play:
                 tile = self._trays[at][len(self._trays[at]) - before.wall]
                 before.wall -= 1
                 self._do("draw", seat)
-                if value := self._hu(at, tile, self_drawn=True, kong=replacement):
+                if tile in self._waited(at) and (value := self._hu(at, tile, self_drawn=True, kong=replacement)):
                     self._do("self_hu", seat)
                     return Outcome("self_drawn", {seat: value}), NONE
                 held[tile] += 1
                 self._waits[at] = None
             kongs = () if claimed or self._ltw or not before.wall else self._kongs(at)
-            chosen = choose_hold(self._view(at), kongs, self._players[at])
+            (chosen,) = yield (Hold(self._view(at), kongs, self._players[at]),)
             if isinstance(chosen, int):
                 held[chosen] -= 1
                 self._waits[at] = None
@@ -120,12 +147,14 @@ class _Play:
                 self._do("discard", seat, chosen)
                 return None, chosen
             replacement = True
-            if (outcome := self._kong(at, chosen)) is not None:
+            if isinstance(chosen, Kong) and (outcome := self._kong(at, chosen)) is not None:
                 return outcome, NONE
 
     def _kongs(self, at: int) -> Sequence[Kong]:
-        held = self._held[at].tobytes()
-        pungs = [COLUMN[meld.tiles[0]] for meld in self._melds[at] if meld.kind == "pung"]
+        held, melds = self._held[at].tobytes(), self._melds[at]
+        if not melds and COPIES not in held:
+            return ()
+        pungs = [COLUMN[meld.tiles[0]] for meld in melds if meld.kind == "pung"]
         return (
             *(Kong("concealed_kong", tile) for tile, count in enumerate(held) if count == COPIES),
             *(Kong("added_kong", tile) for tile in pungs if held[tile]),
@@ -155,11 +184,15 @@ class _Play:
         self._melds[at] = (*self._melds[at], meld)
         self._before[at].meld(meld)
 
-    def _claims(self, tile: int) -> tuple[Outcome | None, bool]:
+    def _claims(self, tile: int) -> Asked[tuple[Outcome | None, bool]]:
         """Ask who claims a discard; return how the play ended, or whether the next seat holds a claimed tile."""
         if (outcome := self._hu_by_others(tile, kong=False)) is not None:
             return outcome, False
-        claims = [] if self._ltw else [(at, claim) for at in self._others() if (claim := self._claim(at, tile))]
+        offers = [] if self._ltw else [offer for at in self._others() if (offer := self._offer(at, tile))]
+        chosen = (yield offers) if offers else ()
+        claims = [
+            (offer.view.seat, claim) for offer, claim in zip(offers, chosen, strict=True) if isinstance(claim, Claim)
+        ]
         if not claims:
             self._do("no_claim")
             if self._ltw:
@@ -171,9 +204,9 @@ class _Play:
         return None, True
 
     def _others(self) -> Sequence[int]:
-        return [(self._turn + step) % 4 for step in (1, 2, 3)]
+        return _OTHERS[self._turn]
 
-    def _claim(self, at: int, tile: int) -> Claim | None:
+    def _offer(self, at: int, tile: int) -> Offer | None:
         held = self._held[at]
         claims = [Claim("pung", NONE, (tile, tile))] if held[tile] > 1 else []
         if at == (self._turn + 1) % 4:
@@ -182,7 +215,7 @@ class _Play:
                 for low, one, other in NEEDED.get(tile, ())
                 if held[one] and held[other]
             ]
-        return choose_claim(self._view(at, tile), claims, self._players[at]) if claims else None
+        return Offer(self._view(at, tile), claims, self._players[at]) if claims else None
 
     def _take(self, at: int, claim: Claim, tile: int) -> None:
         self._do(claim.do, SEATS[at], claim.low)
@@ -198,7 +231,11 @@ class _Play:
         self._turn, self._ltw = at, not self._before[(at + 1) % 4].wall
 
     def _hu_by_others(self, tile: int, *, kong: bool) -> Outcome | None:
-        won = {SEATS[at]: value for at in self._others() if (value := self._hu(at, tile, self_drawn=False, kong=kong))}
+        won = {
+            SEATS[at]: value
+            for at in self._others()
+            if tile in self._waited(at) and (value := self._hu(at, tile, self_drawn=False, kong=kong))
+        }
         if not won:
             return None
         if self._table._nearest_only:  # noqa: SLF001 - one thing in two classes
@@ -206,13 +243,15 @@ class _Play:
         self._actions.append(Action("hu_on_discard", seats=tuple(won)))
         return Outcome("discard", won, SEATS[self._turn])
 
-    def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
-        """Return what a hand is worth with a tile; 0 where it does not win."""
-        held, seat = self._held[at], SEATS[at]
+    def _waited(self, at: int) -> frozenset[int]:
+        """Return what would complete a hand."""
         if (waited := self._waits[at]) is None:
-            waited = self._waits[at] = waits(held.tobytes())
-        if tile not in waited:
-            return 0
+            waited = self._waits[at] = waits(self._held[at].tobytes())
+        return waited
+
+    def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
+        """Return what a hand is worth with a tile that completes it; 0 where it does not win."""
+        held, seat = self._held[at], SEATS[at]
         fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
         if kong:
             fans = (*fans, "Out with Replacement Tile" if self_drawn else "Robbing the Kong")

@@ -25,7 +25,7 @@ from broker.rules import FULL_SET, Deal, RuleError
 from broker.rules.deal import NEXT_SEAT, TRAY
 from broker.rules.mcr import Action, Do, PlayState, apply_action, open_play
 from broker.sim.plans import COLUMN, NONE
-from broker.sim.player import Claim, SimulatedPlayer, best_claim, discard_or_kong
+from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, discards_or_kongs
 from broker.sim.table import NEEDED
 from tests.benchmarks.club import STYLES, Z90
 from tests.broker.rules.variants import OEDMC
@@ -132,7 +132,7 @@ def choices(recorded: RecordedPlay, chance: Random) -> Iterator[Choice]:
 def _discards(play: PlayState, action: Action, chance: Random) -> Iterator[Choice]:
     view, chosen = view_from(play, action.actors[0]), COLUMN[action.tile or ""]
     for style in ASKED:
-        would = discard_or_kong(view, (), SimulatedPlayer(1.0, chance, STYLES[style]))
+        would = discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, chance, STYLES[style]))])[0]
         yield "discard", style, would == chosen
     yield (
         "discard",
@@ -159,7 +159,8 @@ def _claims(play: PlayState, then: Done, chance: Random) -> Iterator[Choice]:
         if claims:
             kind = "claimed" if wished else "left"
             for style in ASKED:
-                yield kind, style, (best_claim(view, claims, STYLES[style]) is not None) == wished
+                offer = Offer(view, claims, SimulatedPlayer(1.0, chance, STYLES[style]))
+                yield kind, style, (best_claims([offer])[0] is not None) == wished
             yield kind, "random", (chance.random() < 1 / 2) == wished
 
 

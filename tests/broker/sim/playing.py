@@ -10,7 +10,8 @@ import numpy as np
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError, new_deal, seat_wind
 from broker.rules.mcr import Hu, PlayState, apply_action, fan_judge, open_play
-from broker.sim.outlook import CLOSED, FURTHER, IN_TIME, LIKELY, OPEN, PAIR, Style, Winds
+from broker.sim.near_plans import CLOSED, FURTHER, OPEN, Winds
+from broker.sim.outlook import IN_TIME, LIKELY, PAIR, Style
 from broker.sim.plans import COLUMN, NONE, TILES_OF, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable, SimulatedPlay

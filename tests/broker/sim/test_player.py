@@ -7,9 +7,9 @@ import pytest
 from broker.protocol import SEATS, Seat
 from broker.rules.mcr import Action, PlayState
 from broker.sim.danger import deal_in
-from broker.sim.outlook import PLAIN, Style, outlook
+from broker.sim.outlook import PLAIN, Considered, Style, outlooks
 from broker.sim.plans import COLUMN, NONE
-from broker.sim.player import Claim, SimulatedPlayer, best_claim, choose_hold, discard_or_kong
+from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, choose, discards_or_kongs
 from tests.broker.rules.mcr.playing import after, arranged, tiles
 from tests.broker.sim.playing import plain_outlook, states, view_from
 
@@ -25,13 +25,13 @@ def player(style: Style) -> SimulatedPlayer:
 def claimed(play: PlayState, seat: Seat, *used: str, style: Style) -> Claim | None:
     low = min(*used, play.offered)
     claim = Claim("chow", COLUMN[low], (COLUMN[used[0]], COLUMN[used[1]]))
-    return best_claim(view_from(play, seat), [claim], style)
+    return best_claims([Offer(view_from(play, seat), [claim], player(style))])[0]
 
 
 @each_style
 def test_a_tile_that_no_near_plan_asks_for_is_discarded(style: Style) -> None:
     play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
-    assert discard_or_kong(view_from(play, "east"), (), player(style)) in (COLUMN["9p"], COLUMN["5z"])
+    assert discards_or_kongs([Hold(view_from(play, "east"), (), player(style))])[0] in (COLUMN["9p"], COLUMN["5z"])
 
 
 @each_style
@@ -51,7 +51,7 @@ def test_a_chow_that_leaves_no_plan_of_8_fan_is_passed(style: Style) -> None:
 def test_who_never_thinks_discards_what_leaves_the_fewest_tiles_missing() -> None:
     play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
     nobody = SimulatedPlayer(0.0, Random(1))
-    assert choose_hold(view_from(play, "east"), (), nobody) in (COLUMN["9p"], COLUMN["5z"])
+    assert choose([Hold(view_from(play, "east"), (), nobody)])[0] in (COLUMN["9p"], COLUMN["5z"])
 
 
 def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> None:
@@ -59,7 +59,9 @@ def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> No
 
     def chosen(whim: float, seed: int) -> list[object]:
         chance = Random(seed)
-        return [discard_or_kong(view, (), SimulatedPlayer(1.0, chance, Style(whim=whim))) for view in views]
+        return list(
+            discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, chance, Style(whim=whim))) for view in views])
+        )
 
     assert chosen(5.0, 1) == chosen(5.0, 1) != chosen(5.0, 2)
     assert chosen(0.0, 1) == chosen(0.0, 2)
@@ -68,29 +70,30 @@ def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> No
 def test_a_hand_is_as_good_as_a_search_through_all_plans_says() -> None:
     """Pools of other hands leave none out, and nothing that is kept of a hand is another one's."""
     views = [view_from(play, seat) for play in [*states(2), *states(3)][::7] for seat in SEATS]
-    for view in views:
-        found, (plain, without) = outlook(view, view.held, view.melds, Style()), plain_outlook(view, view.held, Style())
-        assert found.sum == pytest.approx(plain, rel=1e-9)
-        assert found.after_each_discard() == pytest.approx(without[found.near.kinds], rel=1e-9, abs=1e-12)
+    found = outlooks([Considered(view, view.held, view.melds, Style()) for view in views])
+    for view, total, left in zip(views, found.sums.tolist(), found.after, strict=True):
+        plain, without = plain_outlook(view, view.held, Style())
+        assert total == pytest.approx(plain, rel=1e-9)
+        assert left[view.held > 0] == pytest.approx(without[view.held > 0], rel=1e-9, abs=1e-12)
     assert any(len(view.melds) > 1 for view in views)
 
 
 def test_what_lies_in_a_river_is_safer_and_so_is_everything_early() -> None:
     play = after(arranged({"east": "1m"}, {"east": "9p"}), DRAW, Action("discard", "east", "1m"))
     view = view_from(play, "south")
-    danger = deal_in(view)
+    danger = deal_in([view])[0]
     assert danger[COLUMN["1m"]] == danger[[COLUMN[kind] for kind in ("1m", "9m", "1p", "9p")]].min()
     late = view_from(play, "south")
     for one in late.before:
         one.wall = 3
-    assert (deal_in(late) > danger).all()
+    assert (deal_in([late])[0] > danger).all()
     assert ((danger > 0) & (danger < 0.05)).all()
 
 
 def test_a_suit_of_which_two_melds_are_is_more_dangerous() -> None:
     view = view_from(after(arranged({})), "south")
     view.before[0].sets = (0, 3)
-    danger = deal_in(view)
+    danger = deal_in([view])[0]
     assert danger[COLUMN["5m"]] > danger[COLUMN["5p"]]
     assert tiles("5m") == ("5m",)
     assert NONE < 0

@@ -11,7 +11,7 @@ from broker.rules import TRAY, Deal
 from broker.rules.mcr import PlayState, TableMeld, apply_action, awaited_seats, open_play
 from broker.rules.mcr.referee import SeatTiles
 from broker.sim.plans import COLUMN, NONE
-from broker.sim.player import Kong, SimulatedPlayer, choose_hold
+from broker.sim.player import Choice, Hold, Offer, choose
 from broker.sim.view import PlayerView
 from tests.broker.rules.mcr.playing import after, all_tiles, arranged, tiles
 from tests.broker.rules.variants import OEDMC
@@ -66,12 +66,13 @@ def test_two_plays_that_differ_in_hidden_tiles_alone_look_the_same(seed: int) ->
 def test_a_table_shows_its_players_what_the_referee_would(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list[tuple[PlayerView, bytes, bytes]]()
 
-    def noted(view: PlayerView, kongs: Sequence[Kong], player: SimulatedPlayer) -> int | Kong:
-        before = tuple(replace(one, river=[*one.river]) for one in view.before)
-        shown.append((replace(view, before=before), view.held.tobytes(), view.unseen.tobytes()))
-        return choose_hold(view, kongs, player)
+    def noted(asked: Sequence[Hold | Offer]) -> list[Choice]:
+        for view in (one.view for one in asked if isinstance(one, Hold)):
+            before = tuple(replace(one, river=[*one.river]) for one in view.before)
+            shown.append((replace(view, before=before), view.held.tobytes(), view.unseen.tobytes()))
+        return choose(asked)
 
-    monkeypatch.setattr("broker.sim.table.choose_hold", noted)
+    monkeypatch.setattr("broker.sim.table.choose", noted)
     play, views = open_play(dealt(seed), OEDMC), iter(shown)
     for action in played.__wrapped__(seed).actions:
         if play.turns.phase == "hold" and action.do != "self_hu":

@@ -53,8 +53,8 @@ class Inked(TextPen):
         width: int,
         align: Align = "left",
     ) -> pygame.Rect:
-        drawn, font = self._fitting(text, share, width)
-        rect = pygame.Rect(at, font.size(drawn))
+        drawn, _, taken = self._fitting(text, share, width)
+        rect = pygame.Rect(at, taken)
         rect.x -= {"left": 0, "centre": rect.width // 2, "right": rect.width}[align]
         self.lines.append((drawn, rect))
         red, green, blue, _ = surface.get_at(rect.center)
