@@ -221,7 +221,7 @@ class Reader:
         self._linked = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
-        self._connection.begin()  # never ended: a connection that is lost is not made anew behind our back
+        self._connection.begin()  # never ended: a connection that is lost is not recreated behind our back
 
     def close(self) -> None:
         """Let go of it; may be called twice."""
