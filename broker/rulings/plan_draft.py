@@ -15,7 +15,7 @@ from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
-from broker.rulings.plan_changes import ever_entered, plan_changes
+from broker.rulings.plan import ever_entered, plan_changes
 from broker.rulings.plan_check import kept_plays
 from broker.scorer.state import EventState
 

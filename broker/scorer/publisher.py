@@ -203,6 +203,7 @@ class Publisher:
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
+            kept=not self.at_centre,  # halls send again: no broker is to keep for hours what they say to nobody
         )
         self.link.start()
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from broker.rules import KINDS
-from broker.sim.plans import ENOUGH_FAN, NONE, TILES_OF, Plans, Whole, all_pungs, plans, seven_pairs
+from broker.sim.plans import ENOUGH_FAN, FEWEST_PAIRS, NONE, TILES_OF, Plans, Whole, all_pungs, plans, seven_pairs
 
 FURTHER: Final = 1
 """Plans that lack so many tiles more than the nearest are looked at."""
@@ -24,10 +24,13 @@ FAR_BEYOND: Final = 4
 """A wide pool."""
 
 POOLS: Final = 64
-"""Narrow pools kept for the same melds, some 150 kB each, and an eighth as many wide ones."""
+"""Narrow pools kept for the same melds, and a quarter as many wide ones: some 50 and 500 kB each."""
 
-FEW: Final = 40_000
+FEW: Final = 60_000
 """So many plans are looked through without a wide pool."""
+
+FEWEST: Final = 4000
+"""So many without any."""
 
 KINDS_OF_POOLS: Final = 128
 """For how many melds they are kept."""
@@ -115,7 +118,7 @@ def near_plans(hands: Sequence[Hand]) -> list[NearPlans]:
 
 
 class _Near(NamedTuple):
-    """The plans near a hand, as columns."""
+    """The plans near a hand, as rows."""
 
     held: Whole
     wanted: Whole
@@ -124,24 +127,27 @@ class _Near(NamedTuple):
 
 
 def _search(tiles: bytes, kind: PlanKind) -> _Near:
-    held, sets = np.frombuffer(tiles, dtype=np.int8), kind.sets
-    pool, lacks = _pools_of(kind).nearest(tiles)
-    others = [all_pungs(held, sets)]
-    if not sets:
-        tiles_of_pairs, counts = seven_pairs(held)
-        others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), kind.appetite)))
-    others = [(wanted, counts) for wanted, counts in others if counts.size]
-    lacked = [np.maximum(wanted - held[:, None], 0).sum(axis=0, dtype=np.int8) for wanted, _ in others]
+    held, sets, pools = np.frombuffer(tiles, dtype=np.int8), kind.sets, _pools_of(kind)
+    at, lacks = pools.nearest(tiles)
+    others = list[tuple[Whole, Whole]]()
+    if sum(count > 1 for count in tiles) + len(sets) >= FEWEST_PAIRS:
+        others.append(all_pungs(held, sets))
+        if not sets:
+            tiles_of_pairs, counts = seven_pairs(held)
+            others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), kind.appetite)))
+    rows = [wanted.T for wanted, _ in others]
+    lacked = [np.maximum(wanted - held, 0).sum(axis=1, dtype=np.int8) for wanted in rows]
     within = min(int(one.min(initial=NO_PLAN)) for one in (lacks, *lacked)) + FURTHER
-    at = (lacks <= within).nonzero()[0]
-    found = _Near(held, pool.tiles[:, at], pool.counts_for[at], lacks[at])
-    for (wanted, counts), less in zip(others, lacked, strict=True):
-        at = (less <= within).nonzero()[0]
+    near = (lacks <= within).nonzero()[0]
+    at = at[near]
+    found = _Near(held, pools.rows.take(at, axis=0), pools.counts_for[at], lacks[near])
+    for wanted, (_, counts), less in zip(rows, others, lacked, strict=True):
+        near = (less <= within).nonzero()[0]
         found = _Near(
             held,
-            np.concatenate([found.wanted, wanted[:, at]], axis=1),
-            np.concatenate([found.counts_for, counts[at]]),
-            np.concatenate([found.lacks, less[at]]),
+            np.concatenate([found.wanted, wanted[near]]),
+            np.concatenate([found.counts_for, counts[near]]),
+            np.concatenate([found.lacks, less[near]]),
         )
     return found
 
@@ -149,7 +155,7 @@ def _search(tiles: bytes, kind: PlanKind) -> _Near:
 def _listed(several: Sequence[_Near]) -> list[NearPlans]:
     """List what the plans near each of some hands lack, and what they use."""
     sizes = [one.lacks.size for one in several]
-    wanted = np.concatenate([one.wanted for one in several], axis=1).T
+    wanted = np.concatenate([one.wanted for one in several])
     held = np.repeat(np.stack([one.held for one in several]), sizes, axis=0)
     lacks = np.concatenate([one.lacks for one in several])
     less = np.ones((len(lacks), COLUMNS), dtype=np.int8)
@@ -188,26 +194,22 @@ class _Pool(NamedTuple):
 
     held: bytes
     most: int
-    tiles: Whole
-    counts_for: Whole
+    at: Whole
+    """Their numbers among those of the kind."""
     lacks: Whole
-
-    def lacking(self, held: bytes) -> Whole:
-        """Count what each plan lacks beside other tiles, from where they differ."""
-        return count_lacking(self.tiles, held, self.held, self.lacks)
 
     def part(self, held: bytes, lacks: Whole, beyond: int) -> "_Pool":
         """Return those that lack at most so many more than what is looked at beside other tiles."""
         most = int(lacks.min()) + FURTHER + beyond
-        at = (lacks <= most).nonzero()[0]
-        return _Pool(held, most, self.tiles[:, at], self.counts_for[at], lacks[at])
+        near = (lacks <= most).nonzero()[0]
+        return _Pool(held, most, self.at[near], lacks[near])
 
 
 class _Shelf:
     """Pools, the newest first."""
 
-    def __init__(self, beyond: int, most: int) -> None:
-        self._beyond, self._most = beyond, most
+    def __init__(self, tiles: Whole, beyond: int, most: int) -> None:
+        self._tiles, self._beyond, self._most = tiles, beyond, most
         self._pools: list[_Pool] = []
         self._held = np.zeros((0, len(KINDS)), dtype=np.int8)
 
@@ -218,7 +220,7 @@ class _Shelf:
         near = (new <= self._beyond).nonzero()[0]
         for at in near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")].tolist():
             pool = self._pools[at]
-            lacks = pool.lacking(held)
+            lacks = count_lacking(self._tiles, held, pool.held, pool.lacks, pool.at)
             if int(lacks.min()) + further + new[at] <= pool.most:
                 return pool, lacks
         return None
@@ -230,53 +232,68 @@ class _Shelf:
 
 
 class _Pools:
-    """The pools of one kind."""
+    """The plans of one kind, and its pools."""
 
     def __init__(self, kind: PlanKind) -> None:
-        every = _plans_with(kind.sets)
-        lacks = every.tiles.sum(axis=0, dtype=np.int8)
-        self._every = _Pool(bytes(len(KINDS)), NO_PLAN, every.tiles, _counts_for(kind), lacks)
-        self._narrow, self._wide = _Shelf(BEYOND, POOLS), _Shelf(FAR_BEYOND, POOLS // 8)
+        there = _plans_with(kind.sets)
+        self._tiles, self.counts_for = there.tiles, _counts_for(kind)
+        self.rows = _rows_of(kind.sets)
+        number = self.counts_for.size
+        self._every = _Pool(bytes(len(KINDS)), NO_PLAN, np.arange(number), self.rows.sum(axis=1, dtype=np.int8))
+        self._narrow = _Shelf(self._tiles, BEYOND, POOLS)
+        self._wide = _Shelf(self._tiles, FAR_BEYOND, POOLS // 4)
 
-    def nearest(self, held: bytes) -> tuple[_Pool, Whole]:
-        """Return plans among which are all near ones, and how much each lacks."""
+    def nearest(self, held: bytes) -> tuple[Whole, Whole]:
+        """Return the numbers of plans among which are all near ones, and how much each lacks."""
+        if self._every.at.size <= FEWEST:
+            pool = self._seen_from(held)
+            return pool.at, pool.lacks
         found = self._narrow.find(held, FURTHER)
         if found is None:
             source, lacks = self._source(held)
-            if not lacks.size:
-                return source, lacks
             pool = source.part(held, lacks, BEYOND)
             self._narrow.add(pool)
             found = pool, pool.lacks
-        return found
+        return found[0].at, found[1]
 
     def _source(self, held: bytes) -> tuple[_Pool, Whole]:
         """Return plans among which are all those of a narrow pool."""
-        few = self._every.lacks.size <= FEW
+        few = self._every.at.size <= FEW
         found = None if few else self._wide.find(held, FURTHER + BEYOND)
         if found is None:
-            lacks = self._every.lacking(held)
-            self._every = self._every._replace(held=held, lacks=lacks)  # the next hand is more like this one
-            if few:
-                return self._every, lacks
-            pool = self._every.part(held, lacks, FAR_BEYOND)
-            self._wide.add(pool)
+            pool = self._seen_from(held)
+            if not few:
+                pool = pool.part(held, pool.lacks, FAR_BEYOND)
+                self._wide.add(pool)
             found = pool, pool.lacks
         return found
+
+    def _seen_from(self, held: bytes) -> _Pool:
+        """Return all plans beside these tiles; the next hand is more like this one than like none."""
+        lacks = count_lacking(self._tiles, held, self._every.held, self._every.lacks)
+        self._every = self._every._replace(held=held, lacks=lacks)
+        return self._every
+
+
+@lru_cache(maxsize=KINDS_OF_POOLS)
+def _rows_of(sets: Sets) -> Whole:
+    """Return the tiles of these plans, a row a plan."""
+    return np.ascontiguousarray(_plans_with(sets).tiles.T)
 
 
 _pools_of = lru_cache(maxsize=KINDS_OF_POOLS)(_Pools)
 
 
-def count_lacking(tiles: Whole, held: bytes, before: bytes, lacked: Whole) -> Whole:
-    """Count the tiles that each plan lacks, copy by copy, from what it lacked beside those held before."""
+def count_lacking(tiles: Whole, held: bytes, before: bytes, lacked: Whole, at: Whole | None = None) -> Whole:
+    """Count the tiles that some plans lack, copy by copy, from what they lacked beside those held before."""
     lacks, asked = lacked.copy(), np.empty(lacked.shape, dtype=np.bool_)
     as_number = asked.view(np.int8)
-    for at, (now, then) in enumerate(zip(held, before, strict=True)):
+    for kind, (now, then) in enumerate(zip(held, before, strict=True)):
         if now != then:
+            wanted = tiles[kind] if at is None else tiles[kind].take(at)
             change = np.subtract if now > then else np.add
             for copy in range(min(now, then), max(now, then)):
-                np.greater(tiles[at], copy, out=asked)
+                np.greater(wanted, copy, out=asked)
                 change(lacks, as_number, out=lacks)
     return lacks
 
