@@ -254,7 +254,7 @@ def _serial_as_it_stands(mark: TileMark) -> int:
 
 
 def _other_way(mark: TileMark) -> int | None:
-    """Return the serial that a mark's digits are upside down; None where they are none, or the same."""
+    """Return the serial that a mark's digits are upside down; None if they are none, or the same."""
     text = f"{_serial_as_it_stands(mark):03d}"
     if not set(text) <= _TORN.keys():
         return None
