@@ -270,7 +270,7 @@ STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of
 AUTHENTICATION_S: Final = 5.0
 """Whoever has not said who they are by then is let go. A Pi that starts with a thousand tables needs some of it."""
 LOG_BYTES, LOG_FILES = 4_000_000, 2
-"""The log begins anew at this length: a connection that says nothing costs a line."""
+"""The log starts over at this length: a connection that says nothing costs a line."""
 NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
 
 Json = dict[str, Any]
@@ -392,7 +392,7 @@ def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str
 
 
 def _read_hashes(path: Path) -> dict[str, str]:
-    """Read what was kept; what cannot be read is made anew."""
+    """Read what was kept; what cannot be read is recreated."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[Digest, Hash])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -71,7 +71,7 @@ def sitting_name(last: RulingEntry | None, own: str) -> str:
 
 
 def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
-    """Return whether somebody is named by the own name, as it was planned or is corrected now: the player is back."""
+    """Return whether somebody is named by their own name, as it was planned or is corrected now: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
     return decision.name.casefold() in {one.name_of(decision.player).casefold() for one in (planned, now)}
@@ -139,7 +139,7 @@ def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awa
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
-    """Return who really sits in these players' seats in a round: a substitute under the own name."""
+    """Return who really sits in these players' seats in a round: a substitute by name."""
     entries = book.of(WHO_PLAYS)
     return {seat: _sitting_player(entries, event.players[player], round_) for seat, player in players.items()}
 

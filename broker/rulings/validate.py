@@ -193,7 +193,7 @@ def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
             if decision.played not in event.expected:
                 raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=decision.played))
             if decision.played == play.deal or decision.result != play.result:
-                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
+                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered again")
 
 
 def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded) -> None:

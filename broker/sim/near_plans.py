@@ -1,11 +1,11 @@
 """The plans that a hand is near: of 350,000 some hundreds at most.
 
 A tile more or less changes what a plan lacks by one at most. So the plans near a hand are among those that were not far
-from one like it: pools keep these, narrow ones and, to make them from, wide ones. The hands of a deal come again from
-play to play: what was found for a hand is kept as well.
+from one like it: pools keep these. The hands of a deal come again from play to play: what was found for a hand is kept
+as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -18,19 +18,16 @@ FURTHER: Final = 1
 """Plans that lack so many tiles more than the nearest are looked at."""
 
 BEYOND: Final = 2
-"""A narrow pool holds plans that lack so many tiles more than these."""
-
-FAR_BEYOND: Final = 4
-"""A wide pool."""
+"""A pool holds plans that lack so many tiles more than these."""
 
 POOLS: Final = 64
-"""Narrow pools kept for the same melds, and a quarter as many wide ones: some 50 and 500 kB each."""
+"""Pools kept for the same melds, some 50 kB each."""
 
-FEW: Final = 60_000
-"""So many plans are looked through without a wide pool."""
+WHOLE_POOLS: Final = 16
+"""Pools kept that hold all plans, to make others from: up to 360 kB each."""
 
-FEWEST: Final = 4000
-"""So many without any."""
+FEW: Final = 4000
+"""So many plans are looked through without a pool."""
 
 KINDS_OF_POOLS: Final = 128
 """For how many melds they are kept."""
@@ -130,7 +127,7 @@ def _search(tiles: bytes, kind: PlanKind) -> _Near:
     held, sets, pools = np.frombuffer(tiles, dtype=np.int8), kind.sets, _pools_of(kind)
     at, lacks = pools.nearest(tiles)
     others = list[tuple[Whole, Whole]]()
-    if sum(count > 1 for count in tiles) + len(sets) >= FEWEST_PAIRS:
+    if len(tiles) - tiles.count(0) - tiles.count(1) + len(sets) >= FEWEST_PAIRS:
         others.append(all_pungs(held, sets))
         if not sets:
             tiles_of_pairs, counts = seven_pairs(held)
@@ -198,81 +195,55 @@ class _Pool(NamedTuple):
     """Their numbers among those of the kind."""
     lacks: Whole
 
-    def part(self, held: bytes, lacks: Whole, beyond: int) -> "_Pool":
-        """Return those that lack at most so many more than what is looked at beside other tiles."""
-        most = int(lacks.min()) + FURTHER + beyond
-        near = (lacks <= most).nonzero()[0]
-        return _Pool(held, most, self.at[near], lacks[near])
-
-
-class _Shelf:
-    """Pools, the newest first."""
-
-    def __init__(self, tiles: Whole, beyond: int, most: int) -> None:
-        self._tiles, self._beyond, self._most = tiles, beyond, most
-        self._pools: list[_Pool] = []
-        self._held = np.zeros((0, len(KINDS)), dtype=np.int8)
-
-    def find(self, held: bytes, further: int) -> tuple[_Pool, Whole] | None:
-        """Return the pool that differs least of those that have all plans so near, and what each plan lacks."""
-        apart = np.frombuffer(held, dtype=np.int8) - self._held
-        new = np.maximum(apart, 0).sum(axis=1)
-        near = (new <= self._beyond).nonzero()[0]
-        for at in near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")].tolist():
-            pool = self._pools[at]
-            lacks = count_lacking(self._tiles, held, pool.held, pool.lacks, pool.at)
-            if int(lacks.min()) + further + new[at] <= pool.most:
-                return pool, lacks
-        return None
-
-    def add(self, pool: _Pool) -> None:
-        """Put a pool on it; the oldest goes."""
-        self._pools = [pool, *self._pools[: self._most - 1]]
-        self._held = np.stack([np.frombuffer(one.held, dtype=np.int8) for one in self._pools])
-
 
 class _Pools:
-    """The plans of one kind, and its pools."""
+    """The plans of one kind, and its pools, the newest first."""
 
     def __init__(self, kind: PlanKind) -> None:
         there = _plans_with(kind.sets)
-        self._tiles, self.counts_for = there.tiles, _counts_for(kind)
-        self.rows = _rows_of(kind.sets)
-        number = self.counts_for.size
-        self._every = _Pool(bytes(len(KINDS)), NO_PLAN, np.arange(number), self.rows.sum(axis=1, dtype=np.int8))
-        self._narrow = _Shelf(self._tiles, BEYOND, POOLS)
-        self._wide = _Shelf(self._tiles, FAR_BEYOND, POOLS // 4)
+        self.rows, self.counts_for = _rows_of(kind.sets), _counts_for(kind)
+        self._tiles, self._every = there.tiles, np.arange(self.counts_for.size)
+        none = _Pool(bytes(len(KINDS)), NO_PLAN, self._every, self.rows.sum(axis=1, dtype=np.int8))
+        self._whole = _Shelf([none], WHOLE_POOLS)
+        self._narrow = _Shelf([], POOLS)
 
     def nearest(self, held: bytes) -> tuple[Whole, Whole]:
         """Return the numbers of plans among which are all near ones, and how much each lacks."""
-        if self._every.at.size <= FEWEST:
-            pool = self._seen_from(held)
-            return pool.at, pool.lacks
-        found = self._narrow.find(held, FURTHER)
-        if found is None:
-            source, lacks = self._source(held)
-            pool = source.part(held, lacks, BEYOND)
-            self._narrow.add(pool)
-            found = pool, pool.lacks
-        return found[0].at, found[1]
+        few = self._every.size <= FEW
+        for apart, pool in () if few else self._narrow.like(held, BEYOND):
+            lacks = count_lacking(self._tiles, held, pool.held, pool.lacks, pool.at)
+            if int(lacks.min()) + FURTHER + apart <= pool.most:
+                return pool.at, lacks
+        _, like = next(self._whole.like(held, NO_PLAN))
+        whole = _Pool(held, NO_PLAN, self._every, count_lacking(self._tiles, held, like.held, like.lacks))
+        self._whole.add(whole)
+        if few or not whole.lacks.size:
+            return whole.at, whole.lacks
+        most = int(whole.lacks.min()) + FURTHER + BEYOND
+        near = (whole.lacks <= most).nonzero()[0]
+        self._narrow.add(_Pool(held, most, near, whole.lacks[near]))
+        return near, whole.lacks[near]
 
-    def _source(self, held: bytes) -> tuple[_Pool, Whole]:
-        """Return plans among which are all those of a narrow pool."""
-        few = self._every.at.size <= FEW
-        found = None if few else self._wide.find(held, FURTHER + BEYOND)
-        if found is None:
-            pool = self._seen_from(held)
-            if not few:
-                pool = pool.part(held, pool.lacks, FAR_BEYOND)
-                self._wide.add(pool)
-            found = pool, pool.lacks
-        return found
 
-    def _seen_from(self, held: bytes) -> _Pool:
-        """Return all plans beside these tiles; the next hand is more like this one than like none."""
-        lacks = count_lacking(self._tiles, held, self._every.held, self._every.lacks)
-        self._every = self._every._replace(held=held, lacks=lacks)
-        return self._every
+class _Shelf:
+    """Pools, the newest first; the oldest goes."""
+
+    def __init__(self, pools: list[_Pool], most: int) -> None:
+        self._pools, self._most = pools, most
+        self._held = np.array([list(one.held) for one in pools], dtype=np.int8).reshape(-1, len(KINDS))
+
+    def like(self, held: bytes, beyond: int) -> Iterator[tuple[int, _Pool]]:
+        """Return those beside which few tiles are new, and how many are, from the one that differs least."""
+        apart = np.frombuffer(held, dtype=np.int8) - self._held
+        new = np.maximum(apart, 0).sum(axis=1)
+        near = (new <= beyond).nonzero()[0]
+        order = near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")]
+        return ((int(new[at]), self._pools[at]) for at in order.tolist())
+
+    def add(self, pool: _Pool) -> None:
+        """Put a pool on it."""
+        self._pools = [pool, *self._pools[: self._most - 1]]
+        self._held = np.concatenate([np.frombuffer(pool.held, dtype=np.int8)[None], self._held[: self._most - 1]])
 
 
 @lru_cache(maxsize=KINDS_OF_POOLS)

@@ -221,6 +221,13 @@ def busy(folder: Path) -> Iterator[DeskServer]:
 
 
 @contextmanager
+def late(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event whose last round is missing: places are likely by now."""
+    with whole(folder, cup(), until_round(3)) as made:
+        yield made.server
+
+
+@contextmanager
 def empty(folder: Path) -> Iterator[DeskServer]:
     """Serve an event in which nothing has been said yet, and whose broker is away."""
     with whole(folder, cup(), connected=False) as made:
@@ -346,7 +353,8 @@ def new(folder: Path) -> Iterator[DeskServer]:
 
 
 DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
-    one.__name__: one for one in (busy, empty, over, teams, stages, ended, riichi, sessions, hall, centre, in_hall, new)
+    one.__name__: one
+    for one in (busy, late, empty, over, teams, stages, ended, riichi, sessions, hall, centre, in_hall, new)
 }
 
 
