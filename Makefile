@@ -137,7 +137,7 @@ $(SUPPLY): requirements-supply.lock $(VENV)/ready
 .PHONY: sbom
 sbom: setup $(SUPPLY) ## write what the program is made of, with hashes: build/homologue.cdx.json (CycloneDX)
 	@mkdir -p build
-	$(BIN)/python -m tests.supply.sbom > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
+	$(BIN)/python -m tests.supply.sbom $(VERSION) > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
 
 .PHONY: audit
 audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails too where that cannot be asked

@@ -2,7 +2,7 @@
 
 Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
 What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
-is signed anew by this device.
+is signed again by this device.
 
 What `record` returns is durable. The table's state changes here alone, journal first. Where no place takes the
 journal, presses and orders are held in memory, in their order, until one does: a press counts by its edge, so it may be
@@ -26,9 +26,13 @@ from broker.protocol import (
     Fact,
     KeptRecord,
     LogMessage,
+    PlannedSession,
     Receipt,
     Refused,
     Result,
+    RiichiRecorded,
+    RiichiStanding,
+    RiichiTakenBack,
     Taken,
     decode_fact,
     encode,
@@ -69,6 +73,8 @@ class _FactTold(Struct, frozen=True):
 _FACTS_TOLD: Final = msgspec.json.Decoder(_FactTold)
 
 RESULT: Final = str(Result.__struct_config__.tag)
+
+OF_A_SESSION: Final = frozenset(str(kind.__struct_config__.tag) for kind in (RiichiRecorded, RiichiTakenBack))
 
 MOST_RECORDS: Final = 1000
 """That a table keeps for its scorer."""
@@ -224,7 +230,7 @@ class TableJournal(JournalFile):
                 self._sign_from(first, in_place=True)
 
     def _sign_from(self, first: int, *, in_place: bool) -> None:
-        """Sign anew all from a number on that the scorer has not: it stands after another fact than before.
+        """Sign all again from a number on that the scorer has not: it stands after another fact than before.
 
         Either `in_place`, or under new numbers, after all that the scorer has and all that keeps its number here.
         Ids keep from counting twice what the scorer has all the same.
@@ -309,6 +315,29 @@ class TableJournal(JournalFile):
                 with suppress(Refused):  # a newer program's may say what this one cannot read
                     return decode_fact(body)
         return None
+
+    def standing(self, planned: PlannedSession) -> PlannedSession | None:
+        """Return a riichi session with its standing after the entries that were made here; None: its scorer knows it.
+
+        The plan says how it stood before them, unless another device has gone on with the session since.
+        """
+        known: dict[int, RiichiStanding | None] = {0: None, planned.entries: planned.standing}
+        last, highest = planned.entries, 0
+        for (body,) in self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' ORDER BY seq"):
+            told = _FACTS_TOLD.decode(body).fact
+            if told.round != planned.round or told.type not in OF_A_SESSION:
+                continue
+            try:
+                fact = decode_fact(body).fact
+            except Refused:  # a newer program's
+                return None
+            if isinstance(fact, RiichiRecorded):
+                known[fact.entry], last, highest = fact.standing, fact.entry, max(highest, fact.entry)
+            elif isinstance(fact, RiichiTakenBack):
+                last = fact.entry - 1
+        if highest < planned.entries:
+            return planned
+        return replace(planned, standing=known[last], entries=last) if last in known else None
 
     def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.

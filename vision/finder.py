@@ -220,7 +220,7 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
         return RefinedTiles(quads, np.zeros(0), np.zeros(0))
     factor = min(1.0, _WIDE_TILE / float(np.median(np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1))))
     size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
-    small = without_noise(np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8))
+    small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     there = np.array(size) / [picture.shape[1], picture.shape[0]]
     judged = refine_tiles(small, quads * there, quads * there, np.ones(len(quads), dtype=bool))
     return replace(judged, quads=judged.quads / there)
@@ -274,9 +274,12 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     longest = max(picture.shape[:2])
     if picture.size == 0:
         return Detections((), np.zeros((0, 0), np.uint8), 1.0)
-    small = without_noise(_shrunk(picture, _LONG_SIDE_OF_LARGE if longest > _LARGE else _LONG_SIDE))
+    small = _shrunk(picture, _LONG_SIDE_OF_LARGE if longest > _LARGE else _LONG_SIDE)
     maps = cell_maps(small)
     fine = _tiles(small, maps, _FINE_SIZES)
+    if is_noisy(small):
+        soft = np.asarray(cv2.GaussianBlur(small, (0, 0), _BLUR), dtype=np.uint8)
+        fine += _tiles(soft, cell_maps(soft), _FINE_SIZES)
     smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
     coarse = _tiles(smaller, cell_maps(smaller), _COARSE_SIZES) if close else []
     tiles = _of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture))
@@ -286,15 +289,16 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
 
 _SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
 _DEVIATION = 1 / (6 * 0.6745)  # of the noise, from the median of what that filter leaves (Immerkaer 1996)
-_NOISY = 6.0  # grey levels: at 4.8 all tiles are found as it is, at 8.5 a quarter are not, at 11 nine in ten
-_BLUR = 1.5  # pixels
+_NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter are not, at 11 nine in ten
+_BLUR = 1.5  # pixels: then large tiles are found, but small ones are not
 
 
-def without_noise(small: Picture) -> Picture:
-    """Return a picture that was shrunk for the finder, blurred if it is as noisy as at night: then it sees tiles."""
-    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
+def is_noisy(small: Picture) -> bool:
+    """Return whether a picture that was shrunk for the finder is as noisy in its middle as at night, yet a picture."""
+    rows, columns = (slice(side // 4, side - side // 4) for side in small.shape[:2])
+    grey = cv2.cvtColor(small[rows, columns], cv2.COLOR_BGR2GRAY)
     noise = _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))
-    return np.asarray(cv2.GaussianBlur(small, (0, 0), _BLUR), dtype=np.uint8) if noise > _NOISY else small
+    return _NOISY[0] < noise < _NOISY[1]
 
 
 def _shrunk(picture: Picture, longest: int) -> Picture:

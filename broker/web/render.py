@@ -301,7 +301,7 @@ def render_page(
         to=request.url.path,
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
-        refusals=refusals[:SHOWN_REFUSALS],
+        refusals=refusals[1:SHOWN_REFUSALS],
         done=_(done) if done and not error else "",
         **values,
     )
@@ -329,10 +329,13 @@ def html_response(html: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})
 
 
-def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
-    """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again."""
+def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:
+    """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again.
+
+    `part`: the id of a part of the page; without one the browser keeps the part that the form was sent to.
+    """
     query = urlencode({**asked, "lang": translator_for(request).language})
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}", status_code=303)
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}{part and f'#{part}'}", status_code=303)
 
 
 MOST_ASKED, LONGEST_ASKED = 8, 100

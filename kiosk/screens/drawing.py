@@ -104,6 +104,14 @@ class TextLine(NamedTuple):
     """Where it had to be smaller than this share of its size, it stands in several lines."""
 
 
+class FittedText(NamedTuple):
+    """A text that fits into a width, the font that it does so in, and how wide and high it is in pixels."""
+
+    text: str
+    font: pygame.font.Font
+    size: tuple[int, int]
+
+
 class TextPen:
     """Writes on screens of one language and size."""
 
@@ -115,14 +123,13 @@ class TextPen:
         self._type = Fonts(language, self.unit)
         self._smallest = SMALLEST / look.larger
         self._font = lru_cache(MOST_KNOWN)(self._choose)
-        self._wide = lru_cache(MOST_KNOWN)(self._measure)
+        self._size = lru_cache(MOST_KNOWN)(self._measure)
         self.in_two = lru_cache(MOST_KNOWN)(self._halve)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
-        self._tall = lru_cache(MOST_KNOWN)(self._measure_height)
 
     def height(self, text: str, share: float, width: int) -> int:
         """Return how high a line will be."""
-        return self._tall(text, share, width)
+        return self._fitting(text, share, width).size[1]
 
     def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
         """Return how high lines will be together."""
@@ -130,14 +137,14 @@ class TextPen:
 
     def wide(self, text: str, share: float) -> int:
         """Return how wide a text is at a size."""
-        return self._wide(text, share)
+        return self._size(text, share)[0]
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
         """Return a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
         return next(
             size
             for size in self._sizes(share)
-            if size == self._smallest or all(self._wide(text, size) <= width for text in texts)
+            if size == self._smallest or all(self.wide(text, size) <= width for text in texts)
         )
 
     def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
@@ -157,7 +164,7 @@ class TextPen:
         align: Align = "left",
     ) -> pygame.Rect:
         """Write one line from its upper left corner, middle or upper right corner, and give where it stands."""
-        text, font = self._fitting(text, share, width)
+        text, font, _ = self._fitting(text, share, width)
         picture = font.render(text, True, colour)  # noqa: FBT003 - pygame's own argument: antialias
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
         return surface.blit(picture, (at[0] - left, at[1]))
@@ -169,7 +176,7 @@ class TextPen:
             at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
         )
         halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
-        if self._wide(text, share) <= width or not halves:
+        if self.wide(text, share) <= width or not halves:
             return (text,)
         font = self._font(text, share)
         return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
@@ -183,24 +190,21 @@ class TextPen:
             for part in parts:
                 yield from self.broken(line._replace(text=part), width)
 
-    def _fit(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+    def _fit(self, text: str, share: float, width: int) -> FittedText:
         """Return a text and the largest font up to that share in which it is no wider."""
         text = _printable(text)
         for size in self._sizes(share):
-            if self._wide(text, size) <= width:
-                return text, self._font(text, size)
+            if self.wide(text, size) <= width:
+                return FittedText(text, self._font(text, size), self._size(text, size))
         font = self._font(text, self._smallest)
-        return _cut(text, font, width), font
+        text = _cut(text, font, width)
+        return FittedText(text, font, font.size(text))
 
     def _choose(self, text: str, share: float) -> pygame.font.Font:
         return self._type.font(text, share * self.look.larger)
 
-    def _measure(self, text: str, share: float) -> int:
-        return self._font(text, share).size(text)[0]
-
-    def _measure_height(self, text: str, share: float, width: int) -> int:
-        fitted, font = self._fitting(text, share, width)
-        return font.size(fitted)[1]
+    def _measure(self, text: str, share: float) -> tuple[int, int]:
+        return self._font(text, share).size(text)
 
     def _sizes(self, share: float) -> Iterator[float]:
         while share > self._smallest:

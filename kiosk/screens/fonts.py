@@ -51,7 +51,8 @@ class Fonts:
         return any(_lacking(path, text) == 0 for path in self._faces())
 
     def _choose(self, text: str) -> Path:
-        return min(self._faces(), key=lambda path: _lacking(path, text))
+        whole = (path for path in self._faces() if not _lacking(path, text))
+        return next(whole, None) or min(self._faces(), key=lambda path: _lacking(path, text))
 
     def _faces(self) -> Iterator[Path]:
         """Return font files in the order of trying."""
@@ -90,7 +91,7 @@ def _has(path: Path, letter: str) -> bool:
 
 @cache
 def _drawn(path: Path, letter: str) -> bytes:
-    picture = pygame.font.Font(path, 24).render(letter, False, "white", "black")  # noqa: FBT003 - pygame's own: antialias
+    picture = _font(path, 24).render(letter, False, "white", "black")  # noqa: FBT003 - pygame's own: antialias
     return pygame.image.tobytes(picture, "RGB")
 
 

@@ -45,8 +45,17 @@ from tests.e2e.championship.venue import LONGEST_S, Place, Venue, drawn_plays
 
 pytestmark = pytest.mark.slow
 
-FIRST: Final = ("Élodie", "Jonas", "Chiara", "Tomasz", "Haruka", "Miguel", "秀英", "Désirée")
-LAST: Final = ("Lefèvre", "Bergström", "Rinaldi", "Wójcik", "佐藤", "Ortega", "李", "Nørgaard")
+FIRST: Final = ("Élodie", "Jonas", "Chiara", "Tomasz", "Haruka", "Miguel", "秀英", "Maria-Magdalena")
+LAST: Final = (
+    "Lefèvre",
+    "Bergström",
+    "Rinaldi",
+    "Wójcik",
+    "佐藤",
+    "Ortega",
+    "欧阳娜娜·阿卜杜拉",
+    "Wolfeschlegelsteinhausenbergerdorff",
+)
 NAMES: Final = tuple(f"{first} {last}" for first, last in product(FIRST, LAST))
 NO_SHOWS: Final = (NAMES[5], NAMES[22], NAMES[40])
 LATE: Final = "Zoé Öztürk"

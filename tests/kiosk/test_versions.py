@@ -5,18 +5,22 @@ Those of later programs, to which a table was upgraded and that did not stay, ar
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
-from broker.protocol import SEATS, LogMessage, Result, decode
-from broker.protocol.signing import is_signed_by
+from broker.protocol import SEATS, LogMessage, Result, RiichiRecorded, RiichiTakenBack, decode
+from broker.protocol.play_sequence import TableSequence
+from broker.protocol.signing import fact_hash, is_signed_by
 from kiosk.errors import JournalNewer
 from kiosk.journal import TableJournal
-from kiosk.table import Phase
+from kiosk.table import NextDealCalled, Phase, riichi_session_of
 from tests.kiosk.journals import OURS, core, played
+from tests.kiosk.riichi_tables import session_plan
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import S, play, sitting_in
 
@@ -37,6 +41,22 @@ def test_a_table_goes_on_with_the_journal_of_a_program_from_before_signatures(tm
     ]
     assert all(is_signed_by(journal.key.public, body, one.signature) for body, one in zip(unsent, kept, strict=True))
     journal.close()
+
+
+SIGNED: Final = BEFORE_SIGNATURES.parent / "signed"
+"""In the second play, all facts unsent and signed, by the program of 25 November 2026 (1cd2f2f4)."""
+
+
+def test_a_table_plays_on_from_a_journal_of_signed_facts_that_stay_as_they_are(tmp_path: Path) -> None:
+    folder = shutil.copytree(SIGNED, tmp_path, dirs_exist_ok=True)
+    with closing(sqlite3.connect(folder / "table.sqlite")) as store:
+        told = [body for (body,) in store.execute("SELECT body FROM outbox ORDER BY seq")]
+    with standing(folder) as table:
+        assert (table.phase, table.program.state.play) == (Phase.PLAYING, play(2))
+        assert table.journal.unsent_bodies()[: len(told)] == tuple(told)
+        facts, key = [decode(LogMessage, body) for body in told], table.journal.key.public
+        assert all(is_signed_by(key, body, one.signature) for body, one in zip(told, facts, strict=True))
+        assert [one.before for one in facts] == [None, *map(fact_hash, told[:-1])]
 
 
 OPTIONAL: Final = '{"type":"weather_told","at":1,"optional":true,"degrees":21}'
@@ -108,6 +128,77 @@ def test_a_table_begins_its_play_again_where_a_newer_program_has_gone_on_with_it
         assert [(one.round, one.deal) for one in results] == [(1, 1), (2, 2)]
     with standing(tmp_path, time) as table:
         assert table.is_in(Phase.RECORDED)
+
+
+def play_a_hand(table: Standing) -> None:
+    """Play a hand of a session, in which the wall becomes empty and nobody is tenpai."""
+    if table.is_in(Phase.RECORDED):
+        table.type("enter")
+    if table.is_in(Phase.CONFIRMING):
+        table.press(*SEATS)
+    table.time.wait(5 * S)
+    table.type("d")
+    table.pass_time(9 * S)
+    table.type("enter")
+    table.press(*SEATS)
+    assert table.is_in(Phase.RECORDED)
+
+
+def take_back(table: Standing) -> None:
+    table.type("u", "enter")
+    assert table.is_in(Phase.PLAYING)
+
+
+def entries_told(table: Standing) -> list[RiichiRecorded]:
+    return [one.fact for one in table.journal.unsent() if isinstance(one.fact, RiichiRecorded)]
+
+
+@pytest.mark.parametrize(
+    ("hands", "stands"),
+    [
+        pytest.param((play_a_hand, play_a_hand), 2, id="two hands"),
+        pytest.param((play_a_hand, play_a_hand, take_back), 1, id="the last one taken back"),
+        pytest.param((play_a_hand, take_back), 0, id="the only one taken back"),
+    ],
+)
+def test_a_session_goes_on_where_it_stood_when_a_newer_program_is_left(
+    tmp_path: Path, hands: tuple[Callable[[Standing], None], ...], stands: int
+) -> None:
+    time = Time()
+    with standing(tmp_path, time) as table:
+        table.come_to(Phase.CONFIRMING, session_plan())
+        scores = [riichi_session_of(table.program.state).state.scores]
+        for hand in hands:
+            hand(table)
+            if hand is play_a_hand:
+                scores.append(riichi_session_of(table.program.state).state.scores)
+    write_event(tmp_path / "table.sqlite", UNKNOWN)
+    with standing(tmp_path, time) as table:
+        session = riichi_session_of(table.program.state)
+        assert (table.phase, session.recorded, session.state.scores) == (Phase.CONFIRMING, stands, scores[stands])
+        play_a_hand(table)
+        assert entries_told(table)[-1].entry == stands + 1
+        as_the_scorer_judges = TableSequence([1], frozenset({1}))
+        for one in table.journal.unsent():
+            as_the_scorer_judges.follow(one.fact)
+
+
+def test_a_session_waits_for_its_scorer_where_what_it_stood_at_is_not_here(tmp_path: Path) -> None:
+    """Another device has made the entries before."""
+    time = Time()
+    with standing(tmp_path, time) as table:
+        table.come_to(Phase.CONFIRMING, session_plan())
+        play_a_hand(table)
+        last = entries_told(table)[-1]
+    other = tmp_path / "other"
+    other.mkdir()
+    with standing(other, time) as table:
+        table.come_to(Phase.CONFIRMING, session_plan(standing=last.standing))
+        taken_back = RiichiTakenBack(round=1, deal=1, entry=5)
+        table.journal.record(NextDealCalled(at=1), [replace(last, entry=8), taken_back], wall=1)
+    with standing(other, time) as table:
+        assert table.program.state.session is None
+        assert table.program._server.state_message().health == {"facts": "journal_newer"}
 
 
 def test_each_time_a_newer_program_is_left_its_events_are_kept(tmp_path: Path) -> None:

@@ -23,8 +23,14 @@ from packaging.version import InvalidVersion, Version
 
 from tests.supply.parts import ROOT
 
-MADE_BY: Final = {"deb": "build/deb/*.deb", "sbom": "build/homologue.cdx.json"}
-"""Targets of make whose files belong to a release, where the Makefile has them."""
+TARGETS: Final = (
+    *(f"deb DIST={dist} DEB_ARCH={arch}" for dist in ("bookworm", "trixie") for arch in ("amd64", "arm64")),
+    "sbom",
+)
+"""What make is asked for: packages of both Debians for tables and scorers, and what all is made of."""
+
+MADE: Final = ("build/deb/*.deb", "build/homologue.cdx.json")
+"""Where that lies then."""
 
 UNRELEASED: Final = re.compile(r"^## \[Unreleased\]\n(?P<told>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 BUILD: Final = (
@@ -64,7 +70,7 @@ def check(tree: Path, version: str) -> bool:
     return False
 
 
-def release(tree: Path, version: str, out: Path, targets: Sequence[str] = tuple(MADE_BY)) -> list[Path]:
+def release(tree: Path, version: str, out: Path, targets: Sequence[str] = TARGETS) -> list[Path]:
     """Make a release of a tree and return its files. Raises NotReleased, CalledProcessError."""
     if not check(tree, version):
         changelog = tree / "CHANGELOG.md"
@@ -75,13 +81,12 @@ def release(tree: Path, version: str, out: Path, targets: Sequence[str] = tuple(
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     distributions(tree, f"v{version}", out)
+    for old in (one for pattern in MADE for one in tree.glob(pattern)):
+        old.unlink()
     for target in targets:
-        if re.search(rf"^{target}:", (tree / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-            for old in tree.glob(MADE_BY[target]):
-                old.unlink()
-            subprocess.run(["make", "--no-print-directory", target], cwd=tree, check=True)
-            for file in sorted(tree.glob(MADE_BY[target])):
-                shutil.copy2(file, out)
+        subprocess.run(["make", "--no-print-directory", *target.split(), f"VERSION={version}"], cwd=tree, check=True)
+    for file in (one for pattern in MADE for one in tree.glob(pattern)):
+        shutil.copy2(file, out)
     made = sorted(out.iterdir())
     sums = out / "SHA256SUMS"
     sums.write_text("".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in made))

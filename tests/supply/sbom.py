@@ -1,4 +1,4 @@
-"""Writes the bill of materials (CycloneDX 1.6, JSON): `python -m tests.supply.sbom > homologue.cdx.json`.
+"""Writes the bill of materials (CycloneDX 1.6, JSON): `python -m tests.supply.sbom [0.2.0] > homologue.cdx.json`.
 
 In it are the pinned packages with the hashes that pip accepts, the program of the embedded broker, the networks that
 read tile backs, and what browsers and the button box are given. What only developers need is marked as excluded.
@@ -7,6 +7,8 @@ read tile backs, and what browsers and the button box are given. What only devel
 import hashlib
 import sys
 from collections.abc import Iterator
+from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
 
 from cyclonedx.model import HashAlgorithm, HashType, Property
 from cyclonedx.model.bom import Bom
@@ -20,6 +22,7 @@ from packaging.utils import canonicalize_name
 from broker.mqtt.programs import broker_program
 from broker.version import program_version
 from tests.supply.parts import LOCK, ROOT, needed, pins, shipped_files
+from tests.supply.release import git
 
 
 def packages() -> Iterator[Component]:
@@ -66,12 +69,15 @@ def shipped() -> Iterator[Component]:
         )
 
 
-def bill() -> str:
-    """Return the bill of materials; it follows the standard's schema. Raises ValueError."""
-    program = Component(
-        type=ComponentType.APPLICATION, name="homologue", version=program_version(), bom_ref="homologue"
-    )
-    bom = Bom(components=[*packages(), broker(), *shipped()])
+def bill(version: str) -> str:
+    """Return a version's bill of materials, the same for a commit each time. Raises ValueError.
+
+    It follows the standard's schema.
+    """
+    program = Component(type=ComponentType.APPLICATION, name="homologue", version=version, bom_ref="homologue")
+    commit, when = git(ROOT, "log", "-1", "--format=%H %cI").split()
+    bom = Bom(components=[*packages(), broker(), *shipped()], serial_number=uuid5(NAMESPACE_URL, commit))
+    bom.metadata.timestamp = datetime.fromisoformat(when)
     bom.metadata.component = program
     bom.register_dependency(program, [one for one in bom.components if one.scope is not ComponentScope.EXCLUDED])
     text = str(JsonV1Dot6(bom).output_as_string(indent=2))
@@ -81,4 +87,4 @@ def bill() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(bill() + "\n")
+    sys.stdout.write(bill(sys.argv[1] if sys.argv[1:] else program_version()) + "\n")

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from tests.supply.parts import LOCK, ROOT, needed, pins, shipped_files
 
-OURS: Final = {".py", ".toml", ".html", ".conf", ".po", ".pot", ".md", ".csv", ".txt", ".yaml"}
+OURS: Final = {".py", ".toml", ".html", ".conf", ".po", ".pot", ".md", ".csv", ".txt", ".yaml", ".json"}
 """Ends of names of what our own Python reads: source, templates, data of the rules, catalogues, documents."""
 
 

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import venv
 import zipfile
+from collections.abc import Iterator
 from importlib.metadata import files
 from pathlib import Path
 from typing import Final
@@ -60,6 +61,18 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_bytes((ROOT / name).read_bytes())
     return tree
+
+
+@pytest.fixture
+def signer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield whose key there is to sign with."""
+    home, who = tmp_path / "keys", "nobody@example.org"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(home))
+    make = ["gpg", "--batch", "--passphrase", "", "--quick-generate-key", who, "ed25519", "sign", "never"]
+    subprocess.run(make, check=True, capture_output=True)
+    yield who
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
 
 
 def version_built(tree: Path, out: Path) -> str:
@@ -145,29 +158,32 @@ def test_a_tree_without_git_a_shallow_clone_and_an_archive_have_a_version(copy: 
 
 
 @pytest.mark.slow
-def test_a_release_is_its_tag_and_its_wheel_runs_where_there_is_nothing_else(copy: Path, tmp_path: Path) -> None:
+def test_a_release_is_its_tag_and_its_wheel_runs_where_there_is_nothing_else(
+    copy: Path, signer: str, tmp_path: Path
+) -> None:
     tree = repository(copy)
-    made = release(tree, "97.1.0", tmp_path / "dist", targets=())
-    assert [file.name for file in made] == [
-        "SHA256SUMS",
-        "homologue-97.1.0-py3-none-any.whl",
-        "homologue-97.1.0.tar.gz",
-    ]
+    git(tree, "config", "user.signingkey", signer)
+    sums, signature, *made = release(tree, "97.1.0", tmp_path / "dist", targets=())
+    assert [file.name for file in made] == ["homologue-97.1.0-py3-none-any.whl", "homologue-97.1.0.tar.gz"]
+    subprocess.run(["gpg", "--verify", signature, sums], check=True)
+    git(tree, "verify-tag", "v97.1.0")
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path / "dist", check=True)
     assert git(tree, "tag", "--points-at", "HEAD") == "v97.1.0"
     assert git(tree, "status", "--porcelain") == ""
 
     again = release(tree, "97.1.0", tmp_path / "again", targets=())
-    assert [file.read_bytes() for file in again] == [file.read_bytes() for file in made]
+    assert [file.read_bytes() for file in again if file.name != signature.name] == [
+        file.read_bytes() for file in (sums, *made)
+    ]
 
     shipped = set(git(tree, "ls-files", "broker", "kiosk", "vision", "firmware").splitlines())
-    with zipfile.ZipFile(made[1]) as wheel:
+    with zipfile.ZipFile(made[0]) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name and ".data/" not in name}
     left_out = {name for name in shipped - inside if not name.startswith("vision/training/")}
     assert {Path(name).name for name in left_out} <= {"README.md", "flash", "quality.yaml"}
     assert {name for name in inside - shipped if not name.endswith(".mo")} == {"broker/commit.txt"}
     assert [name for name in inside if name.startswith(("tests/", "vision/training/"))] == []
-    with tarfile.open(made[2]) as archive:
+    with tarfile.open(made[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert inside <= names
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "requirements.lock"} <= names
@@ -180,7 +196,7 @@ def test_a_release_is_its_tag_and_its_wheel_runs_where_there_is_nothing_else(cop
         if file.suffix == ".py":
             (site / file).parent.mkdir(parents=True, exist_ok=True)
             (site / file).write_bytes(Path(str(file.locate())).read_bytes())
-    with zipfile.ZipFile(made[1]) as wheel:
+    with zipfile.ZipFile(made[0]) as wheel:
         wheel.extractall(site)  # noqa: S202 - built a moment ago
     run = "import sys; sys.argv[0] = 'homologue'; from broker.cli.main import homologue; homologue()"
     told = subprocess.run(

@@ -60,7 +60,7 @@ def test_a_face_is_seen_and_not_read() -> None:
     ("language", "fault", "verdict"),
     [
         ("en", "row 1, place 5: tile of another set; 133 belongs there", "NOT verified"),
-        ("fr", "rangée 1, place 5\xa0: tuile d'un autre jeu\xa0; il faut 133", "NON vérifié"),
+        ("fr", "rangée 1, place 5\xa0: tuile d’un autre jeu\xa0; il faut 133", "NON vérifié"),
         ("zh", "第1排第5位：另一套牌的牌；应为133", "未通过核对"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
 from vision.detections import DetectedTile, Detections
-from vision.finder import _of_one_size, find_tiles, quads_of_frames
+from vision.finder import _of_one_size, find_tiles, is_noisy, quads_of_frames
 from vision.geometry import Picture, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
@@ -44,6 +45,20 @@ def test_a_picture_of_one_grey_has_no_tiles(size: tuple[int, int], grey: int) ->
 def test_noise_has_no_tiles() -> None:
     noise = np.random.default_rng(3).integers(0, 256, (480, 640, 3)).astype(np.uint8)
     assert find_tiles(noise).tiles == ()
+
+
+@pytest.mark.parametrize(("noise", "noisy"), [(5.5, False), (6.5, True), (29.0, True), (32.0, False)])
+def test_a_picture_is_noisy_from_six_levels_on_and_none_from_thirty_on(noise: float, *, noisy: bool) -> None:
+    grains = np.random.default_rng(3).normal(0, noise, (360, 640, 1))
+    assert is_noisy(np.clip(120 + grains, 0, 255).astype(np.uint8).repeat(3, axis=2)) == noisy
+
+
+def test_tiles_are_found_in_noise_large_and_small() -> None:
+    small = _tray()
+    large = np.asarray(cv2.resize(small, (640, 512), interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+    for tray, noise in ((small, 14), (large, 24)):
+        night = np.clip(tray + np.random.default_rng(3).normal(0, noise, tray.shape), 0, 255).astype(np.uint8)
+        assert len(find_tiles(night).tiles) > 0.8 * len(find_tiles(tray).tiles)
 
 
 def test_an_empty_picture_has_no_tiles() -> None:

@@ -122,7 +122,7 @@ class DigitLook:
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
     places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
-    agreed: float = 1.0  # how sure the second reader (vision.marks.lines) is of these digits, and of no others
+    agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits, and no others
     other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
 
     @cached_property
@@ -195,7 +195,7 @@ def _ink(crop: Picture) -> float:
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SURE_AT_ONCE = 0.995  # confidence of a first look that needs no second: none was wrong from 0.98 on
+SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
@@ -243,7 +243,7 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
     digits = np.array([[int(digit) for digit in f"{serial:03d}"] for _, _, serial in wanted])
     likelihoods = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
     for number, likelihood in zip(asked, likelihoods, strict=False):
-        looks[number] = replace(looks[number], agreed=confidence_of_likelihood(float(likelihood)))
+        looks[number] = replace(looks[number], agreed=float(likelihood))
     for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
         looks[number] = replace(looks[number], other_way=float(likelihood))
     return looks
@@ -316,7 +316,8 @@ def mark_of_look(look: DigitLook) -> TileMark:
     if None in serials or seen_apart or lettered:
         odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
         if max(likely) > odds * min(likely):
-            return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
+            way = 1.0 if None in serials else float(look.ways[int(down)])
+            return _mark(look, serials[down], way * best[down][1], turned=down)
     ambiguous = _mark_of_ambiguous(look, serials, [share for _, share in best])
     way_odds = np.log(max(likely[0], _TINY) / max(likely[1], _TINY))
     return replace(ambiguous, way_odds=float(np.clip(way_odds, -_MOST_WAY_ODDS, _MOST_WAY_ODDS)))
@@ -356,6 +357,6 @@ def _mark(
 ) -> TileMark:
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
-    way, confidence = turned if first > _MADE_OUT else None, min(first, look.agreed)
+    way, confidence = turned if first > _MADE_OUT else None, confidence_of_likelihood(first * look.agreed)
     pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)

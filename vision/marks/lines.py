@@ -24,8 +24,8 @@ _TO_CORNERS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts f
 _TO_MIDDLES = np.linalg.inv(_TO_CORNERS)
 _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
-_SCALE_OF_CONFIDENCE = np.log(0.95) / np.log(0.7)
-"""So that 0.7 is worth the 0.95 that a serial needs; on pictures for calibration the surest wrong one had 0.63."""
+_LIKELIHOODS, _CONFIDENCES = (0.0, 0.3, 0.7, 1.0), (0.0, 0.3, 0.95, 1.0)
+"""Seven of ten are worth the 0.95 that a serial needs: how it was chosen is told in docs/vision-measured.md."""
 
 Logs = NDArray[np.float32]
 
@@ -109,8 +109,8 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
 
 
 def confidence_of_likelihood(likelihood: float) -> float:
-    """Return how sure a likelihood makes, on the scale on which the first reader's confidence is."""
-    return float(likelihood**_SCALE_OF_CONFIDENCE)
+    """Return how sure of a serial the likelihood makes that both readers give it: the product of theirs."""
+    return float(np.interp(likelihood, _LIKELIHOODS, _CONFIDENCES))
 
 
 def likeliest_signs(logs: Logs) -> tuple[int, ...]:

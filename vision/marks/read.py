@@ -251,6 +251,7 @@ def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _Uprig
 
 SURE = 0.95  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
 _FEWEST_BACKS, _FEWEST_READ = 10, 0.1  # backs of a picture, and the share of them, from which numbers count at all
+_MOST_READ, _SURER = 0.5, 0.975  # the share from which all that are sure count, and the confidence needed below it
 _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 
@@ -310,16 +311,20 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:
-    """Take the serial from printed numbers where hardly any of a picture's backs is read.
+    """Take the serial from printed numbers where hardly any of a picture's backs is read, or half and it is less sure.
 
-    How often a sure number is wrong was measured where most are read. A print of which nine in ten are doubted, worn
-    away or written by hand, is not of that kind: what seems sure of it is mostly what wear has made like another.
+    How often a sure number is wrong was measured where most are read. A print of which many are doubted, worn away or
+    written by hand, is not of that kind: what seems sure of it is mostly what wear has made like another.
     """
     backs = [mark for mark in marks if mark is not None]
-    read = sum(_says_something(mark) for mark in backs)
-    if len(backs) < _FEWEST_BACKS or read >= _FEWEST_READ * len(backs):
+    read = sum(_says_something(mark) for mark in backs) / max(len(backs), 1)
+    if len(backs) < _FEWEST_BACKS or read >= _MOST_READ:
         return marks
-    return tuple(_unread(mark) if mark is not None and np.isfinite(mark.pitch) else mark for mark in marks)
+    least = np.inf if read < _FEWEST_READ else _SURER
+    return tuple(
+        _unread(mark) if mark is not None and np.isfinite(mark.pitch) and mark.confidence < least else mark
+        for mark in marks
+    )
 
 
 def _says_something(mark: TileMark) -> bool:
@@ -351,7 +356,7 @@ _SURELY_MARKED, _MARKED_TWICE = (
 
 
 CheckMarks = Callable[[Picture, Sequence[Quad], Sequence[TileMark]], list[TileMark]]
-"""What holds marks against the own pictures of an enrolled set's tiles, by the outlines along which they were read."""
+"""What compares marks with the pictures of an enrolled set's tiles, by the outlines along which they were read."""
 
 
 def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = None) -> tuple[Detections, TileMarks]:

@@ -148,7 +148,9 @@ class SetupPage:
             if checked is None:
                 note_change(self._access, request, form["action"])
         return (
-            redirect(request, "/setup", done="saved") if checked is None else self._page(request, form, None, checked)
+            redirect(request, "/setup", "steps", done="saved")
+            if checked is None
+            else self._page(request, form, None, checked)
         )
 
     def _head(self, form: Form) -> None:
@@ -237,7 +239,10 @@ class SetupPage:
             plan = None  # the list of problems names what is wrong with the file
         plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
         kept = read_saved_players(self._folder, plan)
+        deals = setup.deals_made(self._folder)
+        steps = {"head": plan, "players": plan and plan.players, "movement": plays, "deals": deals, "print": False}
         return {
+            "open": form.get("step") or next(step for step, done in steps.items() if not done),
             "plan": plan,
             "started": has_started(self._folder),
             "folder": str(self._folder),
@@ -253,7 +258,7 @@ class SetupPage:
             "rounds": max((play.round for play in plays), default=0),
             "coming": forecast_plan(plan) if plan else None,
             "minutes": minutes,
-            "deals": setup.deals_made(self._folder),
+            "deals": deals,
             "root": _root(self._folder),
             "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
             "problems": start_problems(self._folder) if plan else [],

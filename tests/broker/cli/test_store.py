@@ -192,7 +192,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
     (max(stick.iterdir()) / "event.toml").write_text("rotten")
     restored = ask("restore", stick, tmp_path / "new")
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
-    assert f"3 messages are missing; by table: {missing}; rulings: 1" in restored.output
+    assert f"stored messages are missing: 3; by table: {missing}; rulings: 1" in restored.output
 
 
 def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:

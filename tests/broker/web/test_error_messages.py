@@ -148,7 +148,7 @@ def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_va
     said = {language: error_message(words, wrong).partition("<span")[2] for language, words in translators().items()}
     assert {language: text.replace("\N{NO-BREAK SPACE}", " ") for language, text in said.items()} == {
         "en": ' class="detail">(line 3: &lt;b&gt; is not a country code: use two or three capital letters)</span>',
-        "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
+        "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un code de pays : deux ou trois majuscules)</span>',
         "zh": ' class="detail">（第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母）</span>',
     }
 

@@ -80,6 +80,7 @@ def set_event_up(organiser: Person, listed: str) -> None:
     organiser.go("setup")
     organiser.fill(name=EVENT, title="Tournoi international de Lille 2026")
     organiser.page.locator("[name=profile]").select_option(PROFILE)
+    organiser.page.get_by_text("Prizes, public address").click()
     organiser.fill(prizes="Coupe de la ville de Lille\nMédaille d’argent\n奖牌")
     save(organiser, "head")
     organiser.page.locator("#players-csv").fill(listed)
@@ -95,6 +96,7 @@ def set_event_up(organiser: Person, listed: str) -> None:
     save(organiser, "make_movement")
     save(organiser, "deals")
     times = [("Saturday", "1", "8", "2026-10-31T09:30"), ("Sunday", "9", "12", "2026-11-01T10:00")]
+    organiser.page.get_by_text("5. Sessions and clocks").click()
     organiser.page.get_by_text("More sessions").click()
     for at, row in enumerate(times, 1):
         for field, text in zip(("name", "first_round", "last_round", "starts"), row, strict=True):
@@ -131,7 +133,7 @@ def check_in(helper: Person, names: Iterable[str], absent: Iterable[str]) -> Non
 
 
 def change_who_plays(organiser: Person, reason: str, enter: str = "", leave: str = "") -> None:
-    """Seat anew what is not yet played: who was noted absent is ticked already."""
+    """Seat again what is not yet played: who was noted absent is ticked already."""
     organiser.go("players")
     if enter:
         organiser.page.get_by_label("New players").fill(enter)

@@ -34,6 +34,8 @@ from vision.marks.digits import (
     prepare_crops,
     read_digits,
 )
+from vision.marks.lines import confidence_of_likelihood
+from vision.marks.read import SURE
 from vision.payload import LAST_SERIAL
 
 SPOT = np.array([0.02, -0.1])
@@ -158,7 +160,20 @@ def test_a_sign_in_doubt_is_no_doubt_about_the_way_up(share: float) -> None:
     doubtful = look(10)  # 016 upside down is 910, no serial: that alone must not decide for 016
     doubtful.signs[2] = 0
     doubtful.signs[2, [0, 6]] = share, 1 - share
-    assert mark_of_look(doubtful).confidence == pytest.approx(max(share, 1 - share))
+    assert mark_of_look(doubtful).confidence == pytest.approx(confidence_of_likelihood(max(share, 1 - share)))
+
+
+@pytest.mark.parametrize("turned", [0.5, 0.9, 0.999])
+def test_signs_that_show_the_way_up_count_more_than_what_may_be_a_logo(turned: float) -> None:
+    seen = look(117, turned=turned)
+    seen.signs[:] = 0.98 * seen.signs + 0.02 / SEEN_SIGNS
+    mark = mark_of_look(seen)
+    assert (mark.serial, mark.turned) == (117, False)
+    assert mark.confidence > SURE
+
+
+def test_of_two_serials_the_way_up_bounds_how_sure_the_one_is() -> None:
+    assert mark_of_look(look(11, turned=0.4)).confidence == pytest.approx(confidence_of_likelihood(0.6))
 
 
 def test_the_spot_is_told_as_the_mark_stands() -> None:
@@ -171,10 +186,12 @@ def test_a_letter_is_the_marks_set() -> None:
 
 
 @given(st.floats(0.0, 1.0), st.integers(1, LAST_SERIAL))
-def test_a_number_is_as_sure_as_the_reader_that_doubts_it_more(agreed: float, serial: int) -> None:
-    mark = mark_of_look(replace(look(serial), agreed=agreed))
+def test_a_number_is_as_sure_as_both_readers_together_make_it(agreed: float, serial: int) -> None:
+    seen = replace(look(serial), agreed=agreed)
+    seen.kind[NUMBER] = 0.9
+    mark = mark_of_look(seen)
     assert (mark.serial, mark.turned) == (serial, False)
-    assert mark.confidence == pytest.approx(agreed)
+    assert mark.confidence == pytest.approx(confidence_of_likelihood(0.9 * agreed))
 
 
 def test_a_mark_tells_how_far_apart_its_digits_stand() -> None:
@@ -328,7 +345,7 @@ def test_the_way_up_is_told_where_a_number_is_made_out(number: float, *, turned:
     seen.kind[NUMBER] = number
     mark = mark_of_look(seen)
     assert mark.turned == turned
-    assert mark.confidence == pytest.approx(number)
+    assert mark.confidence == pytest.approx(confidence_of_likelihood(number))
     assert _claims_number(mark) == (number > 0.3)
 
 
@@ -422,16 +439,16 @@ def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
     assert upright.spot == pytest.approx([0.0, 0.0], abs=0.03)
 
 
-@pytest.mark.parametrize(("confidence", "times"), [(0.994, 2), (0.996, 1)])
-def test_a_first_look_that_is_surer_than_199_of_200_is_not_asked_again(
-    monkeypatch: pytest.MonkeyPatch, confidence: float, times: int
+@pytest.mark.parametrize(("number", "times"), [(0.993, 2), (0.995, 1)])
+def test_a_first_look_that_is_surer_than_994_of_1000_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch, number: float, times: int
 ) -> None:
     asked: list[int] = []
 
     def note(crops: Picture) -> list[DigitLook]:
         asked.append(len(crops))
         seen = look(117)
-        seen.kind[NUMBER] = confidence
+        seen.kind[NUMBER] = number
         return [seen] * len(crops)
 
     monkeypatch.setattr(digits, "look_at_crops", note)

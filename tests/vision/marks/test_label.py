@@ -55,7 +55,7 @@ def _read(picture: Picture, quads: list[Quad]) -> list[tuple[str | None, int | N
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-@pytest.mark.parametrize(("blur", "step"), [(0.0, 3), (1.5, 5)], ids=["sharp", "blurred"])
+@pytest.mark.parametrize(("blur", "step"), [(0.0, 5), (1.5, 9)], ids=["sharp", "blurred"])
 def test_labels_of_a_set_read_back_whichever_way_up(count: int, blur: float, step: int) -> None:
     tiles = _tiles(*range(1, 137, step), count=count)
     picture, quads = lay(tiles)
@@ -89,7 +89,7 @@ def test_whatever_is_done_to_the_picture_a_serial_that_comes_out_is_the_one_that
 
 
 def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
-    tiles = _tiles(*range(1, 18))
+    tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -98,7 +98,7 @@ def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
 
 
 def test_white_labels_on_black_are_read() -> None:
-    tiles = _tiles(*range(1, 35))
+    tiles = _tiles(*range(1, 18))
     picture, quads = lay(tiles)
     inverted = np.asarray(255 - picture, dtype=np.uint8)
     assert find_hits(as_grey(inverted), quads).inverted
@@ -131,7 +131,7 @@ def _spun(picture: Picture, degrees: float) -> tuple[Picture, np.ndarray]:
 
 @pytest.mark.parametrize("degrees", [20, 45, 70, 135])
 def test_labels_are_read_at_any_angle(degrees: float) -> None:
-    tiles = _tiles(*range(1, 18))
+    tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles)
     turned, spin = _spun(picture, degrees)
     moved = [quad @ spin[:, :2].T + spin[:, 2] for quad in quads]
@@ -152,7 +152,7 @@ def test_a_label_stuck_on_askew_no_longer_tells_how_its_tile_stands(degrees: flo
 
 @pytest.mark.parametrize("blur", [0.0, 1.5])
 def test_where_the_mark_lies_on_the_tile_is_told_as_it_stands(blur: float) -> None:
-    tiles = _tiles(*range(1, 18))
+    tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles, play=0.0)
     for mark in read_labels(spoil(picture, blur=blur), quads):
         assert np.abs(mark.spot - [0.0, -0.08]).max() < 0.035
@@ -166,7 +166,7 @@ def test_a_tile_of_another_set_is_read_with_its_own_set_and_format(blur: float) 
 
 
 def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes() -> None:
-    tiles = [*_tiles(*range(1, 17)), *_tiles(117, count=10, number=35)]
+    tiles = [*_tiles(*range(1, 9)), *_tiles(117, count=10, number=35)]
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -207,11 +207,11 @@ def test_two_labels_on_what_is_given_as_one_tile_are_no_read() -> None:
 
 
 def test_a_half_hidden_label_is_right_or_not_read() -> None:
-    tiles = _tiles(*range(1, 6))
+    tiles = _tiles(*range(1, 4))
     picture, quads = lay(tiles)
     for at, quad in enumerate(quads):
         middle = quad.mean(axis=0)
-        cv2.circle(picture, (round(middle[0]) - 25 + 12 * at, round(middle[1])), 24, (140, 170, 220), -1)
+        cv2.circle(picture, (round(middle[0]) - 25 + 24 * at, round(middle[1])), 24, (140, 170, 220), -1)
     for mark, tile in zip(read_labels(picture, quads), tiles, strict=True):
         assert mark.serial in {None, tile.payload.serial}
 
@@ -436,8 +436,8 @@ def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Pi
 
 @pytest.mark.parametrize("degrees", [45.0, -42.0])
 def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_up(degrees: float) -> None:
-    tiles = _tiles(*range(1, 9))
-    picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=8), degrees)
+    tiles = _tiles(*range(1, 5))
+    picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=4), degrees)
     blurred = spoil(picture, blur=1.0, noise=4)
     assert find_hits(as_grey(blurred), quads).hits == {}
     assert is_labelled_closely(blurred, quads, askew=True)

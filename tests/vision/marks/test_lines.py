@@ -97,7 +97,7 @@ def test_each_line_is_asked_for_its_own_digits() -> None:
 
 
 def test_seven_of_ten_is_worth_what_a_serial_needs() -> None:
-    assert [confidence_of_likelihood(share) for share in (0.0, 0.7, 1.0)] == pytest.approx([0.0, SURE, 1.0])
+    assert [confidence_of_likelihood(share) for share in (0.0, 0.3, 0.7, 1.0)] == pytest.approx([0.0, 0.3, SURE, 1.0])
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

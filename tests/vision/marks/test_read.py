@@ -1,5 +1,6 @@
 """Which marks count: sure ones, once each."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -145,6 +146,12 @@ def test_where_hardly_any_number_is_read_none_is(read_ones: int, backs: int, kep
         None,
     )
     assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
+
+
+@pytest.mark.parametrize(("backs", "confidence", "counts"), [(16, 0.95, True), (17, 0.974, False), (17, 0.975, True)])
+def test_where_less_than_half_is_read_a_number_has_to_be_surer(backs: int, confidence: float, *, counts: bool) -> None:
+    marks = (*(replace(printed(at), confidence=confidence) for at in range(1, 9)), *[printed(None)] * (backs - 8))
+    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == (8 if counts else 0)
 
 
 def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_others() -> None:

@@ -6,6 +6,8 @@ import { putTimesIntoZone } from "./times.js";
 const root = document.documentElement;
 const shown = document.getElementById("display");
 const COLUMN_REM = 29; // a place, twenty letters of a name, an IMP, what is likely and what can be reached
+const SHARES = [0.75, 0.65, 0.55]; // of the letters' size, for a name in several lines
+const SMALLEST_PX = 14;
 const asked = new URLSearchParams(location.search);
 const settled = asked.has("lines") || asked.has("columns");
 let waiting, resizing;
@@ -21,6 +23,25 @@ function fitting() {
     lines: Math.min(40, Math.max(1, Math.floor((area.clientHeight - head) / line.offsetHeight))),
     columns: Math.min(6, Math.max(1, Math.floor(area.clientWidth / (COLUMN_REM * rem)))),
   };
+}
+
+/** Beside a long name no club stands; and if it is still wider than its column, it stands in smaller lines within its row. */
+function wrapNames() {
+  for (const cell of shown.querySelectorAll("tbody th")) {
+    const isWide = () => cell.scrollWidth > cell.clientWidth;
+    if (isWide()) cell.classList.add("alone");
+    if (!isWide()) continue;
+    const row = cell.offsetHeight;
+    const size = parseFloat(getComputedStyle(cell).fontSize);
+    cell.classList.add("long");
+    const fitsAt = (share) => {
+      cell.style.fontSize = `${Math.max(share * size, SMALLEST_PX)}px`;
+      return cell.offsetHeight <= row && !isWide();
+    };
+    if (SHARES.some(fitsAt)) continue;
+    cell.style.overflowWrap = "anywhere"; // a word of it is wider than the column however small
+    SHARES.some(fitsAt);
+  }
 }
 
 /** Ask for the page that follows as it fits on this screen, unless the address said how much does. */
@@ -40,6 +61,7 @@ async function turn(to = following()) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     putTimesIntoZone(page);
     morph(shown, page.getElementById("display"));
+    wrapNames();
     root.dataset.line = "live";
   } catch {
     root.dataset.line = "lost";
@@ -62,7 +84,10 @@ function fit() {
 }
 
 wait();
-document.fonts.ready.then(fit);
+document.fonts.ready.then(() => {
+  wrapNames();
+  fit();
+});
 addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(fit, 300);

@@ -278,7 +278,7 @@ def test_deals_and_sets_have_one_of_each_suit_and_an_event_by_rules_of_riichi_ta
 
 
 def test_an_event_of_the_other_rule_book_refuses_them(tmp_path: Path) -> None:
-    with pytest.raises(BadEvent, match="red fives, which oedmc-2020 does not know"):
+    with pytest.raises(BadEvent, match="red fives, which oedmc-2020 does not use"):
         open_event(made(tmp_path / "cup", "oedmc-2020"))
 
 

@@ -106,7 +106,7 @@ def other_byte(listed: Json) -> None:
 )
 def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, how: Callable[[Json], None]) -> None:
     change(sealed / "deals.json", how)
-    with pytest.raises(BadEvent, match="deal 3 does not open") as refused:
+    with pytest.raises(BadEvent, match="deal 3 cannot be opened") as refused:
         refuse_altered_deals(sealed)
     assert [one.code for one in refused.value.found] == ["deal_altered"]
     assert "deal_altered" in {code for code, _ in start_problems(sealed)}

@@ -101,7 +101,7 @@ def test_a_list_needs_to_say_which_set_it_is(tmp_path: Path) -> None:
     assert [said.partition(":")[0] for said in take(tmp_path, rows, "--set=1")] == ["not_a_set"] * 35
     path = csv_file(tmp_path / "tiles.csv", rows)
     assert codes("set", "import", path, tmp_path / "cup") == ["set_not_said", "set_not_said"]
-    assert take(tmp_path, rows[:1]) == ["not_a_set: tiles.csv lists no tile"]
+    assert take(tmp_path, rows[:1]) == ["not_a_set: tiles.csv lists no tiles"]
 
 
 def test_check_admits_what_can_be_played_with(tmp_path: Path) -> None:

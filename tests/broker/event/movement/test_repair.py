@@ -98,8 +98,7 @@ def _is_whole(plays: Sequence[MovementPlay], layout: Iterable[tuple[int, int]], 
     return all(left[round_] == min(of, present // 4) for round_, of in tables.items() if round_ >= first)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("gone", [1, 2])
+@pytest.mark.parametrize(("gone", "seed"), [(1, 0), (2, 1)])
 def test_where_everybody_plays_all_deals_no_table_is_empty_that_could_be_filled(gone: int, seed: int) -> None:
     chance = Random(seed)
     plays = make_movement(MovementOrder(32, 8, 8, 1, 2), chance, for_steps(20))
@@ -110,7 +109,7 @@ def test_where_everybody_plays_all_deals_no_table_is_empty_that_could_be_filled(
     assert out_too_early(left, present) == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_where_few_meet_often_nobody_sits_out_twice_in_a_row(seed: int) -> None:
     chance = Random(seed)
     plays: Sequence[MovementPlay] = make_movement(MovementOrder(8, 2, 8, 1, 2), chance, for_steps(50))

@@ -17,6 +17,10 @@ STRUCTURE: Final = """() => {
     if (part.closest(".scrolling, nav.pages, figure, .unseen, [hidden]") || !shown(part)) continue;
     if (part.getBoundingClientRect().right > innerWidth + 1) wrong.push(`wider: ${part.outerHTML.slice(0, 90)}`);
   }
+  for (const part of document.querySelectorAll("main *")) {
+    if (!shown(part) || getComputedStyle(part).textOverflow !== "ellipsis") continue;
+    if (part.scrollWidth > part.clientWidth) wrong.push(`cut short: ${part.textContent.trim().slice(0, 60)}`);
+  }
   const heads = [...document.querySelectorAll("h1")].filter(shown);
   if (heads.length !== 1) wrong.push(`${heads.length} h1`);
   const begin = heads[0].getBoundingClientRect().top + scrollY;
@@ -35,7 +39,7 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide or begins far down on a phone, what has no label or heading, and landmarks of one name."""
+    """Name what is too wide, cut short or far down on a phone, what has no label or heading, landmarks of one name."""
     yield from page.evaluate(STRUCTURE)
 
 

@@ -97,8 +97,14 @@ def miskeyed(page: Page) -> None:
     submit(page, "look_csv")
 
 
+def unfold(page: Page, step: str) -> None:
+    """Open a step of the set-up."""
+    page.evaluate("(id) => { document.getElementById(id).parentElement.open = true }", step)
+
+
 def named(page: Page) -> None:
     """Enter a new event's name and rules."""
+    unfold(page, "head")
     page.locator("[name=name]").fill("lille-2026")
     page.locator("[name=title]").fill("Tournoi international de Lille 2026")
     submit(page, "head")
@@ -111,6 +117,7 @@ def listed(page: Page) -> None:
         f"{name},FRA,Club de Strasbourg,{at},0800{at:04},Équipe {at % 4}"
         for at, name in enumerate(sample.NAMES.values())
     )
+    unfold(page, "players")
     page.locator("#players-csv").fill("\n".join(("name,country,club,national,ema,team", *lines)))
     submit(page, "check_players")
 
@@ -118,6 +125,7 @@ def listed(page: Page) -> None:
 def mislisted(page: Page) -> None:
     """Check a list of players with mistakes."""
     named(page)
+    unfold(page, "players")
     page.locator("#players-csv").fill("name,country,club\nAnna,france,x\n,FRA,y\nBea,12,z\n")
     submit(page, "check_players")
 
@@ -129,6 +137,7 @@ def drawing(page: Page) -> None:
         return
     page.goto(here.replace("/setup/draw", "/setup"))
     named(page)
+    unfold(page, "players")
     page.locator("#players-csv").fill("\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values()))))
     submit(page, "players")
     page.locator("[name=rounds]").fill("4")
@@ -145,6 +154,7 @@ def offered_formats(page: Page) -> None:
     """Ask for formats, after the event has its players."""
     if not page.locator("a[href='/setup/players.csv']").count():
         named(page)
+        unfold(page, "players")
         page.locator("#players-csv").fill(
             "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
         )
@@ -192,6 +202,8 @@ PLACES: Final = (
     Place("room: teams", "teams", "/"),
     Place("room: display", "busy", "/", "display"),
     Place("cards", "hall", "/?page=2"),
+    Place("halls", "centre", "/"),
+    Place("hall and centre", "in_hall", "/"),
     Place("grid", "busy", "/grid"),
     Place("grid: nothing yet", "empty", "/grid"),
     Place("grid: what wants", "empty", "/grid?kind=wants"),

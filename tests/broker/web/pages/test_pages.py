@@ -13,7 +13,13 @@ from tests.broker.web.pages.laws import broken, inaccessible
 from tests.broker.web.pages.places import PLACES
 from tests.broker.web.pages.visits import Look, Visits
 
-STATES: Final = ("ruling: correction, riichi", "ruling: whom it moves", "paper: a second look", "set-up: new")
+STATES: Final = (
+    "ruling: correction, riichi",
+    "ruling: whom it moves",
+    "paper: a second look",
+    "set-up: new",
+    "display: seating",
+)
 """Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
 
 SEEN_THROUGH: Final = {"room": "dark", "grid": "light", "deal": "dark", "paper": "dark", "riichi": "light"}

@@ -1,4 +1,4 @@
-"""The public pages as files: what the desk shows without a login, and no byte anew before something is public."""
+"""The public pages as files: what the desk shows without a login, and no byte again before something is public."""
 
 import dataclasses
 import re
@@ -132,7 +132,7 @@ def test_files_change_with_the_last_play_of_a_deal_and_with_no_other(order: list
 
 
 @COSTLY
-@given(st.permutations(PLAYS), st.lists(a_play, min_size=len(PLAYS), max_size=len(PLAYS)), st.integers(1, len(PLAYS)))
+@given(st.permutations(PLAYS), st.lists(a_play, min_size=len(PLAYS), max_size=len(PLAYS)), st.integers(4, len(PLAYS)))
 def test_files_that_follow_an_event_are_those_that_are_made_at_once(
     order: list[Place], plays: list[Play], every: int
 ) -> None:
@@ -177,15 +177,15 @@ def test_an_address_of_the_desk_is_in_no_file() -> None:
 
 def test_entrance_and_standings_reload_until_the_standings_are_final(hall: Hall) -> None:
     hall.hear(*whole_event())
-    found = []
+    pages, found = PublishedPages(), []
     for final in (False, True):
-        files = PublishedPages().files(dataclasses.replace(hall.scorer.snapshot, declared=final))
+        files = pages.files(dataclasses.replace(hall.scorer.snapshot, declared=final))
         found.append({name for name, text in files.items() if b'http-equiv="refresh"' in text})
     assert found == [{"index.html", *(f"{language}/standings.html" for language in languages())}, set()]
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what tells that a file was put in place anew."""
+    """Return what tells that a file was put in place again."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
