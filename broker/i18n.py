@@ -126,7 +126,7 @@ def _file(language: str, ending: str) -> Traversable:
 
 
 def _compiled(language: str) -> bytes:
-    """Return the compiled catalogue: the file beside the source if it was made of this very source, else made anew."""
+    """Return the compiled catalogue: the file beside the source if it was made of this very source, else recreated."""
     source, made = _file(language, "po").read_bytes(), _file(language, "mo")
     kept = made.read_bytes() if made.is_file() else b""
     return kept if kept.endswith(hashlib.sha256(source).digest()) else compiled(language, source)

@@ -44,7 +44,7 @@ def kernel_pins() -> Factory:
 def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
     """Return what to add to the ticks of pins, in ns, to have our clock.
 
-    One number for all pins and for good: were it measured anew for each edge, two edges could change their order.
+    One number for all pins and for good: were it measured again for each edge, two edges could change their order.
     """
     trials: list[tuple[int, int]] = []
     for _ in range(5):
@@ -135,7 +135,7 @@ class Ticker:
         self._thread.start()
 
     def look(self) -> None:
-        """Look anew at what is due."""
+        """Look again at what is due."""
         self._changed.set()
 
     def stop(self) -> None:

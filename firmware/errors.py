@@ -56,7 +56,7 @@ class BoxSilent(FirmwareError, code="box_silent"):
 
 
 class BoxReset(FirmwareError, code="box_reset"):
-    """The button box has started anew: what it had not handed on is lost."""
+    """The button box has restarted: what it had not handed on is lost."""
 
 
 class BoxVersion(FirmwareError, code="box_version"):

@@ -28,7 +28,7 @@ class ContactLimits:
     Debouncing had done so within 6.2 ms). Longer would let a spark before a press pass for its first edge."""
 
     burst_ns: int = 30 * MS
-    """A contact that chatters for longer than this without closing begins anew; other seats do not wait for it."""
+    """A contact that chatters for longer than this without closing starts over; other seats do not wait for it."""
 
     release_ns: int = 40 * MS
     """Open for this long, a contact was let go; no finger presses again within it."""

@@ -240,7 +240,7 @@ class ScanReader:
     """The tile that was scanned last and what was none, each with when it was seen last."""
 
     def opened(self, at: int) -> None:
-        """Begin anew on a line that was opened just now, maybe in the middle of a scan."""
+        """Start over on a line that was opened just now, maybe in the middle of a scan."""
         self._cutter = LineCutter(heard=at)
         self.noisy, self._told, self._after_cut = True, False, False
 

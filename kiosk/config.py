@@ -264,7 +264,7 @@ class KioskSettings:
         """Raise BadConfiguration; NotPaired where the desk is to say which table this is, and has not."""
         self._beside = path.resolve().parent
         self.paired = False
-        """Whether event and table are what the desk has told, and may tell anew."""
+        """Whether event and table are what the desk has told, and may tell again."""
         self.config = self._read(path)
         self._check_devices(path)
 
@@ -305,7 +305,7 @@ class KioskSettings:
 
     @property
     def enrolled(self) -> Path | None:
-        """The folder with the own pictures of sets, if there is one."""
+        """The folder with pictures of enrolled sets, if there is one."""
         return self.beside(self.config.devices.enrolled) if self.config.devices.enrolled else None
 
     @property

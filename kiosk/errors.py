@@ -112,4 +112,4 @@ class UpgradeByHand(KioskError, code="upgrade_by_hand"):
 
 
 class PairingAsked(KioskError, code="pairing_asked"):
-    """Somebody at the table asks that the device be paired anew: the pairing screen comes."""
+    """Somebody at the table asks that the device be paired again: the pairing screen comes."""

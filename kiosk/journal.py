@@ -2,7 +2,7 @@
 
 Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
 What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
-is signed anew by this device.
+is signed again by this device.
 
 What `record` returns is durable. The table's state changes here alone, journal first. Where no place takes the
 journal, presses and orders are held in memory, in their order, until one does: a press counts by its edge, so it may be
@@ -230,7 +230,7 @@ class TableJournal(JournalFile):
                 self._sign_from(first, in_place=True)
 
     def _sign_from(self, first: int, *, in_place: bool) -> None:
-        """Sign anew all from a number on that the scorer has not: it stands after another fact than before.
+        """Sign all again from a number on that the scorer has not: it stands after another fact than before.
 
         Either `in_place`, or under new numbers, after all that the scorer has and all that keeps its number here.
         Ids keep from counting twice what the scorer has all the same.

@@ -45,7 +45,7 @@ class Keeping:
 
     @property
     def others(self) -> dict[Seat, LaidSeat]:
-        """What was read but for what is looked at now, which is read anew where somebody has gone back to it."""
+        """What was read but for what is looked at now, which is read again where somebody has gone back to it."""
         of = self.asked
         had = self.seats.get(of.seat) if of else None
         if of is None or had is None:

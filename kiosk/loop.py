@@ -69,7 +69,7 @@ class LoopRound:
         self._program, self._window, self._camera, self._people = program, window, camera, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self.pairs = False
-        """The device was paired by the desk, and may be paired anew where it can do nothing as it is."""
+        """The device was paired by the desk, and may be paired again where it can do nothing as it is."""
         self._seen: tuple[Table, Keeping | None] | None = None
         self._target: CameraTarget | None = None
         self._view: ScreenView | None = None

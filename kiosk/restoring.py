@@ -374,7 +374,7 @@ class RestoringDesk:
         return ""
 
     def follow(self, state: Table) -> None:
-        """Begin anew with another play; drop a question about a tray that is here no more."""
+        """Start over with another play; drop a question about a tray that is here no more."""
         if self._play != state.play:
             self.now, self._play = Restoring(), state.play
         elif self.now.showing == "anew" and not is_strange(state):

@@ -78,7 +78,7 @@ class Brokers:
         configured = link.place
         self._places = self._read() or [configured]
         if configured not in self._places:
-            self._places = [configured, *self._places]  # the device was paired, or configured, anew
+            self._places = [configured, *self._places]  # the device was paired, or configured, again
         self._known = list(self._places)
         link.begin_at(*self._places)
 

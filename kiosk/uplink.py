@@ -215,7 +215,7 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Return that of a state for which it is said anew.
+    """Return that of a state for which it is said again.
 
     The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
     it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Final
 
-from broker.protocol.arbiter_pin import pin_matches
+from broker.protocol.arbiter_session import pin_matches
 
 PIN: Final = "4711"
 HASHED: Final = "$argon2id$v=19$m=65536,t=3,p=4$ytxyZHnUuaNXdiDw4zZgrQ$m/Jdu6fpnm1STZwJCY+FMDBAIuXF5ktg68XGt/QYEA8"

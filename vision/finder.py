@@ -294,8 +294,9 @@ _BLUR = 1.5  # pixels: then large tiles are found, but small ones are not
 
 
 def is_noisy(small: Picture) -> bool:
-    """Return whether a picture that was shrunk for the finder is as noisy as at night, and yet a picture."""
-    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
+    """Return whether a picture that was shrunk for the finder is as noisy in its middle as at night, yet a picture."""
+    rows, columns = (slice(side // 4, side - side // 4) for side in small.shape[:2])
+    grey = cv2.cvtColor(small[rows, columns], cv2.COLOR_BGR2GRAY)
     noise = _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))
     return _NOISY[0] < noise < _NOISY[1]
 

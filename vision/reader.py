@@ -68,7 +68,14 @@ def _read_in_place(
     layout: TableLayout,
     check: CheckMarks | None,
 ) -> None:
-    """Read unread tiles of a tray where they should lie, and straighten those that seem to lie askew."""
+    """Read tiles of a tray where they should lie that are unread or overlooked, straighten those that seem askew."""
+    overlooked = _overlooked_places(layout)
+    for quad, mark in zip(
+        overlooked, read_again(picture, first_looks(picture, overlooked), tuple(marks), check), strict=True
+    ):
+        if is_sure(mark):
+            tiles.append(DetectedTile(quad, face_up=False, likelihood=1.0))
+            marks.append(mark)
     there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
     askew = {number for number in there if layout.lies[number].sideways}
     unread = [
@@ -81,6 +88,12 @@ def _read_in_place(
             tiles[number], marks[number] = DetectedTile(there[number], face_up=mark is None, likelihood=1.0), mark
     for number, quad in _straightened(picture, {number: there[number] for number in askew.difference(unread)}).items():
         tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
+
+
+def _overlooked_places(layout: TableLayout) -> list[Quad]:
+    """Return the places of trays that hold a back which the finder has not seen, or not as one tile."""
+    sites = (site for tray in layout.trays for site in tray.sites)
+    return [site.quad for site in sites if site.tile is None and site.state is PlaceState.BACK]
 
 
 def _is_across(mark: TileMark | None) -> bool:
@@ -329,11 +342,11 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:
-    """Return whether there are backs that were not read, or faces or tiles askew in a tray.
+    """Return whether there are backs that were not read or overlooked, or faces or tiles askew in a tray.
 
     Where there is a tray, what lies beside it does not get a second look.
     """
-    return any(
+    return bool(_overlooked_places(layout)) or any(
         (mark is not None and not is_sure(mark) and (lie.row is not None or not layout.trays))
         or (lie.row is not None and (mark is None or lie.sideways))
         for lie, mark in zip(layout.lies, marks, strict=True)

@@ -103,7 +103,7 @@ def prepare_card(
         )
     hook = boot / HOOK
     if hook.exists() and MARK.encode() not in hook.read_bytes():
-        raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card anew")
+        raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card again")
     chosen = _chosen(packages, role, architecture)
     folder = boot / PACKAGES
     before = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0

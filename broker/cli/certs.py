@@ -1,4 +1,4 @@
-"""`homologue certs`: an event's own certificates: what there is, made anew, revoked."""
+"""`homologue certs`: an event's own certificates: what there is, renewed, revoked."""
 
 import json
 import os

@@ -38,7 +38,7 @@ def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certif
     except OSError as error:  # the disk is full, or the authority's key is kept elsewhere
         if not known:
             raise
-        click.echo(f"certificates_missing: nothing was made anew: {error}")
+        click.echo(f"certificates_missing: nothing was renewed: {error}")
         return Certificates.of_event(event)
     if not known:
         click.echo(f"Certificates: made in {made.folder}, for this event alone")

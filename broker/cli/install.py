@@ -39,6 +39,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-kiosk@.service": "etc/systemd/system/homologue-kiosk@.service",
         "homologue-failed@.service": "etc/systemd/system/homologue-failed@.service",
         "homologue-journald.conf": "etc/systemd/journald.conf.d/homologue.conf",
+        "homologue-watchdog.conf": "etc/systemd/system.conf.d/homologue-watchdog.conf",
         "homologue-usb-serial.conf": "etc/modules-load.d/homologue-usb-serial.conf",
         "70-homologue-usb-serial.rules": "etc/udev/rules.d/70-homologue-usb-serial.rules",
         "70-homologue-backlight.rules": "etc/udev/rules.d/70-homologue-backlight.rules",
@@ -54,6 +55,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-limits.nft": "etc/nftables.d/homologue.nft",
         "homologue-failed@.service": "etc/systemd/system/homologue-failed@.service",
         "homologue-journald.conf": "etc/systemd/journald.conf.d/homologue.conf",
+        "homologue-watchdog.conf": "etc/systemd/system.conf.d/homologue-watchdog.conf",
     },
 }
 """Where the files of `systemd/` go."""

@@ -1,4 +1,4 @@
-"""`homologue movement`: makes a movement, checks one, and plans anew what is left of an event."""
+"""`homologue movement`: makes a movement, checks one, and replans what is left of an event."""
 
 import logging
 import signal

@@ -189,12 +189,15 @@ def _toml(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": profiles, "topics": topics}
+PAGES: Final[dict[str, Callable[[], str]]] = {
+    "index": lambda: index.text(homologue),
+    "commands": commands,
+    "profiles": profiles,
+    "topics": topics,
+}
 
 if __name__ == "__main__":
     if sys.argv[1] == "man":
         write_man_pages(Path(sys.argv[2]))
-    elif sys.argv[1] == "index":
-        sys.stdout.write(index.text(homologue))
     else:
         sys.stdout.writelines(PAGES[page]() for page in sys.argv[1:])

@@ -127,7 +127,7 @@ def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: s
     if asked.self_drawn:
         raise RuleError("discarder_not_asked", "a self-drawn win has no discarder")
     if asked.discarder == winner:
-        raise RuleError("discarder_wins", f"{winner} wins on the own discard")
+        raise RuleError("discarder_wins", f"{winner} wins on their own discard")
 
 
 def parse_tiles(text: str) -> tuple[str, ...]:

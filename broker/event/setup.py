@@ -181,12 +181,12 @@ def movement_of(text: str) -> MovementDraft:
     return MovementDraft(found.plays, tuple(problems))
 
 
-def make_stages(folder: Path, wish: Structure, seconds: float = SEARCH_S) -> int:
+def make_stages(folder: Path, wish: Structure) -> int:
     """Make a movement for the players of the folder, in stages if that is wished; return how many plays.
 
     Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and as `structured_plan`.
     """
-    plan = structured_plan(settled(folder), wish, seeded(), lambda: for_seconds(seconds))
+    plan = structured_plan(settled(folder), wish, seeded(), lambda: for_seconds(SEARCH_S))
     files.refuse_missing_deals(folder, {play.deal for play in plan.plays})
     write_plan(folder, replace(plan, uncompared=False))
     return len(plan.plays)

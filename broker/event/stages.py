@@ -2,7 +2,7 @@
 
 A section is compared and ranked by itself. A stage with a `cut` is seated by rank: where its movement would name a
 player it has the rank from the stage before, `1` to the number of players who go on; in a team event `2-3` is the third
-player of the second team. Who has which rank is decided once the stage before is over (`broker/rulings/stage.py`).
+player of the second team. Who has which rank is decided once the stage before is over (`broker/rulings/final.py`).
 A deal belongs to one stage.
 """
 

@@ -57,7 +57,7 @@ class BlankSheet(NamedTuple):
     play: BookedPlay
     deal: DealRecord
     names: Mapping[Seat, str]
-    """Who sits there: a substitute under the own name."""
+    """Who sits there: a substitute by name."""
     replaced: Mapping[Seat, str]
     """For whom, where it is a substitute."""
     title: str

@@ -40,6 +40,7 @@ from broker.protocol import (
 )
 from broker.protocol.halls import MOST_LACKING
 from broker.protocol.link import Incoming
+from broker.protocol.messages import CLOCK_TOLERANCE_MS, hours_and_minutes
 from broker.protocol.signing import SigningKey
 from broker.store import Journal, message_of
 from broker.store.chain import FIRST_LINK, link_after
@@ -83,6 +84,11 @@ class HallView(Struct, frozen=True):
     revoked: bool
     plays_in: int = 0
     plays_expected: int = 0
+
+    @property
+    def clock_span(self) -> str:
+        """By how much its clock is wrong, where that is much."""
+        return hours_and_minutes(self.clock_off_ms) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
 """Rows on their way at one time: twice as many after each receipt that came soon, half as many after one that did not,
 and the fewest after one that did not come. A busy centre has no longer queue for that, and no hall waits in it."""
 
-SOON_S: Final = 1.0
+SOON_S, LATE_S = 1.0, 2.0
 
 PATIENCE_S: Final = 5.0
 """After so long without a receipt, or four times what the last one took, what is on its way is sent again."""
@@ -245,7 +245,7 @@ class HallLink:
     def _suit(self, took_s: float) -> None:
         """Have as much on its way, and wait as long, as suits a centre that has answered after so long."""
         self._patience_s = min(max(PATIENCE * took_s, PATIENCE_S), MOST_PATIENCE_S)
-        wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > PATIENCE_S else self._window
+        wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > LATE_S else self._window
         self._window = min(max(wider, LEAST_ON_WAY), MOST_ON_WAY)
 
     def _begin(self, receipt: HallReceipt) -> None:

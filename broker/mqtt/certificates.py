@@ -106,7 +106,7 @@ class Certificates:
 
     @classmethod
     def ensure(cls, event: Path, hosts: Iterable[str] = (), now: Callable[[], datetime] = utc_now) -> Self:
-        """Return those of an event's folder; what is missing is made, and the server's anew where it no longer fits.
+        """Return those of an event's folder; what is missing is made, and the server's again where it no longer fits.
 
         `hosts`: names and addresses under which browsers reach the server, beside those of this machine.
         Raises CertificatesMissing where a new one is needed and the authority's key is elsewhere; CertificatesBroken.
@@ -142,7 +142,7 @@ class Certificates:
         return lasts and set(map(str, map(_name, wanted))) <= {str(one) for one in _names(made)}
 
     def renew(self, hosts: Iterable[str] = ()) -> None:
-        """Make the server's key and certificate anew, for the names it had, those of this machine, and `hosts`.
+        """Renew the server's key and certificate for the names it had, those of this machine, and `hosts`.
 
         Raises CertificatesMissing, CertificatesBroken.
         """

@@ -301,7 +301,7 @@ def _follow(
 ) -> None:
     """Have the service know all certificates, as they are now and whenever they have changed, until something fails.
 
-    What runs this starts it again then, and all is told anew.
+    What runs this starts it again then, and all is told again.
     """
     known: tuple[object, ...] = ()
     done = 0.0

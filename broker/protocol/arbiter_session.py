@@ -14,15 +14,18 @@ import hmac
 from dataclasses import dataclass
 from typing import Final
 
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from argon2.profiles import RFC_9106_LOW_MEMORY
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from broker.protocol.arbiter_pin import LONGEST_PIN, is_pin
 from broker.protocol.messages import Command
 from broker.protocol.signing import SigningKey
+from broker.protocol.types import PIN_MARK_DIGITS
 
 AT_THE_TABLE: Final = "arbiter at the table"
 """Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
@@ -172,3 +175,33 @@ def seal_pin(public: str, pin: str, place: PinPlace) -> str:
 def _cipher(shared: bytes, mine: bytes, theirs: X25519PublicKey) -> ChaCha20Poly1305:
     info = b"homologue PIN\n" + mine + theirs.public_bytes_raw()
     return ChaCha20Poly1305(HKDF(SHA256(), 32, None, info).derive(shared))
+
+
+SHORTEST_PIN: Final = 4
+LONGEST_PIN: Final = 12
+
+
+_HASHER: Final = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
+
+
+def is_pin(text: str) -> bool:
+    """Return whether this can be a PIN: 4 to 12 of the digits that a keypad has."""
+    return SHORTEST_PIN <= len(text) <= LONGEST_PIN and text.isascii() and text.isdigit()
+
+
+def hash_pin(pin: str) -> str:
+    """Return what is kept of a PIN; each time another, of a salt of its own."""
+    return _HASHER.hash(pin)
+
+
+def pin_mark(hashed: str) -> str:
+    """Return what tells two hashes apart and nothing of either: the salt keeps the PIN from being tried by it."""
+    return hashlib.sha256(hashed.encode()).hexdigest()[:PIN_MARK_DIGITS]
+
+
+def pin_matches(hashed: str, pin: str) -> bool:
+    """Return whether a hash is of this PIN. Takes a moment: that is the point."""
+    try:
+        return _HASHER.verify(hashed, pin)
+    except (Argon2Error, InvalidHashError):
+        return False

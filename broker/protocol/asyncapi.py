@@ -1,6 +1,6 @@
 """The AsyncAPI 3.0 document of the wire, made from the table of topics: `python -m broker.protocol.asyncapi`.
 
-`docs/asyncapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it anew).
+`docs/asyncapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it again).
 """
 
 import json

@@ -40,7 +40,7 @@ class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
 
 
 class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
-    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
+    """Who really sits where in this play, before a player has touched a tile: each has pressed their own button."""
 
     players: dict[Seat, PlayerId]
 

@@ -272,7 +272,7 @@ class Link:
         """Tell it, also where a broker that wants another certificate ends the connection without an answer."""
         answered, self._answered = self._answered, False
         if self._leaving or not self._up.is_set() or reason == "Keep alive timeout":
-            self._turn()  # else the broker may only have been started anew
+            self._turn()  # else the broker may only have been restarted
         if self._up.is_set():
             self._up.clear()
             self._tell(LinkChanged(up=False))

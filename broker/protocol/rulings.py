@@ -205,7 +205,7 @@ class SessionsCorrected(Decision, frozen=True, tag="sessions_corrected", kw_only
 
 
 MOST_CHANGED: Final = 700
-"""Plays that one change of the plan seats anew: the tables keep each ruling, and have room for so much."""
+"""Plays that one change of the plan reseats: the tables keep each ruling, and have room for so much."""
 
 
 class SeatedAnew(Struct, frozen=True, array_like=True):

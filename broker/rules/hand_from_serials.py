@@ -1,6 +1,6 @@
 """A winner's hand that lies face down: from groups of serials to concealed tiles, melds and the winning tile.
 
-In a duplicate play everybody draws from the own wall alone. So the tray to which a tile was dealt tells who drew it: a
+In a duplicate play everybody draws only from their own wall. So the tray to which a tile was dealt tells who drew it: a
 group of which all tiles are the winner's own is concealed, one with a tile of another's was claimed, and a winning tile
 of another's was that player's discard (`sort_by_walls`). What lies where nobody's hand can lie is refused, never put
 right.
@@ -47,7 +47,7 @@ class LaidHand:
     winning: int
     discarder: Seat | None
     drawn: int
-    """How many tiles of the own wall the winner has drawn at least."""
+    """How many tiles of their own wall the winner has drawn at least."""
 
     @property
     def self_drawn(self) -> bool:

@@ -147,7 +147,7 @@ def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
     if profile.imp.method.value == "cross" and profile.datum.own_score.value == "included":
         line = setting_line(text, "datum.own_score.value")
         yield ProfileMistake(
-            "datum.own_score", line, "with `imp.method` cross nobody is compared with the own score: excluded"
+            "datum.own_score", line, "with `imp.method` cross nobody is compared with their own score: excluded"
         )
 
 

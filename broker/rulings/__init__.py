@@ -30,9 +30,9 @@ from broker.rulings.plan import (
     StandIn,
     corrected_event,
     corrects_plan,
+    follows_plan,
     sitting_players,
     substitute_of,
     tables_concerned,
     with_substitutes,
 )
-from broker.rulings.plan_changes import follows_plan

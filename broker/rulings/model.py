@@ -126,7 +126,7 @@ class RulingEntry(Struct, frozen=True, kw_only=True):
     round: int | None = None
     deal: int | None = None
     back: bool = False
-    """Whether it names who is gone by the own name, as it was when it was taken: the player sits there again."""
+    """Whether it names who is gone by their own name, as it was when it was taken: the player sits there again."""
 
     @property
     def kind(self) -> str:

@@ -9,10 +9,9 @@ from broker.event.movement import check_movement
 from broker.event.stages import stage_at
 from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
+from broker.rulings.final import check_stage
 from broker.rulings.model import WHO_PLAYS, PlayKey, RulingEntry
-from broker.rulings.plan import with_corrections
-from broker.rulings.plan_changes import Begun, ever_entered, plan_changes, planned_event
-from broker.rulings.stage import check_stage
+from broker.rulings.plan import Begun, ever_entered, plan_changes, planned_event, with_corrections
 from broker.scorer.state import EventState
 
 

@@ -1,4 +1,4 @@
-"""A change of who plays, as it is proposed: what is not yet played is seated anew, and what that costs is counted."""
+"""A change of who plays, as it is proposed: what is not yet played is reseated, and what that costs is counted."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
-from broker.rulings.plan_changes import ever_entered, plan_changes
+from broker.rulings.plan import ever_entered, plan_changes
 from broker.rulings.plan_check import kept_plays
 from broker.scorer.state import EventState
 
@@ -114,7 +114,7 @@ def plan_facts(room: EventState) -> PlanFacts:
 
 
 def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, search_for: SearchFor) -> PlanChanged:
-    """Return the change that seats everybody anew who is there from a round on.
+    """Return the change that reseats everybody who is there from a round on.
 
     A section that loses nobody and gains nobody stays as it is. Raises RuleError `nothing_changes`, `nothing_left`,
     `too_few_players`, `nobody_of_event`, `plan_too_large`.
@@ -170,7 +170,7 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
 
 
 class _Part(NamedTuple):
-    """Places among which players may be seated anew: the event, or a section of one of its stages."""
+    """Places among which players may be reseated: the event, or a section of one of its stages."""
 
     stage: int
     by_rank: bool
@@ -219,7 +219,7 @@ def _with_comers(
 def _remainder(
     facts: PlanFacts, part: _Part, present: Sequence[PlayerId], instead: Mapping[PlayerId, PlayerId], first: int
 ) -> Remainder:
-    """Return what of a part is to be planned anew."""
+    """Return what of a part is to be replanned."""
     plays = [play for play in facts.planned.plan.plays if (play.table, play.round) in part.places]
     settled = [play for play in facts.kept if (play.table, play.round) in part.places]
     settled += [play for play in plays if (play.table, play.round) not in facts.kept_keys and play.round < first]

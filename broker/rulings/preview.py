@@ -1,4 +1,4 @@
-"""What a ruling changes, before and after: its subject, everybody's IMPs and places, and the plays compared anew.
+"""What a ruling changes, before and after: its subject, everybody's IMPs and places, and the plays compared again.
 
 The same comparison of standings answers how the event would stand under other rules. Nothing here is stored or sent.
 """

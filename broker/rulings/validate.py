@@ -33,7 +33,7 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rules.points import points_paid
-from broker.rulings import plan, plan_changes
+from broker.rulings import plan
 from broker.rulings.final import check_final, takes_back
 from broker.rulings.infractions import check_appeal, check_fine
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, event_subject
@@ -64,7 +64,7 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
-    if plan_changes.changes_plan(draft.decision, room.book):
+    if plan.changes_plan(draft.decision, room.book):
         check_plan_change(room, draft.decision)
     elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
         _check_at_table(event, room, subject, draft)
@@ -75,9 +75,9 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
-    if plan_changes.seats_stage(draft.decision, room.book):
+    if plan.seats_stage(draft.decision, room.book):
         raise Refused("head_arbiter_only", N_("only the head arbiter decides who qualifies for the next stage"))
-    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(draft.decision, room.book):
+    if plan.corrects_plan(room.book, draft.decision) or plan.changes_plan(draft.decision, room.book):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
@@ -193,7 +193,7 @@ def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
             if decision.played not in event.expected:
                 raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=decision.played))
             if decision.played == play.deal or decision.result != play.result:
-                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
+                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered again")
 
 
 def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded) -> None:

@@ -422,7 +422,7 @@ class SeenMark(Struct, frozen=True):
 
 
 def alert_key(alert: AlertView) -> str:
-    """Name what an alert is of: one that comes anew has the same name."""
+    """Name what an alert is of: one that comes again has the same name."""
     return "/".join((alert.code, *("" if one is None else str(one) for one in (alert.table, alert.about))))
 
 

@@ -30,7 +30,6 @@ from broker.protocol import (
     Ruled,
     TimeAdded,
 )
-from broker.protocol.arbiter_pin import pin_mark, pin_matches
 from broker.protocol.arbiter_session import (
     AT_THE_TABLE,
     BY_DESK,
@@ -42,6 +41,8 @@ from broker.protocol.arbiter_session import (
     SessionKey,
     is_unproven,
     nonce_of,
+    pin_mark,
+    pin_matches,
     scope_of,
     until_of,
 )

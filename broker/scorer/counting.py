@@ -34,7 +34,7 @@ from broker.rules import RuleError, is_whole_registry
 from broker.rules.hand_value import KnownTiles, answer_count
 
 MOST_COUNTS: Final = 24
-"""Counts for one play: four hands that are laid anew five times each."""
+"""Counts for one play: four hands that are laid again five times each."""
 
 CORRECTED, OUT_OF_ORDER = "declarations_corrected", "out_of_order"
 """Among the guards of an override: an arbiter has put right who declared; has had this play brought forward."""
@@ -46,7 +46,7 @@ class HandCounter:
     def __init__(self, event: Event) -> None:
         self._event = event
         self._asked: Counter[tuple[int, int, int]] = Counter()
-        """How many counts a play (table, round, deal) has had; a scorer that starts again begins anew."""
+        """How many counts a play (table, round, deal) has had; a scorer that starts again starts over."""
         self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
         """The last answer to each table: an answer that was lost is asked for again."""
 

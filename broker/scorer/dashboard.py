@@ -242,7 +242,7 @@ class Dashboard:
         self.feed = ViewFeed(self._view())
 
     def changed(self, tables: Iterable[int] | None = None) -> None:
-        """Make the cards of these tables anew for the next view, or without `tables` all."""
+        """Make the cards of these tables again for the next view, or without `tables` all."""
         self._builder.changed(tables)
 
     def show(self) -> None:
@@ -282,7 +282,7 @@ class DashboardBuilder:
         return self._live.state.planned
 
     def changed(self, tables: Iterable[int] | None) -> None:
-        """Build the cards of these tables anew for the next view; None: of all."""
+        """Build the cards of these tables again for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
     def view(self, version: int, *, connected: bool, disk: DiskLevel) -> DashboardView:
@@ -333,7 +333,7 @@ class DashboardBuilder:
         return named + ahead + len(self._live.homes.numbers.missing(DESK))
 
     def _follow_halls(self, centre: Centre) -> None:
-        """Build the cards of a hall's tables anew when it comes into contact, or goes."""
+        """Build the cards of a hall's tables again when it comes into contact, or goes."""
         now: dict[str, HallContact] = {
             one.name: "away" if one.silent or one.lifecycle == "gone" else "there"
             for one in centre.views()

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice
-from broker.event.plan import MINUTE_MS
 from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
+from broker.protocol.messages import hours_and_minutes
 from broker.protocol.signing import device_of
 from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
@@ -260,8 +260,7 @@ class ClockWatch:
 def _clock_concern(table: int, off: int) -> Concern:
     if not off:
         return Concern("clock_right", f"table {table}: its clock is right again", table)
-    hours, minutes = divmod(round(abs(off) / MINUTE_MS), 60)
-    span = f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
+    span = hours_and_minutes(off)
     code, side = ("clock_ahead", "ahead of") if off > 0 else ("clock_behind", "behind")
     return Concern(code, f"table {table}: its clock is {span} {side} the scorer's", table, values={"span": span})
 

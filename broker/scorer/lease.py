@@ -82,7 +82,7 @@ def keep_lease(journal: Journal, lease: Lease) -> None:
 
 
 def place_of(file: Path) -> str:
-    """Name a file on a machine, until that is started anew: a copy of the file, or of the whole disk, has another."""
+    """Name a file on a machine, until that is restarted: a copy of the file, or of the whole disk, has another."""
     try:
         known, machine, boot = file.stat(), MACHINE.read_text("ascii").strip(), BOOT.read_text("ascii").strip()
     except (OSError, UnicodeError):

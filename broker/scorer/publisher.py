@@ -84,7 +84,7 @@ LONGEST_PLAY: Final = 640
 
 MOST_PLAYS: Final = topics.TRAVELLER.limit // LONGEST_PLAY
 """Plays of a traveller, from the first table on. One that would have more is told when its deal is over: by then each
-result would tell all of it anew."""
+result would tell all of it again."""
 
 LARGEST: Final = max(topic.limit for topic in topics.TOPICS)
 """Bytes of a message: a broker that is sent more closes the connection."""
@@ -203,6 +203,7 @@ class Publisher:
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
+            kept=not self.at_centre,  # halls send again: no broker is to keep for hours what they say to nobody
         )
         self.link.start()
 
@@ -605,7 +606,7 @@ class PublicPart:
     def begin(self, state: EventState, deals: Iterable[int]) -> None:
         """Take those of these deals that are over for public: they were published before, or will be at once.
 
-        All is published anew: a broker may have lost it.
+        All is published again: a broker may have lost it.
         """
         self._said.clear()
         self._deals |= {deal for deal in deals if state.complete(deal)}

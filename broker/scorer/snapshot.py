@@ -215,7 +215,7 @@ class _Opened(NamedTuple):
 
 
 class Embargo:
-    """Makes the open part of a snapshot: anew only when what is open has changed, and then by what has changed.
+    """Makes the open part of a snapshot: again only when what is open has changed, and then by what has changed.
 
     For moments of one event as they follow each other, and for one thread alone.
     """
@@ -687,6 +687,6 @@ def write_standings_csv(
 ) -> None:
     """Put the file in place whole: a reader sees the old one or the new one.
 
-    Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
+    Nobody waits for the disk: it is made from the store, and again at every start. On a busy disk that takes a second.
     """
     write_file(path, standings_csv(standings, origin_of).encode(), durable=False)

@@ -157,7 +157,7 @@ class TeamState:
         return new
 
     def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
-        """Compare some deals anew. `complete` says of a deal whether all its plays are settled: others count not yet.
+        """Compare some deals again. `complete` says of a deal whether all its plays are settled: others count not yet.
 
         A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
         """

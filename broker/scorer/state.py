@@ -46,7 +46,6 @@ from broker.rulings import (
     follows_plan,
     form_of,
     plan,
-    plan_changes,
     result_of,
     settled_by_ruling,
     unruled_play,
@@ -308,7 +307,7 @@ class EventState:
         if isinstance(root.decision, PlanChanged):
             self._replan()
         elif isinstance(root.decision, CheckedIn):
-            self.checked_in = plan_changes.checked_in(self.checked_in, self.book, root.decision.player)
+            self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
@@ -321,7 +320,7 @@ class EventState:
 
     def _replan(self) -> None:
         """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
-        self.planned = plan_changes.planned_event(self.original, self.book, self._seatings.begun())
+        self.planned = plan.planned_event(self.original, self.book, self._seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
     # ---- what the head arbiter has taken over ----------------------------------------------
@@ -474,7 +473,7 @@ class EventState:
     def adjustments(self) -> list[Adjustment]:
         """Return the IMPs that rulings gave or took apart from any play: of the stage that was seated last then."""
         stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
-        begun = [(one.number, stages[said.stage]) for one, said in plan_changes.plan_changes(self.book) if said.stage]
+        begun = [(one.number, stages[said.stage]) for one, said in plan.plan_changes(self.book) if said.stage]
         return adjustments(
             self.book.of_the_event(),
             self.planned.profile.awards,

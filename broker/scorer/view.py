@@ -143,7 +143,7 @@ class AlertView(Struct, frozen=True):
     about: int | None = None
     """Sets it apart from others of its code at its table."""
     seen: Attending | None = None
-    """Who has seen it: it has not happened anew since."""
+    """Who has seen it: it has not happened again since."""
 
 
 class AnchorView(Struct, frozen=True):

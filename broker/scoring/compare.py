@@ -199,7 +199,7 @@ class DatumDifference(NamedTuple):
 
 
 def datum_differences(points: Whole, datum: DatumRules) -> DatumDifference:
-    """Compare points (plays, seats) with their datum. Needs two plays where the own score is excluded."""
+    """Compare points (plays, seats) with their datum. Needs two plays where a player's own score is excluded."""
     means = datum_reference(points, datum)
     return DatumDifference(means.over * points - means.sums, means.over)
 

@@ -1,7 +1,7 @@
 """All plays of an event compared and added up, and the places: by total IMP, then the profile's chain of tie-breaks.
 
 One play more recomputes its comparison group alone: `Ledger.of(plays)` and the same plays one by one give the same
-totals (a test holds it), so that the desk can follow a large event live and an audit can compute it anew.
+totals (a test holds it), so that the desk can follow a large event live and an audit can compute it again.
 
 In an individual event the total is the sum of a player's IMPs over all plays, minus fines (MIL, OEDMC). A part of it
 may count in the next session (`carry_over` of the profile). Who is still equal after all tie-breaks (RULES, "Ties")

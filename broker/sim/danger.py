@@ -2,8 +2,8 @@
 
 A logistic model of whether a tile would complete an opponent's hand of 8 fan, fitted to 530,000 discards that simulated
 players could have made (McFadden's R² 0.19). It says what a club player would: who has melds and has drawn often is
-near; what lies in the own river or has just passed is safe; honours and terminals are safer; so is what few copies are
-left of.
+near; what is in that player's river or has just passed is safe; honours and terminals are safer; so is a tile of which
+few copies are left.
 """
 
 from collections.abc import Sequence

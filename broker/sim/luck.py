@@ -112,7 +112,7 @@ def strength_ladder(weakest: float) -> list[float]:
 
 
 def play_both_ways(seed: int, weakest: float, number: int) -> EventBothWays:
-    """Play one event both ways. Who has which number in the movement is drawn anew for each section."""
+    """Play one event both ways. Who has which number in the movement is drawn again for each section."""
     words = f"{seed} event {number}"
     own, same = (
         [

@@ -1,33 +1,33 @@
 """The plans that a hand is near: of 350,000 some hundreds at most.
 
 A tile more or less changes what a plan lacks by one at most. So the plans near a hand are among those that were not far
-from one like it: pools keep these, narrow ones and, to make them from, wide ones. The hands of a deal come again from
-play to play: what was found for a hand is kept as well.
+from one like it: pools keep these. The hands of a deal come again from play to play: what was found for a hand is kept
+as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from broker.rules import KINDS
-from broker.sim.plans import ENOUGH_FAN, NONE, TILES_OF, Plans, Whole, all_pungs, plans, seven_pairs
+from broker.sim.plans import ENOUGH_FAN, FEWEST_PAIRS, NONE, TILES_OF, Plans, Whole, all_pungs, plans, seven_pairs
 
 FURTHER: Final = 1
 """Plans that lack so many tiles more than the nearest are looked at."""
 
 BEYOND: Final = 2
-"""A narrow pool holds plans that lack so many tiles more than these."""
-
-FAR_BEYOND: Final = 4
-"""A wide pool."""
+"""A pool holds plans that lack so many tiles more than these."""
 
 POOLS: Final = 64
-"""Narrow pools kept for the same melds, some 150 kB each, and an eighth as many wide ones."""
+"""Pools kept for the same melds, some 50 kB each."""
 
-FEW: Final = 40_000
-"""So many plans are looked through without a wide pool."""
+WHOLE_POOLS: Final = 16
+"""Pools kept that hold all plans, to make others from: up to 360 kB each."""
+
+FEW: Final = 4000
+"""So many plans are looked through without a pool."""
 
 KINDS_OF_POOLS: Final = 128
 """For how many melds they are kept."""
@@ -115,7 +115,7 @@ def near_plans(hands: Sequence[Hand]) -> list[NearPlans]:
 
 
 class _Near(NamedTuple):
-    """The plans near a hand, as columns."""
+    """The plans near a hand, as rows."""
 
     held: Whole
     wanted: Whole
@@ -124,24 +124,27 @@ class _Near(NamedTuple):
 
 
 def _search(tiles: bytes, kind: PlanKind) -> _Near:
-    held, sets = np.frombuffer(tiles, dtype=np.int8), kind.sets
-    pool, lacks = _pools_of(kind).nearest(tiles)
-    others = [all_pungs(held, sets)]
-    if not sets:
-        tiles_of_pairs, counts = seven_pairs(held)
-        others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), kind.appetite)))
-    others = [(wanted, counts) for wanted, counts in others if counts.size]
-    lacked = [np.maximum(wanted - held[:, None], 0).sum(axis=0, dtype=np.int8) for wanted, _ in others]
+    held, sets, pools = np.frombuffer(tiles, dtype=np.int8), kind.sets, _pools_of(kind)
+    at, lacks = pools.nearest(tiles)
+    others = list[tuple[Whole, Whole]]()
+    if len(tiles) - tiles.count(0) - tiles.count(1) + len(sets) >= FEWEST_PAIRS:
+        others.append(all_pungs(held, sets))
+        if not sets:
+            tiles_of_pairs, counts = seven_pairs(held)
+            others.append((tiles_of_pairs, counts * _pays(np.array(PAIRS_FAN), kind.appetite)))
+    rows = [wanted.T for wanted, _ in others]
+    lacked = [np.maximum(wanted - held, 0).sum(axis=1, dtype=np.int8) for wanted in rows]
     within = min(int(one.min(initial=NO_PLAN)) for one in (lacks, *lacked)) + FURTHER
-    at = (lacks <= within).nonzero()[0]
-    found = _Near(held, pool.tiles[:, at], pool.counts_for[at], lacks[at])
-    for (wanted, counts), less in zip(others, lacked, strict=True):
-        at = (less <= within).nonzero()[0]
+    near = (lacks <= within).nonzero()[0]
+    at = at[near]
+    found = _Near(held, pools.rows.take(at, axis=0), pools.counts_for[at], lacks[near])
+    for wanted, (_, counts), less in zip(rows, others, lacked, strict=True):
+        near = (less <= within).nonzero()[0]
         found = _Near(
             held,
-            np.concatenate([found.wanted, wanted[:, at]], axis=1),
-            np.concatenate([found.counts_for, counts[at]]),
-            np.concatenate([found.lacks, less[at]]),
+            np.concatenate([found.wanted, wanted[near]]),
+            np.concatenate([found.counts_for, counts[near]]),
+            np.concatenate([found.lacks, less[near]]),
         )
     return found
 
@@ -149,7 +152,7 @@ def _search(tiles: bytes, kind: PlanKind) -> _Near:
 def _listed(several: Sequence[_Near]) -> list[NearPlans]:
     """List what the plans near each of some hands lack, and what they use."""
     sizes = [one.lacks.size for one in several]
-    wanted = np.concatenate([one.wanted for one in several], axis=1).T
+    wanted = np.concatenate([one.wanted for one in several])
     held = np.repeat(np.stack([one.held for one in several]), sizes, axis=0)
     lacks = np.concatenate([one.lacks for one in several])
     less = np.ones((len(lacks), COLUMNS), dtype=np.int8)
@@ -188,95 +191,80 @@ class _Pool(NamedTuple):
 
     held: bytes
     most: int
-    tiles: Whole
-    counts_for: Whole
+    at: Whole
+    """Their numbers among those of the kind."""
     lacks: Whole
-
-    def lacking(self, held: bytes) -> Whole:
-        """Count what each plan lacks beside other tiles, from where they differ."""
-        return count_lacking(self.tiles, held, self.held, self.lacks)
-
-    def part(self, held: bytes, lacks: Whole, beyond: int) -> "_Pool":
-        """Return those that lack at most so many more than what is looked at beside other tiles."""
-        most = int(lacks.min()) + FURTHER + beyond
-        at = (lacks <= most).nonzero()[0]
-        return _Pool(held, most, self.tiles[:, at], self.counts_for[at], lacks[at])
-
-
-class _Shelf:
-    """Pools, the newest first."""
-
-    def __init__(self, beyond: int, most: int) -> None:
-        self._beyond, self._most = beyond, most
-        self._pools: list[_Pool] = []
-        self._held = np.zeros((0, len(KINDS)), dtype=np.int8)
-
-    def find(self, held: bytes, further: int) -> tuple[_Pool, Whole] | None:
-        """Return the pool that differs least of those that have all plans so near, and what each plan lacks."""
-        apart = np.frombuffer(held, dtype=np.int8) - self._held
-        new = np.maximum(apart, 0).sum(axis=1)
-        near = (new <= self._beyond).nonzero()[0]
-        for at in near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")].tolist():
-            pool = self._pools[at]
-            lacks = pool.lacking(held)
-            if int(lacks.min()) + further + new[at] <= pool.most:
-                return pool, lacks
-        return None
-
-    def add(self, pool: _Pool) -> None:
-        """Put a pool on it; the oldest goes."""
-        self._pools = [pool, *self._pools[: self._most - 1]]
-        self._held = np.stack([np.frombuffer(one.held, dtype=np.int8) for one in self._pools])
 
 
 class _Pools:
-    """The pools of one kind."""
+    """The plans of one kind, and its pools, the newest first."""
 
     def __init__(self, kind: PlanKind) -> None:
-        every = _plans_with(kind.sets)
-        lacks = every.tiles.sum(axis=0, dtype=np.int8)
-        self._every = _Pool(bytes(len(KINDS)), NO_PLAN, every.tiles, _counts_for(kind), lacks)
-        self._narrow, self._wide = _Shelf(BEYOND, POOLS), _Shelf(FAR_BEYOND, POOLS // 8)
+        there = _plans_with(kind.sets)
+        self.rows, self.counts_for = _rows_of(kind.sets), _counts_for(kind)
+        self._tiles, self._every = there.tiles, np.arange(self.counts_for.size)
+        none = _Pool(bytes(len(KINDS)), NO_PLAN, self._every, self.rows.sum(axis=1, dtype=np.int8))
+        self._whole = _Shelf([none], WHOLE_POOLS)
+        self._narrow = _Shelf([], POOLS)
 
-    def nearest(self, held: bytes) -> tuple[_Pool, Whole]:
-        """Return plans among which are all near ones, and how much each lacks."""
-        found = self._narrow.find(held, FURTHER)
-        if found is None:
-            source, lacks = self._source(held)
-            if not lacks.size:
-                return source, lacks
-            pool = source.part(held, lacks, BEYOND)
-            self._narrow.add(pool)
-            found = pool, pool.lacks
-        return found
+    def nearest(self, held: bytes) -> tuple[Whole, Whole]:
+        """Return the numbers of plans among which are all near ones, and how much each lacks."""
+        few = self._every.size <= FEW
+        for apart, pool in () if few else self._narrow.like(held, BEYOND):
+            lacks = count_lacking(self._tiles, held, pool.held, pool.lacks, pool.at)
+            if int(lacks.min()) + FURTHER + apart <= pool.most:
+                return pool.at, lacks
+        _, like = next(self._whole.like(held, NO_PLAN))
+        whole = _Pool(held, NO_PLAN, self._every, count_lacking(self._tiles, held, like.held, like.lacks))
+        self._whole.add(whole)
+        if few or not whole.lacks.size:
+            return whole.at, whole.lacks
+        most = int(whole.lacks.min()) + FURTHER + BEYOND
+        near = (whole.lacks <= most).nonzero()[0]
+        self._narrow.add(_Pool(held, most, near, whole.lacks[near]))
+        return near, whole.lacks[near]
 
-    def _source(self, held: bytes) -> tuple[_Pool, Whole]:
-        """Return plans among which are all those of a narrow pool."""
-        few = self._every.lacks.size <= FEW
-        found = None if few else self._wide.find(held, FURTHER + BEYOND)
-        if found is None:
-            lacks = self._every.lacking(held)
-            self._every = self._every._replace(held=held, lacks=lacks)  # the next hand is more like this one
-            if few:
-                return self._every, lacks
-            pool = self._every.part(held, lacks, FAR_BEYOND)
-            self._wide.add(pool)
-            found = pool, pool.lacks
-        return found
+
+class _Shelf:
+    """Pools, the newest first; the oldest goes."""
+
+    def __init__(self, pools: list[_Pool], most: int) -> None:
+        self._pools, self._most = pools, most
+        self._held = np.array([list(one.held) for one in pools], dtype=np.int8).reshape(-1, len(KINDS))
+
+    def like(self, held: bytes, beyond: int) -> Iterator[tuple[int, _Pool]]:
+        """Return those beside which few tiles are new, and how many are, from the one that differs least."""
+        apart = np.frombuffer(held, dtype=np.int8) - self._held
+        new = np.maximum(apart, 0).sum(axis=1)
+        near = (new <= beyond).nonzero()[0]
+        order = near[np.abs(apart[near]).sum(axis=1).argsort(kind="stable")]
+        return ((int(new[at]), self._pools[at]) for at in order.tolist())
+
+    def add(self, pool: _Pool) -> None:
+        """Put a pool on it."""
+        self._pools = [pool, *self._pools[: self._most - 1]]
+        self._held = np.concatenate([np.frombuffer(pool.held, dtype=np.int8)[None], self._held[: self._most - 1]])
+
+
+@lru_cache(maxsize=KINDS_OF_POOLS)
+def _rows_of(sets: Sets) -> Whole:
+    """Return the tiles of these plans, a row a plan."""
+    return np.ascontiguousarray(_plans_with(sets).tiles.T)
 
 
 _pools_of = lru_cache(maxsize=KINDS_OF_POOLS)(_Pools)
 
 
-def count_lacking(tiles: Whole, held: bytes, before: bytes, lacked: Whole) -> Whole:
-    """Count the tiles that each plan lacks, copy by copy, from what it lacked beside those held before."""
+def count_lacking(tiles: Whole, held: bytes, before: bytes, lacked: Whole, at: Whole | None = None) -> Whole:
+    """Count the tiles that some plans lack, copy by copy, from what they lacked beside those held before."""
     lacks, asked = lacked.copy(), np.empty(lacked.shape, dtype=np.bool_)
     as_number = asked.view(np.int8)
-    for at, (now, then) in enumerate(zip(held, before, strict=True)):
+    for kind, (now, then) in enumerate(zip(held, before, strict=True)):
         if now != then:
+            wanted = tiles[kind] if at is None else tiles[kind].take(at)
             change = np.subtract if now > then else np.add
             for copy in range(min(now, then), max(now, then)):
-                np.greater(tiles[at], copy, out=asked)
+                np.greater(wanted, copy, out=asked)
                 change(lacks, as_number, out=lacks)
     return lacks
 

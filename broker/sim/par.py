@@ -79,7 +79,7 @@ def still_to_play(
 ) -> tuple[EventPar, list[Stretch]]:
     """Return what is left to be played until each deal has so many plays.
 
-    A deal that is another by now, or that is paid otherwise, begins anew; all do where other players have played them.
+    A deal that is another by now, or that is paid otherwise, starts over; all do where other players have played them.
     """
     known = dict(par.deals) if par.players == PLAYERS else {}
     for deal in deals:

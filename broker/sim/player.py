@@ -196,7 +196,7 @@ def _with_claim(offer: Offer, claim: Claim) -> Considered:
 
 
 def hopeless(view: PlayerView, missing: int, good: float) -> bool:
-    """Return whether more tiles are missing than can still come: the own wall, and about one claim in three turns."""
+    """Return whether more tiles are missing than can still come: from the wall, and one claim in about three turns."""
     left = view.own.wall
     return missing > left + (left + 2) // 3 or not good
 

@@ -18,6 +18,8 @@ from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer,
 from broker.sim.view import OpenSeat, PlayerView
 from broker.sim.waits import waits
 
+_OTHERS: Final = tuple(tuple((turn + step) % 4 for step in (1, 2, 3)) for turn in range(4))
+
 Returned = TypeVar("Returned")
 
 NEEDED: Final[Mapping[int, tuple[tuple[str, int, int], ...]]] = {
@@ -130,7 +132,7 @@ class _Play:
                 tile = self._trays[at][len(self._trays[at]) - before.wall]
                 before.wall -= 1
                 self._do("draw", seat)
-                if value := self._hu(at, tile, self_drawn=True, kong=replacement):
+                if tile in self._waited(at) and (value := self._hu(at, tile, self_drawn=True, kong=replacement)):
                     self._do("self_hu", seat)
                     return Outcome("self_drawn", {seat: value}), NONE
                 held[tile] += 1
@@ -149,8 +151,10 @@ class _Play:
                 return outcome, NONE
 
     def _kongs(self, at: int) -> Sequence[Kong]:
-        held = self._held[at].tobytes()
-        pungs = [COLUMN[meld.tiles[0]] for meld in self._melds[at] if meld.kind == "pung"]
+        held, melds = self._held[at].tobytes(), self._melds[at]
+        if not melds and COPIES not in held:
+            return ()
+        pungs = [COLUMN[meld.tiles[0]] for meld in melds if meld.kind == "pung"]
         return (
             *(Kong("concealed_kong", tile) for tile, count in enumerate(held) if count == COPIES),
             *(Kong("added_kong", tile) for tile in pungs if held[tile]),
@@ -200,7 +204,7 @@ class _Play:
         return None, True
 
     def _others(self) -> Sequence[int]:
-        return [(self._turn + step) % 4 for step in (1, 2, 3)]
+        return _OTHERS[self._turn]
 
     def _offer(self, at: int, tile: int) -> Offer | None:
         held = self._held[at]
@@ -227,7 +231,11 @@ class _Play:
         self._turn, self._ltw = at, not self._before[(at + 1) % 4].wall
 
     def _hu_by_others(self, tile: int, *, kong: bool) -> Outcome | None:
-        won = {SEATS[at]: value for at in self._others() if (value := self._hu(at, tile, self_drawn=False, kong=kong))}
+        won = {
+            SEATS[at]: value
+            for at in self._others()
+            if tile in self._waited(at) and (value := self._hu(at, tile, self_drawn=False, kong=kong))
+        }
         if not won:
             return None
         if self._table._nearest_only:  # noqa: SLF001 - one thing in two classes
@@ -235,13 +243,15 @@ class _Play:
         self._actions.append(Action("hu_on_discard", seats=tuple(won)))
         return Outcome("discard", won, SEATS[self._turn])
 
-    def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
-        """Return what a hand is worth with a tile; 0 where it does not win."""
-        held, seat = self._held[at], SEATS[at]
+    def _waited(self, at: int) -> frozenset[int]:
+        """Return what would complete a hand."""
         if (waited := self._waits[at]) is None:
-            waited = self._waits[at] = waits(held.tobytes())
-        if tile not in waited:
-            return 0
+            waited = self._waits[at] = waits(self._held[at].tobytes())
+        return waited
+
+    def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
+        """Return what a hand is worth with a tile that completes it; 0 where it does not win."""
+        held, seat = self._held[at], SEATS[at]
         fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
         if kong:
             fans = (*fans, "Out with Replacement Tile" if self_drawn else "Robbing the Kong")

@@ -17,7 +17,7 @@ class OpenSeat(Struct):
     """What lies open before one seat."""
 
     wall: int
-    """Tiles left in the own wall."""
+    """Tiles left in the player's own wall."""
     river: list[int] = []
     """What was discarded and not claimed for a set."""
     sets: tuple[int, ...] = ()
@@ -33,7 +33,7 @@ class PlayerView(Struct):
 
     seat: int
     held: Whole
-    """34: the own concealed tiles."""
+    """34: the player's own concealed tiles."""
     melds: tuple[TableMeld, ...]
     """The own ones."""
     before: tuple[OpenSeat, ...]
@@ -52,7 +52,7 @@ class PlayerView(Struct):
 
     @property
     def unseen(self) -> Whole:
-        """34: what is neither open nor in the own hand."""
+        """34: what is neither open nor in the player's own hand."""
         left: Whole = COPIES - self.shown - self.held
         for meld in self.melds:
             if meld.concealed:

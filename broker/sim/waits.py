@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from broker.rules import COPIES
+from broker.rules import COPIES, KINDS
 from broker.rules.mcr import KNITTED, ORPHANS, SUITED
 
 Counts = tuple[int, ...]
 
+_BITS: Final = tuple(1 << at for at in range(len(KINDS)))
+
 SUIT_STARTS: Final = (0, 9, 18, SUITED)
-KNITTED_TILES: Final = tuple(tuple(sorted(nine)) for nine in KNITTED)
+KNITTED_TILES: Final = tuple((tuple(sorted(nine)), sum(1 << at for at in nine)) for nine in KNITTED)
+"""The nine tiles of each knitted straight, and the bits of their kinds."""
 FEWEST_KNITTED: Final = 8
 """A knitted straight that lacks a tile at most has so many of its nine."""
 
@@ -25,8 +28,9 @@ def waits(held: bytes) -> frozenset[int]:
     """Return the kinds that would complete concealed tiles: 13, or three less for each meld. No fifth copy does."""
     counts = tuple(held)
     found = set(_regular(counts))
-    for nine in KNITTED_TILES:
-        if sum(counts[at] > 0 for at in nine) >= FEWEST_KNITTED:
+    present = sum(_BITS[at] for at, count in enumerate(counts) if count)
+    for nine, bits in KNITTED_TILES:
+        if (present & bits).bit_count() >= FEWEST_KNITTED:
             found.update(_knitted_straight(list(counts), nine))
     if sum(counts) == WAITING:
         found.update(_special(counts))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     Text,
+    bindparam,
     func,
     insert,
     select,
@@ -221,7 +223,7 @@ class Reader:
         self._linked = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
-        self._connection.begin()  # never ended: a connection that is lost is not made anew behind our back
+        self._connection.begin()  # never ended: a connection that is lost is not recreated behind our back
 
     def close(self) -> None:
         """Let go of it; may be called twice."""
@@ -606,8 +608,8 @@ class Journal(Reader):
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Return whether it is a new one."""
         table, body = self._tables.refused, row.body[:MOST_BYTES]
-        same = (table.c.id == row.id, table.c.code == row.code, table.c.body.in_((body, b"")))
-        if row.id and self._connection.execute(select(1).where(*self._of_event(table), *same)).first():
+        same = {"same_id": row.id, "same_code": row.code, "same_body": body}
+        if row.id and self._connection.execute(self._same_refusal, same).first():
             return False
         if self._refusals[row.table] < MOST_REFUSALS:
             kept = self._refused_bytes
@@ -619,6 +621,14 @@ class Journal(Reader):
             values = {"received_at": row.received_at, "code": row.code, "topic": topic, "body": body}
             self._insert(table, values | {"table_no": row.table, "seq": row.seq, "id": row.id})
         return True
+
+    @cached_property
+    def _same_refusal(self) -> sa.Select[Any]:
+        """A refusal that is kept: made once, since who floods a scorer would have it made for each message."""
+        refused = self._tables.refused
+        of_body = refused.c.body.in_((bindparam("same_body"), b""))
+        about = refused.c.id == bindparam("same_id"), refused.c.code == bindparam("same_code"), of_body
+        return select(1).where(*self._of_event(refused), *about)
 
     def remember(self, key: str, value: str) -> None:
         """Keep beside the journal what is no message, in the place of what this key had. Inside `commit` only."""

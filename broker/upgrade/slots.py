@@ -64,7 +64,7 @@ class SlotFolder:
         return next((name for name in SLOTS if bundle_in(self.folder / name) == bundle), None)
 
     def unpack(self, debs: Sequence[Path], bundle: str, version: str, pause: Callable[[], None]) -> None:
-        """Unpack verified packages into the slot that is not used. A power cut leaves it empty, as it is begun anew.
+        """Unpack verified packages into the slot that is not used. A power cut leaves it empty, as it is started over.
 
         `pause` is called before each file, and waits while the table is not to be disturbed. Raises OSError,
         UpgradeError.
@@ -112,7 +112,7 @@ class SlotFolder:
             write_slots(self.folder, slots.returned(bundle_in(self.folder / slots.slot)))
 
     def forget_failure(self) -> None:
-        """Let what has failed be tried again, once it is offered anew."""
+        """Let what has failed be tried again, once it is offered again."""
         if self.now.failed:
             write_slots(self.folder, replace(self.now, failed=""))
 

@@ -136,7 +136,7 @@ class TimedProtocol(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request; the time that a request has does not begin anew with each part."""
+        """Take in a part of a request; the time that a request has does not start over with each part."""
         super().data_received(data)
         self._watch()
 

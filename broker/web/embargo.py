@@ -40,7 +40,7 @@ def public_view(view: DashboardView) -> DashboardView:
 
 
 class PublicViews:
-    """Returns the public part of views as they follow each other: what has not changed is not made anew.
+    """Returns the public part of views as they follow each other: what has not changed is not recreated.
 
     For one thread alone.
     """

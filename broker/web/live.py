@@ -94,7 +94,7 @@ class EventStreams:
         """Return the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
 
         `encode` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
-        heartbeat too, for what is not made anew at every change.
+        heartbeat too, for what is not recreated at every change.
         """
         changed = asyncio.Event()
         self._wakers.add(changed)
@@ -210,7 +210,7 @@ class Renderer:
         """Render a template that says `part(key, thing, macro)` where it has a part.
 
         What a macro draws may depend on the `audience` and the thing alone: while the thing is equal it is not drawn
-        anew. The key is what the element has as `data-key`.
+        again. The key is what the element has as `data-key`.
         """
         had, now, parts = self._kept.pop(audience, {}), dict[str, Part](), list[Part]()
 

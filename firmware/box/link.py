@@ -337,7 +337,7 @@ class BoxLink:
         self._version = version
         if version != VERSION:
             self._heard_at, self._session = now, None
-            self._tell_health(BoxVersion.code, f"the box speaks version {version}, this table {VERSION}: flash it anew")
+            self._tell_health(BoxVersion.code, f"the box has version {version}, this table {VERSION}: flash it again")
 
     def _heartbeat(self, numbers: list[int], now: int) -> None:
         boot, first, following, closed, lamps, us = numbers
@@ -355,7 +355,7 @@ class BoxLink:
         """Get to know a box."""
         if self._session is not None:
             self._report(self._session.let_go(now), now)
-            self._tell_health(BoxReset.code, "the box has started anew")
+            self._tell_health(BoxReset.code, "the box has restarted")
         self._session = BoxSession(boot, first)
         self._report(self._session.begin(closed), now)
         self._queries.clear()

@@ -12,11 +12,11 @@ from firmware.pico.assembly import assemble, wants_service
 from firmware.pico.stdio import Stdio
 
 WATCHDOG_MS = 2000
-"""A box that hangs starts anew after this; longer than a write to a line that takes nothing (0.5 s)."""
+"""A box that hangs restarts after this; longer than a write to a line that takes nothing (0.5 s)."""
 
 
 def main() -> None:
-    """Run for ever; or return to MicroPython's prompt, where somebody wants to flash anew."""
+    """Run for ever; or return to MicroPython's prompt, where somebody wants to flash again."""
     line = Stdio(select, sys.stdin, sys.stdout)
     boot = int.from_bytes(os.urandom(4), "big")
     if machine.reset_cause() == machine.PWRON_RESET and wants_service(machine):

@@ -68,7 +68,7 @@ class MockMachine:
 
 
 class SimulatedPico:
-    """From power on until somebody throws it away: whoever starts it anew makes another."""
+    """From power on until somebody throws it away: whoever restarts it makes another."""
 
     def __init__(self, ticks_us: "Callable[[], int]", boot: int, closed: "tuple[int, ...]" = ()) -> None:
         self.board = MockMachine()

@@ -1,6 +1,6 @@
 """The camera's picture as the screen shows it: cropped, with each tile's destination or a hand's groups drawn on it.
 
-Signs are drawn once for a reading and laid onto many pictures; a picture is drawn anew only where something moves.
+Signs are drawn once for a reading and laid onto many pictures; a picture is drawn again only where something moves.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -270,7 +270,7 @@ class OverlayCache:
         """What the view was drawn of."""
 
     def view(self, watched: WatchedTable, shown: PictureReading, frame: CameraFrame) -> CameraView:
-        """Draw on the tiles that still lie where they were read; nothing anew while nothing moves."""
+        """Draw on the tiles that still lie where they were read; nothing again while nothing moves."""
         now = sketch(frame.picture)
         if self._drawn is None or self._drawn[0] is not shown:
             self._drawn = shown, now, self._signs(frame.picture, shown)

@@ -209,7 +209,7 @@ class Keyboard:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-        """Begin anew where something else can be ruled by now."""
+        """Start over where something else can be ruled by now."""
         return panel if panel.acts == possible_acts(state) else opened_panel(state)
 
     def idle(self, state: Table, now: int) -> None:

@@ -232,7 +232,7 @@ class RiichiKeys:
             self._do(answered)
 
     def _close(self, left: WinForm | None = None) -> None:
-        """Go back to the form that was left for a question; else one begins anew where somebody has declared."""
+        """Go back to the form that was left for a question; else one starts over where somebody has declared."""
         self.form, self._left = left, None
         self._declared = left.declared if left else ()
 

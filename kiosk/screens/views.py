@@ -134,7 +134,7 @@ class ElsewhereView:
 
     state: PublicState
     may_pair: bool = False
-    """The device may be paired anew."""
+    """The device may be paired again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class IdleView:
 
     state: Literal["waiting", "finished"] = "waiting"
     may_pair: bool = False
-    """The device can do nothing as it is paired, and may be paired anew."""
+    """The device can do nothing as it is paired, and may be paired again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +319,7 @@ def stopped_view(table: int, why: str, failures: int, *, presses_kept: bool) -> 
 
 
 def may_pair(now: ScreenView) -> bool:
-    """Return whether the device may be paired anew from here."""
+    """Return whether the device may be paired again from here."""
     return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
 
 

@@ -60,11 +60,11 @@ from kiosk.table.machine import (
     handle,
 )
 from kiosk.table.plan import (
+    ENOUGH,
     LAYING,
     gives_way,
     may_renew,
 )
-from kiosk.table.sequence_watch import SequenceWatch, Unexpected
 from kiosk.table.session import LINES, RiichiSession, SessionEntry, sheet_pages
 from kiosk.table.state import (
     QUIET,
@@ -100,7 +100,4 @@ from kiosk.table.trays import (
     rows_left,
     serial_by_place,
     work_after_look,
-)
-from kiosk.table.walls import (
-    ENOUGH,
 )

@@ -181,7 +181,7 @@ def on_reopened(state: Table, event: Reopened) -> Step:
 
 
 def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Step:
-    """Put right who has declared; the value is entered anew. Raises NotNow."""
+    """Put right who has declared; the value is entered again. Raises NotNow."""
     play, author = current_play(state), arbiter_name(state)
     if dead := [seat for seat in event.seats if seat in state.dead_hands]:
         raise NotNow("press_of_dead_hand", ", ".join(dead))

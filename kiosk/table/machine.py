@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.protocol import Fact
-from kiosk.table import arbiter, claim, guards, plan, riichi, walls
+from kiosk.table import arbiter, claim, guards, plan, riichi
 from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
@@ -108,14 +108,14 @@ BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
     Rule((*BETWEEN, *plan.LAYING), Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RESTORING,), TrayChecked, walls.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING,), TrayChecked, plan.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
     Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
     Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)),
     Rule((Phase.RESTORING,), GuardOverridden, guards.on_guard_overridden),
     Rule((Phase.RESTORING,), DealBroughtForward, guards.on_deal_brought_forward),
-    Rule((Phase.RESTORING,), RowTicked, walls.on_row_ticked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule((Phase.RESTORING,), CarrierTakenApart, walls.on_carrier_taken_apart),
-    Rule((Phase.CONFIRMING,), ButtonPressed, walls.on_confirming_press, (Phase.PLAYING,)),
+    Rule((Phase.RESTORING,), RowTicked, plan.on_row_ticked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING,), CarrierTakenApart, plan.on_carrier_taken_apart),
+    Rule((Phase.CONFIRMING,), ButtonPressed, plan.on_confirming_press, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.on_claim_press, (Phase.CLAIMING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.on_play_drawn, (Phase.CLAIMING,)),
     Rule((Phase.CLAIMING,), ButtonReleased, claim.on_claim_release),

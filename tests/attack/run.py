@@ -11,7 +11,7 @@ Attack = Callable[[Target, Ledger], None]
 
 
 def attacks(seed: int) -> dict[str, Attack]:
-    """Return all attacks by their short names; what is drawn is drawn anew for each."""
+    """Return all attacks by their short names; what is drawn is drawn again for each."""
 
     def drawn(attack: Callable[[Target, Ledger, random.Random], None], name: str) -> Attack:
         return lambda target, ledger: attack(target, ledger, random.Random(f"{seed} {name}"))

@@ -351,4 +351,4 @@ class Target:
 
 
 MOVING: Final = frozenset({"standings.csv", "people.witness"})
-"""Files that the scorer writes anew by itself, and at each line of the audit log."""
+"""Files that the scorer writes again by itself, and at each line of the audit log."""

@@ -1,25 +1,30 @@
-"""How simulated players choose beside recorded ones: `python -m tests.benchmarks.people FILE...`.
+"""How simulated players choose beside recorded ones: `python -m tests.benchmarks.people FILE_OR_FOLDER...`.
 
 Replays recorded plays of MCR through the referee. At every discard, and wherever a chow or pung could be claimed, asks
 simulated players what they would do with what that seat sees, and prints how often it is the same, with the interval of
 90 % over the plays. `blind` reads nobody, `plain` neither weighs what others may give, `random` draws lots.
 
-A file is in the text format of Botzone's data sets: `Match ID`, `Wind 0`, `Player 0 Deal W1 W2 ...` with thirteen tiles
-a player, then a line an action: `Player 0 Draw T9`, `Play`, `Chi` (the middle tile), `Peng`, `Gang`, `AnGang`,
-`BuGang`, `Hu`, with `Ignore Player 1 Chi ...` for claims that were overtaken. W are characters, T bamboo, B dots, F1 to
-F4 winds, J1 to J3 red, green and white. Walls are filled up with what nobody drew.
+A file `.pmn` is what `homologue export pmn` writes, with its plays as `homologue record rivers --save` or *Keep the
+play* have found them. Any other is in the text format of Botzone's data sets: `Match ID`, `Wind 0`, `Player 0 Deal W1
+W2 ...` with thirteen tiles a player, then a line an action: `Player 0 Draw T9`, `Play`, `Chi` (the middle tile),
+`Peng`, `Gang`, `AnGang`, `BuGang`, `Hu`, with `Ignore Player 1 Chi ...` for claims that were overtaken. W are
+characters, T bamboo, B dots, F1 to F4 winds, J1 to J3 red, green and white. Walls are filled up with what nobody drew.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import sqrt
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import click
 import numpy as np
 
+from broker.export.pmn.check import deal_of_record
+from broker.export.pmn.notation import read_records
+from broker.export.pmn.record import actions_of
 from broker.protocol import SEATS, Seat
 from broker.rules import FULL_SET, Deal, RuleError
 from broker.rules.deal import NEXT_SEAT, TRAY
@@ -93,6 +98,28 @@ def read_plays(text: str) -> Iterator[RecordedPlay]:
             if did == "Draw":
                 drawn[seat].append(tile(names[0]))
         yield RecordedPlay(_deal(number, SEATS[wind], drawn), tuple(done))
+
+
+def read_pmn(file: BinaryIO) -> Iterator[RecordedPlay]:
+    """Read the records that have a Play; who else had claimed a discard is on none of them. Raises RuleError."""
+    for found in read_records(file):
+        if isinstance(found.record, RuleError):
+            raise found.record
+        if found.record.steps:
+            done = (Done(one.action, frozenset(one.action.actors)) for one in actions_of(found.record.steps))
+            yield RecordedPlay(
+                deal_of_record(found.record), tuple(one for one in done if one.action.do in DOES.values())
+            )
+
+
+def recorded(path: Path) -> Iterator[tuple[str, Iterator[RecordedPlay]]]:
+    """Return the plays of a file, or of each file of a folder."""
+    for file in sorted(path.iterdir()) if path.is_dir() else (path,):
+        if file.suffix == ".pmn":
+            with file.open("rb") as opened:
+                yield file.name, read_pmn(opened)
+        else:
+            yield file.name, read_plays(file.read_text(encoding="ascii", errors="replace"))
 
 
 def _action(do: Do, seat: Seat, name: str) -> Action:
@@ -181,18 +208,13 @@ def told(found: Iterable[Iterable[Choice]]) -> Iterator[str]:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--plays", default=400, show_default=True, help="At most so many plays of each file.")
-def people(files: tuple[Path, ...], plays: int) -> None:
+def people(paths: tuple[Path, ...], plays: int) -> None:
     """Measure and print."""
-    for file in files:
-        read = [
-            play
-            for play, _ in zip(
-                read_plays(file.read_text(encoding="ascii", errors="replace")), range(plays), strict=False
-            )
-        ]
-        print(f"{file.name}: {len(read)} plays")
+    for name, found in (one for path in paths for one in recorded(path)):
+        read = [*islice(found, plays)]
+        print(f"{name}: {len(read)} plays")
         for line in told(choices(play, Random(number)) for number, play in enumerate(read)):
             print(line)
 

@@ -114,9 +114,7 @@ def main() -> None:
         added = partial(_with, before, play)
         _, ranking = timed(added, 4 * asked.times)
         _, written = timed(lambda: list(added()), 4 * asked.times)  # noqa: B023 - called at once
-        print(
-            f"one play more, {name}: ranked anew in {1000 * ranking:.1f} ms, {ours / ranking:.0f} times as fast as all;"
-        )
+        print(f"one more play, {name}: ranked in {1000 * ranking:.1f} ms, {ours / ranking:.0f} times as fast as all;")
         print(f"  with all {4 * asked.tables} lines of the standings made: {1000 * written:.1f} ms")
 
 

@@ -1,17 +1,22 @@
 """Whoever is recorded is found to choose as recorded: here the players themselves, whose plays are written down."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
+from broker.export.pmn.event import record_play
+from broker.export.pmn.notation import write_records
 from broker.protocol import SEATS
+from broker.rules import load_mcr
 from broker.rules.mcr import Action
 from broker.sim.player import SimulatedPlayer
-from broker.sim.table import DealTable
+from broker.sim.table import DealTable, SimulatedPlay
 from tests.benchmarks.club import STYLES
-from tests.benchmarks.people import DOES, HONOURS, SUITS, choices, read_plays
+from tests.benchmarks.people import DOES, HONOURS, SUITS, choices, recorded
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt
 
+PROFILE = load_mcr("oedmc-2020")
 NAMES = {ours: theirs for theirs, ours in HONOURS.items()} | {
     f"{rank}{suit}": f"{theirs}{rank}" for theirs, suit in SUITS.items() for rank in range(1, 10)
 }
@@ -35,14 +40,27 @@ def written(seed: int, actions: tuple[Action, ...]) -> Iterator[str]:
             yield f"Player {SEATS.index(seat)} {did[action.do]} {NAMES[name]}"
 
 
-def test_players_are_found_to_choose_as_themselves() -> None:
-    seeds = [16 * seed for seed in range(3)]
-    for seed in seeds:
-        players = {seat: SimulatedPlayer(1.0, Random(1), STYLES["plain"]) for seat in SEATS}
-        played = DealTable(dealt(seed), OEDMC, JUDGE).play(players)
-        (read,) = read_plays("\n".join(written(seed, played.actions)))
-        wanted = [one for one in played.actions if one.do in DOES.values()]
-        assert [(one.action.do, one.action.actors) for one in read.done] == [(one.do, one.actors) for one in wanted]
-        same = [same for kind, style, same in choices(read, Random(1)) if (kind, style) == ("discard", "plain")]
-        assert len(same) == sum(one.do == "discard" for one in wanted)
-        assert all(same)
+SEEDS = [16, 32, 48]
+
+
+def test_players_are_found_to_choose_as_themselves(tmp_path: Path) -> None:
+    """In a folder with the same plays in both formats."""
+    plays = [played(seed) for seed in SEEDS]
+    text = "\n".join(line for seed, play in zip(SEEDS, plays, strict=True) for line in written(seed, play.actions))
+    (tmp_path / "a.txt").write_text(text, encoding="ascii")
+    records = [record_play(dealt(seed), play.actions, PROFILE, JUDGE) for seed, play in zip(SEEDS, plays, strict=True)]
+    (tmp_path / "b.pmn").write_text(write_records(records), encoding="utf-8")
+    for _, read in recorded(tmp_path):
+        for play, found in zip(plays, read, strict=True):
+            wanted = [one for one in play.actions if one.do in DOES.values()]
+            assert [(one.action.do, one.action.actors) for one in found.done] == [
+                (one.do, one.actors) for one in wanted
+            ]
+            same = [same for kind, style, same in choices(found, Random(1)) if (kind, style) == ("discard", "plain")]
+            assert len(same) == sum(one.do == "discard" for one in wanted)
+            assert all(same)
+
+
+def played(seed: int) -> SimulatedPlay:
+    players = {seat: SimulatedPlayer(1.0, Random(1), STYLES["plain"]) for seat in SEATS}
+    return DealTable(dealt(seed), OEDMC, JUDGE).play(players)

@@ -26,7 +26,7 @@ def can_mount() -> bool:
 
 
 def enter_namespace(command: Sequence[str]) -> None:
-    """Run this program anew where it may mount, and nobody else sees it; return where that is not possible.
+    """Run this program again where it may mount, and nobody else sees it; return where that is not possible.
 
     Who is not root needs a kernel that lets everybody have namespaces.
     """

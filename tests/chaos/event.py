@@ -12,7 +12,7 @@ from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
 from broker.protocol import SEATS, Player, Seat
-from broker.protocol.arbiter_pin import hash_pin
+from broker.protocol.arbiter_session import hash_pin
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_event import NAME, StagedPlay, as_script, new_deals
 from tests.chaos.ledger import Play

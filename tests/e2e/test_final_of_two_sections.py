@@ -18,7 +18,7 @@ from broker.mqtt.brokers import Kind, make_broker
 from broker.output import STANDINGS
 from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address
-from broker.rulings.stage import draft_stage, next_stage
+from broker.rulings.final import draft_stage, next_stage
 from broker.scorer.service import Scorer
 from broker.scorer.state import EventState
 from broker.store import STORE

@@ -1,7 +1,7 @@
 """A table's program on a real broker: an arbiter hears all that it says; scorer and desk speak to it."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,18 @@ from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
-from broker.protocol import SEATS, LogMessage, Order, Receipt, Seat, TableState, decode_on_topic, encode, topics
+from broker.protocol import (
+    SEATS,
+    LogMessage,
+    Message,
+    Order,
+    Receipt,
+    Seat,
+    TableState,
+    decode_on_topic,
+    encode,
+    topics,
+)
 from firmware.reports import Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
@@ -33,6 +44,8 @@ class Table:
     ) -> None:
         self.program, self.time, self._arbiter, self._scorer, self._desk = program, time, arbiter, scorer, desk
         self._beside, self._marks = beside, False
+        self.encode: Callable[[Message], bytes] = encode
+        """How scorer and desk write what they say."""
 
     def until(self, phase: Phase) -> None:
         """Let the program work until the table has come to a phase."""
@@ -44,12 +57,12 @@ class Table:
 
     def tell(self, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
         topic = topics.RECEIPT if isinstance(message, Receipt) else topics.ASSIGNMENT
-        self._scorer.say(topic.at(EVENT, table=TABLE), encode(message), retain=True)
+        self._scorer.say(topic.at(EVENT, table=TABLE), self.encode(message), retain=True)
 
     def order(self, *orders: Order) -> None:
         """Send orders, and let the program work until it has carried out the last one."""
         for order in orders:
-            self._desk.say(topics.ORDER.at(EVENT, table=TABLE), encode(order))
+            self._desk.say(topics.ORDER.at(EVENT, table=TABLE), self.encode(order))
         for _ in range(2000):
             if self.program.state.ordered == orders[-1].seq:
                 return

@@ -11,7 +11,7 @@ def refusing(card: Path) -> Iterator[None]:
     """Let the card of a journal take no more.
 
     No file of this process may get longer than the journal's log is (EFBIG, which SQLite tells as an I/O error): a new
-    file has room for as much. Whoever opens the journal anew finds a folder in its place.
+    file has room for as much. Whoever opens the journal again finds a folder in its place.
     """
     log, aside = card.with_name(card.name + "-wal"), card.with_name("aside")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -261,7 +261,7 @@ def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_anothe
 
 
 FEW = 8
-"""Pages, so that a log begins anew every few events."""
+"""Pages, so that a log starts over every few events."""
 
 
 def log_of(path: Path) -> Path:

@@ -84,7 +84,7 @@ def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_pat
 def test_what_a_newer_program_has_to_send_is_taken_over_whole_though_its_events_cannot_be_played(
     card: Path, tmp_path: Path
 ) -> None:
-    """Signed anew too: a field, or a kind of fact, that only the newer program knows is not lost."""
+    """Signed again too: a field, or a kind of fact, that only the newer program knows is not lost."""
     own = tmp_path / "own" / "table.sqlite"
     with closing(sqlite3.connect(card)) as store, store:
         store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (b'{"type":"swept","at":1}',))

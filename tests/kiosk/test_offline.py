@@ -1,4 +1,4 @@
-"""A session without any broker, the device started anew in the middle of it: everything arrives later, once, in order.
+"""A session without any broker, the device restarted in the middle of it: everything arrives later, once, in order.
 
 That a network is cut or swallows everything while tables play is in `tests/e2e/test_faults.py`.
 """

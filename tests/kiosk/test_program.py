@@ -6,10 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker.protocol import SEATS, Order, TableState, decode_on_topic
+from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
 from kiosk.screens import RestoringView
 from kiosk.table import Phase, guards
+from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
 from tests.kiosk.standing import phase_view, standing
@@ -88,6 +89,22 @@ def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_l
     assert list(dict.fromkeys(told)) == [(False, 0), (True, 7), (False, 8), (False, 9)]
     assert table.program.state.extra_min == 5
     assert {one.minutes for one in states if isinstance(one, TableState)} == {40}
+
+
+def test_a_table_plays_on_with_a_newer_scorer_and_passes_over_orders_that_it_does_not_know(table: Table) -> None:
+    table.encode = grown_bytes
+    begin(table)
+    pause = Order(id="order-0008-3", event=EVENT, table=TABLE, seq=8, command="pause", author="Anne")
+    unknown = (
+        grown_bytes(pause).replace(b'"pause"', b'"sing"').replace(b"0008", b"0007").replace(b'"seq": 8', b'"seq": 7')
+    )
+    table._desk.say(topics.ORDER.at(EVENT, table=TABLE), unknown)
+    table.order(pause)
+    assert table.program.state.paused
+    journal = table.program._table.journal
+    table.tell(receipt(taken={one.seq: one.id for one in journal.unsent()}))
+    while journal.unsent():
+        table.program.step(timeout=0.01)
 
 
 def test_the_light_that_the_desk_orders_is_on_the_screen_and_stays_over_a_restart(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from broker.protocol import SEATS, LogMessage, Result, RiichiRecorded, RiichiTakenBack, decode
 from broker.protocol.play_sequence import TableSequence
-from broker.protocol.signing import is_signed_by
+from broker.protocol.signing import fact_hash, is_signed_by
 from kiosk.errors import JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.table import NextDealCalled, Phase, riichi_session_of
@@ -41,6 +41,22 @@ def test_a_table_goes_on_with_the_journal_of_a_program_from_before_signatures(tm
     ]
     assert all(is_signed_by(journal.key.public, body, one.signature) for body, one in zip(unsent, kept, strict=True))
     journal.close()
+
+
+SIGNED: Final = BEFORE_SIGNATURES.parent / "signed"
+"""In the second play, all facts unsent and signed, by the program of 25 November 2026 (1cd2f2f4)."""
+
+
+def test_a_table_plays_on_from_a_journal_of_signed_facts_that_stay_as_they_are(tmp_path: Path) -> None:
+    folder = shutil.copytree(SIGNED, tmp_path, dirs_exist_ok=True)
+    with closing(sqlite3.connect(folder / "table.sqlite")) as store:
+        told = [body for (body,) in store.execute("SELECT body FROM outbox ORDER BY seq")]
+    with standing(folder) as table:
+        assert (table.phase, table.program.state.play) == (Phase.PLAYING, play(2))
+        assert table.journal.unsent_bodies()[: len(told)] == tuple(told)
+        facts, key = [decode(LogMessage, body) for body in told], table.journal.key.public
+        assert all(is_signed_by(key, body, one.signature) for body, one in zip(told, facts, strict=True))
+        assert [one.before for one in facts] == [None, *map(fact_hash, told[:-1])]
 
 
 OPTIONAL: Final = '{"type":"weather_told","at":1,"optional":true,"degrees":21}'

@@ -26,7 +26,7 @@ def run(table: LabTable, report: Report) -> None:
         table.answer("accepting", "recorded")
         table.outside.wait_for_health("disk", well=False)
         assert table.outside.results()[-1]["round"] == 3
-    with report.check("writable again, it has the whole journal, also when it is read anew"):
+    with report.check("writable again, it has the whole journal, also when it is read again"):
         table.machine.must("mount -o remount,rw /")
         table.outside.wait_for_health("disk", well=True)
         safe = table.record().safe

@@ -147,7 +147,7 @@ def goes_on(path: Path, cut: Cut, outcome: Outcome) -> None:
         messages = journal.record(HAPPENED, [CONFIRMED], wall=1)
         clashing = [one for one in messages if sent.get(one.seq, one.id) != one.id]
         if clashing and cut.lie != "none":
-            outcome.notes["a number used twice, and given anew by the receipt"] += 1
+            outcome.notes["a number used twice, and given again by the receipt"] += 1
             refused = {one.seq: (one.id, "conflict") for one in clashing}
             taken = {seq: id_ for seq, id_ in sent.items() if seq not in refused}
             journal.settle(receipt(taken=taken, refused=refused, upto=max(sent)))

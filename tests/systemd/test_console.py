@@ -18,6 +18,7 @@ PROGRAMS: Final = {
     "homologue-logind.conf": "systemd-logind",
     "homologue-manager.conf": "systemd",
     "homologue-journald.conf": "systemd-journald",
+    "homologue-watchdog.conf": "systemd",
 }
 """Which program of systemd reads a file."""
 
@@ -54,6 +55,7 @@ def test_each_file_is_laid_out_somewhere() -> None:
         ("homologue-logind.conf", "systemd/logind.conf"),
         ("homologue-manager.conf", "systemd/system.conf"),
         ("homologue-journald.conf", "systemd/journald.conf"),
+        ("homologue-watchdog.conf", "systemd/system.conf"),
     ],
 )
 def test_systemd_reads_what_is_installed(installed: Path, name: str, asked: str) -> None:

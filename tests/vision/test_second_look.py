@@ -65,6 +65,17 @@ def test_a_faint_look_is_overruled() -> None:
     assert mark.serial == marks[0].serial
 
 
+@pytest.mark.parametrize(("state", "read"), [(PlaceState.BACK, True), (PlaceState.EMPTY, False)])
+def test_a_back_of_a_tray_that_was_overlooked_is_read_in_its_place(state: PlaceState, *, read: bool) -> None:
+    picture, tiles, marks = seen()
+    tray = LaidOutTray(None, (LaidOutPlace(0, 0, state, None, tiles[0].quad),), 0.0)
+    lies = tuple(TilePosition(tile.quad, 0.0, None, 0, at) for at, tile in enumerate(tiles[1:], 1))
+    found = Detections(tiles[1:], np.zeros((1, 1), np.uint8), 8.0)
+    again = take_second_look(picture, found, marks[1:], TableLayout(lies, (tray,)))
+    serials = [mark.serial for mark in again[1] if mark] if again else []
+    assert serials == ([mark.serial for mark in (*marks[1:], marks[0])] if read else [])
+
+
 def test_a_picture_whose_tiles_are_all_read_tells_nothing_new() -> None:
     picture, tiles, marks = seen()
     layout = TableLayout(tuple(TilePosition(tile.quad, 0.0) for tile in tiles), ())

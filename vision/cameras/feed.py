@@ -25,7 +25,7 @@ def pause_after(failures: int) -> float:
 
 log = get_logger("homologue.camera")
 
-_BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and opened anew
+_BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and opened again
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,7 @@ class BackgroundStream(Closing):
         `exposure` is in stops from the camera's own, None while it changes.
 
         Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
-        through, and the next frame is read anew.
+        through, and the next frame is read again.
         """
         wanted = self._watcher.see(at, sketch(check_frame(picture)), exposure)
         if self._reading is not None and self._reading.done():

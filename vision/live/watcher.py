@@ -205,7 +205,7 @@ class TableWatcher:
             self._search.ask(light if _is_lacking(self.watched) else 0)
 
     def lose(self) -> None:
-        """Take in that nothing is seen any more: what is shown stays, and must be seen anew."""
+        """Take in that nothing is seen any more: what is shown stays, and must be seen again."""
         self._before = None
         self._begin(None)
         self.watched = replace(self.watched, stir=Stillness.BLIND)

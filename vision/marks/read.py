@@ -356,7 +356,7 @@ _SURELY_MARKED, _MARKED_TWICE = (
 
 
 CheckMarks = Callable[[Picture, Sequence[Quad], Sequence[TileMark]], list[TileMark]]
-"""What holds marks against the own pictures of an enrolled set's tiles, by the outlines along which they were read."""
+"""What compares marks with the pictures of an enrolled set's tiles, by the outlines along which they were read."""
 
 
 def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = None) -> tuple[Detections, TileMarks]:

@@ -131,7 +131,7 @@ def live_shots(address: str, every: float) -> Iterator[CameraShot]:
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()
     lost: CameraLost | None = None
-    world = SimulatedTable()  # the simulated table stays while its camera is opened anew
+    world = SimulatedTable()  # the simulated table stays while its camera is opened again
     with CameraFeed(lambda: open_camera(address, world=world), told.put) as feed:
         while True:
             frame = feed.wait(number, max(every, _PATIENCE_S))

@@ -213,7 +213,7 @@ def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool)
     """Draw the set. Raises RegistryError where the registry has it already, unless `force`."""
     known = _known_registry(path)
     if number in known and not force:
-        again = f"--registry {path} prints its labels again, --force draws it anew and makes all its labels worthless"
+        again = f"--registry {path} prints its labels again, --force draws it again and makes all its labels worthless"
         raise RegistrySetExistsError(f"set {number} is in {path} already: {again}")
     faces = draw_faces(chance)
     return RegisteredSet(faces, {**known, number: faces})

@@ -60,7 +60,7 @@ class SimulatedCamera(Camera):
         )
 
     def _still(self, view: CameraView) -> Picture:
-        """Return the picture without noise; it is drawn anew only when something has changed."""
+        """Return the picture without noise; it is drawn again only when something has changed."""
         if self._drawn is None or self._drawn[0] != view:
             size = (self.optics.width, self.optics.height)
             scene = draw_table(view, self.optics.seed)

@@ -77,7 +77,7 @@ class SimulatedTable:
             return self._view
 
     def next_frame(self) -> int:
-        """Count a frame that somebody wants to take, from 0: a camera that is opened anew does not begin anew."""
+        """Count a frame that somebody wants to take, from 0: a camera that is opened again does not start over."""
         with self._lock:
             self._frames += 1
             return self._frames - 1

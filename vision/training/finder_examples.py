@@ -101,7 +101,7 @@ _NONE = np.zeros((0, 4, 2), np.float32)  # decoys: only cut-outs ask for them, a
 
 
 def view_of_scene(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
-    """See a scene anew; `stands` says whether rows become columns."""
+    """See a scene again; `stands` says whether rows become columns."""
     if stands:
         scene = _transposed(scene)
     if rng.random() < 0.5:

@@ -202,7 +202,7 @@ class MjlogHand:
         return _won(self) if kinds == {"AGARI"} else _drawn(self)
 
     def paid(self) -> PlayerPoints:
-        """Return what each wins or loses, the own deposit included. Raises RuleError `bad_record`."""
+        """Return what each wins or loses, their own deposit included. Raises RuleError `bad_record`."""
         laid = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
         return add_points(player_points(laid), *map(_paid, self.ends))
 

@@ -1,4 +1,4 @@
-"""A movement made for an order, and what is left of an event planned anew when it was not played as planned.
+"""A movement made for an order, and what is left of an event replanned when it was not played as planned.
 
 A movement begins with the best start that is known for its size; then it is searched. With `MovementOrder.copies` = 4
 (or four deals a round) 16 players in 5 rounds come out perfect and nothing is searched.

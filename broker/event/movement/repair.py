@@ -1,4 +1,4 @@
-"""What is left of an event planned anew: somebody has come late, left or not come at all.
+"""What is left of an event replanned: somebody has come late, left or not come at all.
 
 What was played stays as it was, and so does the deal of each table in each round. Who plays where is searched again, as
 near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit out take turns, and tables are
@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """What is to be planned anew.
+    """What is to be replanned.
 
     `layout`: all places that there are, with their deals; `plan`: who sits there by now; `settled`: the places that
     stay, as they were played; `present`: who plays from now on; `instead`: who takes whose seats; `laid`: places whose

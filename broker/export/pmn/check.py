@@ -63,7 +63,7 @@ declared_judge: Final = JudgeOf(_declared)
 
 
 def counting_judge(ruleset: Ruleset) -> JudgeOf:
-    """Count each hand anew."""
+    """Count each hand again."""
 
     def judge(hu: Hu) -> int:
         return count_hu(hu, ruleset).fan

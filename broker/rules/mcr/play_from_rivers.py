@@ -1,6 +1,6 @@
 """How a play went, from what lies on the table at its end: the rivers in their order, the melds, the hands left.
 
-In a duplicate play everybody draws from the own wall alone, in a known order, and each tile has a serial. So the tray
+In a duplicate play everybody draws only from their own wall, in a known order, and each tile has a serial. So the tray
 to which a tile was dealt tells who drew it and when at the earliest, and a tile of another's in a meld was that
 player's discard. What is left open is when a claimed tile was discarded and when a kong was declared. The search goes
 through all orders of draws, discards and claims that the turns allow, step by step; equal positions are looked at once,

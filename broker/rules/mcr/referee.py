@@ -118,7 +118,7 @@ class WonHu(Struct, frozen=True):
 
 
 class PlayState(Struct, frozen=True):
-    """Where a play stands, all tiles face up: a player may be shown the own hand, every river and every open meld."""
+    """Where a play stands, all tiles face up: a player may be shown their own hand, every river and every open meld."""
 
     deal: Deal
     turns: Turns

@@ -156,7 +156,7 @@ def _check_red(hand: RiichiHand, rules: HandRules) -> None:
 def _check_riichi(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> None:
     _refuse_if(bool(said.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
     _refuse_if(said.ippatsu and not said.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
-    _refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "the own kan has ended ippatsu")
+    _refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "a kan of one's own has ended ippatsu")
     _refuse_if(said.open_riichi and not said.riichi, "open_riichi_without_riichi", "open riichi is a kind of riichi")
     refused = said.open_riichi and not rules.open_riichi.value
     _refuse_if(refused, "open_riichi_refused", "these rules know no open riichi")

@@ -15,7 +15,7 @@ StartScore = Annotated[int, Meta(ge=0, le=1_000_000, multiple_of=100)]
 Rounds = Annotated[int, Meta(ge=0, le=4)]
 
 Renchan = Literal["win", "win_or_tenpai", "until_dislodged", "never"]
-"""When the dealer stays. `until_dislodged`: unless only others win, or the own chombo costs the deal."""
+"""When the dealer stays. `until_dislodged`: unless only others win, or the dealer's own chombo costs the deal."""
 
 AbortReason = Literal["nine_terminals", "four_winds", "four_riichi", "four_kans", "triple_ron"]
 

@@ -2,9 +2,9 @@
 
 A player who waits may be kept from winning on a discard (MONTREAL).
 
-A hand is complete with four sets and a pair, seven different pairs, or thirteen orphans. Three kinds of furiten: a tile
-of the wait lies among the own discards, claimed ones too (RIICHI-PLAY), until the wait changes; a tile of the wait went
-by since the end of the own last turn; a tile of the wait went by since the own riichi.
+A hand is complete with four sets and a pair, seven different pairs, or thirteen orphans. There are three kinds of
+furiten: a tile of the wait is among the player's own discards, claimed ones too (RIICHI-PLAY), until the wait changes;
+one was discarded since the end of the player's last turn; one was discarded since the player's riichi.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ def furiten(
 ) -> tuple[Furiten, ...]:
     """Return why a player may not ron, empty where nothing forbids it.
 
-    `seen`: everything that could have been won on, in order, and passed. A turn ends with the own discard, also after
+    `seen`: everything that could have been won on, in order, and passed. A turn ends with one's own discard, also after
     a call; then what went by before it is forgotten, but for riichi. `orphans`: the player waits for thirteen orphans.
     """
     tiles = tuple(one for one in seen if orphans or one.kan != "concealed")
@@ -114,7 +114,7 @@ def _passed(seen: Sequence[PassedTile], player: int, since: int) -> set[str]:
 
 
 def _last_turn(seen: Sequence[PassedTile], player: int) -> int:
-    """Return the place after the own last discard."""
+    """Return the place after the player's last discard."""
     ends = [at for at, one in enumerate(seen) if one.player == player and not one.kan]
     return ends[-1] + 1 if ends else 0
 

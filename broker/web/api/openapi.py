@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document of the read interface, made from its table: `python -m broker.web.api.openapi`.
 
-`docs/openapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it anew).
+`docs/openapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it again).
 """
 
 import json

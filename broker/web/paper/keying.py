@@ -205,7 +205,7 @@ class DoubleKeying:
         return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
 
     def settle(self, settlement: Settlement, account: Account, address: str) -> SheetResult | None:
-        """Let one of two readings count, or neither: then two people key the sheet anew, and None is given.
+        """Let one of two readings count, or neither: then two people key the sheet again, and None is given.
 
         Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
         """

@@ -116,7 +116,7 @@ class _Page(NamedTuple):
 
 
 class PublishedPages:
-    """Makes the files of one event, snapshot after snapshot: a page whose content is the same is not rendered anew."""
+    """Makes the files of one event, snapshot after snapshot: a page whose content is the same is not rendered again."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """`folder`: the event's, for what was made of its deals."""
@@ -292,7 +292,7 @@ class PublishedFolder:
             if not folder.is_dir():
                 make_folder(folder)
                 folder.chmod(FOLDER_FOR_ALL)
-        # The disk may take its time: what a power cut spoils is written anew by its hash.
+        # The disk may take its time: what a power cut spoils is written again by its hash.
         write_file(path, content, FOR_ALL, exactly=True, durable=False)
 
 

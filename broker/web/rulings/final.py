@@ -13,10 +13,9 @@ from broker.i18n import N_
 from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
 from broker.rulings import FINAL, WHO_PLAYS, RulingEntry
-from broker.rulings.final import open_matters
-from broker.rulings.plan_changes import plan_changes
+from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
+from broker.rulings.plan import plan_changes
 from broker.rulings.service import RulingService
-from broker.rulings.stage import draft_stage, next_stage, qualified, unsettled_before
 from broker.scorer.state import EventState
 from broker.terms import SEAT_LETTERS
 from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of

@@ -91,7 +91,7 @@ const paused = () => pause?.getAttribute("aria-pressed") === "true";
 
 function goOnOrPause() {
   pause.setAttribute("aria-pressed", String(!paused()));
-  if (!paused() && waiting) connect(); // what came meanwhile may build on what was not shown: begin anew
+  if (!paused() && waiting) connect(); // what came meanwhile may build on what was not shown: start over
   waiting = false;
   fresh.clear();
   heldSince = new Date();
@@ -138,7 +138,7 @@ async function attend(event) {
   const { target: form, submitter: button } = event;
   const body = new URLSearchParams(new FormData(form));
   body.set(button.name, button.value);
-  button.disabled = true; // until it is shown anew
+  button.disabled = true; // until it is shown again
   showRefusal("");
   try {
     const headers = { Accept: "text/html" };

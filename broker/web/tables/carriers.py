@@ -50,7 +50,7 @@ REST: Final = 20
 """What takes long is not done again for so many times as long: of a thousand tables it is a little older."""
 
 OLD_S: Final = 5.0
-"""After so long it is made anew though nothing has come: time goes on, and a table may be slow by now."""
+"""After so long it is recreated though nothing has come: time goes on, and a table may be slow by now."""
 
 
 @dataclass(frozen=True)

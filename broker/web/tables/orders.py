@@ -338,7 +338,7 @@ class OrdersPage:
         return await run_in_threadpool(self._page, request, {"tables": asked.get("tables", asked.get("table", ""))})
 
     def _give(self, request: Request, form: Form) -> Response:
-        """Send an order. The page is then asked for anew: who loads it again gives nothing."""
+        """Send an order. The page is then asked for again: reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
             raise FormMalformed("the form does not say which it is")

@@ -1,6 +1,6 @@
 """Trays and a heap watched at ten pictures a second while hands pass: what looking, reading and drawing take.
 
-The bar is 80 % of a core. A tray is a simulated camera's; a heap is drawn on a board of its own, read and labelled anew
+The bar is 80 % of a core. A tray is a simulated camera's; a heap is drawn on a board of its own, and read again
 whenever a hand has gone: once in four seconds, and in two where it is being sorted. Pictures come as a
 USB camera sends them, as JPEG, and are unpacked here as OpenCV does it.
 

@@ -46,7 +46,7 @@ class Stopwatch:
         self.start()
 
     def start(self) -> None:
-        """Begin, or begin anew."""
+        """Begin, or start over."""
         self._began = self._now()
 
     def taken(self) -> Taken:

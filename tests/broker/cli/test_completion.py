@@ -15,7 +15,6 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.index import FILE
 from broker.cli.main import GROUP, homologue
 from tests.broker.cli.test_parts import absent, run
 from tests.patience import PATIENCE_S
@@ -139,13 +138,6 @@ def test_completion_imports_no_command(words: str) -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert done.stdout
     assert imported & {*HEAVY} == set()
-
-
-def test_what_help_and_completion_read_is_up_to_date() -> None:
-    made = subprocess.run(
-        [sys.executable, "-m", "broker.cli.reference", "index"], capture_output=True, check=True, text=True
-    )
-    assert made.stdout == FILE.read_text(encoding="utf-8"), "make docs"
 
 
 def test_a_table_completes_without_what_only_a_scorer_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The document of a whole event makes the event anew; that of everybody tells nobody what is not theirs to know."""
+"""The document of a whole event makes the event again; that of everybody tells nobody what is not theirs to know."""
 
 import json
 from datetime import UTC, datetime

@@ -137,7 +137,7 @@ class Places:
         self.halls[hall].step()
 
     def restart(self, name: str) -> None:
-        """Start a scorer anew on its store; a broker brings what it retains."""
+        """Start a scorer again on its store; a broker brings what it retains."""
         self._at(name).scorer._journal.close()
         made = start(self.folder / name, self.clock, self.leaving)
         if name == CENTRE:

@@ -398,8 +398,8 @@ def test_as_much_is_on_its_way_as_suits_the_centre(tmp_path: Path) -> None:
         with_rows(line.journal, 8 * MOST_ON_WAY)
         soon = line.on_its_way([0.1] * 6)
         assert soon == [LEAST_ON_WAY * 2**at for at in range(5)] + [MOST_ON_WAY]
-        assert line.on_its_way([4.0] * 2) == [MOST_ON_WAY] * 2
-        late = line.on_its_way([5.1] * 6)
+        assert line.on_its_way([2.0] * 2) == [MOST_ON_WAY] * 2
+        late = line.on_its_way([2.1] * 6)
         assert late == [*(MOST_ON_WAY // 2**at for at in range(5)), LEAST_ON_WAY]
 
 

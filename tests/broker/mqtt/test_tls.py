@@ -58,7 +58,7 @@ class TlsHall:
     leaving: ExitStack
 
     def client(self, identity: Identity) -> Client:
-        """Return a client once it is let in: like a device it comes again while the broker reads its files anew."""
+        """Return a client once it is let in: like a device it comes again while the broker reads its files again."""
         for _ in range(2000):
             if self.refuses(identity) is not None:
                 continue

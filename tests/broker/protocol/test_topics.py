@@ -13,7 +13,7 @@ from typing import Any, Final, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Struct, inspect, structs
+from msgspec import inspect
 
 from broker.protocol import (
     SEATS,
@@ -37,6 +37,7 @@ from broker.protocol import (
     topics,
 )
 from broker.rules import KINDS
+from tests.broker.protocol.other_versions import grown_bytes
 from tests.broker.protocol.shapes import leaves
 from tests.broker.protocol.strategies import any_message, at, messages, of_type
 from tests.examples import COSTLY
@@ -362,26 +363,12 @@ def test_a_message_with_a_wrong_field_is_malformed(change: dict[str, Any]) -> No
     assert refusal(ORDER_TOPIC, changed(lambda said: said.update(change))) == "malformed"
 
 
-def grown(value: object) -> Any:  # noqa: ANN401 - any JSON
-    """Return a value as a newer program may say it: with more fields in every struct, but not in mappings."""
-    if isinstance(value, Struct):
-        fields = {field.encode_name: grown(getattr(value, field.name)) for field in structs.fields(value)}
-        config = value.__struct_config__
-        if config.array_like:
-            return [*fields.values(), {"newest": 1.5}]
-        tag = {config.tag_field: config.tag} if config.tag_field else {}
-        return {"newer": {"id": [1, "\u2028", None]}} | tag | fields | {"newest": 1.5}
-    if isinstance(value, dict):
-        return {key: grown(one) for key, one in value.items()}
-    return [grown(one) for one in value] if isinstance(value, tuple) else value
-
-
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_fields_of_a_newer_program_are_passed_over_wherever_they_stand(topic: Topic) -> None:
     @COSTLY
     @given(messages(topic))
     def law(message: Message) -> None:
-        said = json.dumps(grown(message)).encode()
+        said = grown_bytes(message)
         if len(said) <= topic.limit:
             assert decode_on_topic(at(topic, message), said)[1] == message
 

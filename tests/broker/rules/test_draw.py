@@ -102,7 +102,7 @@ def test_numbers_that_would_favour_somebody_are_passed_over() -> None:
 
 
 def test_the_deals_are_those_that_the_document_describes() -> None:
-    """By another road: the steps of docs/deals.md, written anew."""
+    """By another road: the steps of docs/deals.md, written again."""
     beacon = "beacon drand\nbeacon_round 77\n"
     people = "".join(f"person {person.words} {person.name}\n" for person in announced().people)
     head = f"computer {announced().computer}\ncomputer_sets {announced().computer_sets}\n{people}{beacon}"

@@ -68,7 +68,7 @@ class Ear(Link):
         return json.loads([payload for topic, payload, _ in self.said if topic.endswith(end)][-1])
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self.story.clear()
         self.said.clear()
 

@@ -1,4 +1,4 @@
-"""A hand of riichi is counted in a session, by the set that is dealt there, and in a planned deal; each hand anew."""
+"""A hand of riichi is counted in a session, by the set that is dealt there, and in a planned deal; each hand again."""
 
 from random import Random
 from typing import Final

@@ -7,7 +7,7 @@ from random import Random
 from broker.event import Event, Plan
 from broker.event.structure import Structure, structured_plan
 from broker.protocol import LogMessage, Result
-from broker.rulings.stage import draft_stage
+from broker.rulings.final import draft_stage
 from broker.scorer.snapshot import standings_csv
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import ruling

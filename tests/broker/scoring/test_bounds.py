@@ -128,7 +128,7 @@ def test_a_team_that_nobody_can_catch_any_more_is_first_and_with_nothing_to_come
 
 
 def league(seed: int, players: int, deals: int) -> list[ScoredPlay]:
-    """Return plays by players of equal strength: each deal at all tables, who sits where drawn anew."""
+    """Return plays by players of equal strength: each deal at all tables, who sits where drawn again."""
     chance, plays = Random(seed), list[ScoredPlay]()
     for deal in range(1, deals + 1):
         drawn = chance.sample(range(players), players)
@@ -177,7 +177,7 @@ def test_from_few_plays_nothing_likely_is_said() -> None:
 
 
 def team_league(seed: int, teams: int, deals: int) -> tuple[list[ScoredPlay], dict[str, list[str]]]:
-    """Return plays by teams of equal strength: in each deal one of each at each wind, drawn anew."""
+    """Return plays by teams of equal strength: in each deal one of each at each wind, drawn again."""
     chance, plays, names = Random(seed), list[ScoredPlay](), [f"t{one}" for one in range(teams)]
     for deal in range(1, deals + 1):
         sat = {seat: chance.sample(names, teams) for seat in SEATS}

@@ -1,4 +1,4 @@
-"""Par comes out the same in one go and with breaks, and anew where something else is played."""
+"""Par comes out the same in one go and with breaks, and again where something else is played."""
 
 from random import Random
 

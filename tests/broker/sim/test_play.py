@@ -21,8 +21,10 @@ def hosted(bookings: Iterable[NumberedPlay], seed: int = 1) -> list[EventPlay]:
     return list(play_event(bookings, lambda booking: dealt(booking.deal), STRENGTHS, OEDMC, chance))
 
 
-def test_a_play_does_not_depend_on_those_before_it() -> None:
-    assert hosted(reversed(FIRST)) == hosted(FIRST)[::-1]
+def test_a_play_does_not_depend_on_others_played_before_it_or_in_step() -> None:
+    assert (
+        hosted(reversed(FIRST)) == hosted(FIRST)[::-1] == [*hosted(FIRST[2:]), *hosted(FIRST[1:2]), *hosted(FIRST[:1])]
+    )
 
 
 def test_another_seed_gives_other_plays() -> None:

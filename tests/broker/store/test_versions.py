@@ -24,6 +24,9 @@ HERE: Final = Path(__file__).parent
 VERSION_1: Final = HERE / "version_1"
 """Three rounds of the small event, two rulings of the desk, a refusal, and accounts."""
 
+VERSION_2: Final = HERE / "version_2"
+"""The same, with devices, the event's key and witnesses, by the program of 25 November 2026 (1cd2f2f4)."""
+
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
@@ -78,6 +81,20 @@ def test_a_scorer_goes_on_with_a_store_of_version_1(old: Kept) -> None:
         assert hall.scorer.state.tables.times.queue() == [1]
     found = verify_store(old.folder)
     assert (found.faults, found.has_links, found.messages) == ((), True, len(written()) + 4 + 1)  # four devices
+
+
+def test_a_store_of_version_2_is_whole_as_it_is_and_a_scorer_goes_on_with_it(tmp_path: Path) -> None:
+    folder = shutil.copytree(VERSION_2, tmp_path / "event")
+    found = verify_store(folder)
+    assert (found.faults, found.messages) == ((), 74)
+    with Kept(folder).journal() as journal:
+        hall = make_hall(folder, journal)
+        hall.connect(up=True)
+        last = max(one.seq for one in journal.messages() if isinstance(one, LogMessage) and one.table == 1)
+        hall.hear(fact(1, last + 1, Call(round=3, deal=event().bookings[1, 3].deal, open=True)))
+        assert (hall.scorer.feed.current.plays_in, len(hall.scorer.state.book.entries), hall.alerts()) == (12, 2, [])
+    found = verify_store(folder)
+    assert (found.faults, found.messages) == ((), 75)
 
 
 def test_a_row_of_a_migrated_store_names_itself_when_it_is_altered(old: Kept) -> None:
@@ -142,8 +159,9 @@ def dump(folder: Path) -> list[str]:
         return [*opened.iterdump()]
 
 
-def test_accounts_and_audit_log_of_version_1_go_on(tmp_path: Path) -> None:
-    folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
+@pytest.mark.parametrize("kept", [VERSION_1 / "sqlite", VERSION_2], ids=["version 1", "version 2"])
+def test_accounts_and_audit_log_of_earlier_versions_go_on(kept: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(kept, tmp_path / "old")
     auth = Authentication(folder, lambda: 1_900_000_000_000)
     try:
         assert [one.name for one in auth.accounts.all()] == ["helene", "tao"]

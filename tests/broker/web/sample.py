@@ -1,9 +1,11 @@
 """A room as it looks in the middle of an event: the long names, the odd states and the rare results are all in it."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
+from broker.halls.centre import HallView
+from broker.halls.link import CentreView
 from broker.protocol import SEATS, Seat, Standing
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.view import AlertView, DashboardView, PlayView, SeatView, TableView
@@ -185,6 +187,45 @@ def view() -> DashboardView:
         standings=standings(),
         alerts=alerts(),
     )
+
+
+def of_hall(name: str, title: str, tables: str, **more: Any) -> HallView:  # noqa: ANN401 - any of its fields
+    """Return a hall of which the centre has all, unless something else is said."""
+    there = HallView(
+        name=name,
+        title=title,
+        tables=tables,
+        lifecycle="there",
+        silent=False,
+        upto=412,
+        behind=0,
+        heard_at=NOON + 5_000_000,
+        version="0.4.1",
+        clock_off_ms=900,
+        refused=0,
+        revoked=False,
+        plays_in=160,
+        plays_expected=320,
+    )
+    return replace(there, **more)
+
+
+def centre() -> DashboardView:
+    """The room of the centre of an event in many halls, each of which stands otherwise."""
+    unheard = {"lifecycle": None, "heard_at": None, "upto": 0, "version": "", "plays_in": 0, "clock_off_ms": 0}
+    halls = (
+        of_hall("paris", "Paris, Maison des Jeux de Société du XIIIᵉ", "1-20"),
+        of_hall("osaka", "大阪市中央公会堂", "21-40", behind=1_204, clock_off_ms=3 * 3_600_000 + 300_000),
+        of_hall("lima", "Lima", "41-60", silent=True, behind=88, clock_off_ms=-540_000),
+        of_hall("tunis", "Tunis", "61-80", revoked=True, refused=14, version="0.3.9"),
+        of_hall("oslo", "Oslo", "81-90,95", **unheard),
+    )
+    return replace(view(), halls=halls)
+
+
+def in_hall() -> DashboardView:
+    """The room of a hall that has lost the centre."""
+    return replace(view(), centre=CentreView("Osaka", False, 1616, 412, NOON, 2, False))  # noqa: FBT003 - in their order
 
 
 def empty() -> DashboardView:

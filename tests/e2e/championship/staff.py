@@ -133,7 +133,7 @@ def check_in(helper: Person, names: Iterable[str], absent: Iterable[str]) -> Non
 
 
 def change_who_plays(organiser: Person, reason: str, enter: str = "", leave: str = "") -> None:
-    """Seat anew what is not yet played: who was noted absent is ticked already."""
+    """Seat again what is not yet played: who was noted absent is ticked already."""
     organiser.go("players")
     if enter:
         organiser.page.get_by_label("New players").fill(enter)

@@ -88,7 +88,7 @@ def test_a_box_that_is_pulled_out_is_told_and_what_it_stored_comes_when_it_is_ba
 
 def test_a_box_that_starts_anew_is_told(table: Table) -> None:
     table.twin.reset()
-    assert table.next() == Health("buttons", "box_reset", "the box has started anew")
+    assert table.next() == Health("buttons", "box_reset", "the box has restarted")
     assert table.next() == WELL
 
 
@@ -98,7 +98,7 @@ def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_
     table.twin.reset()
     assert isinstance(table.next(), Released)
     assert [table.next() for _ in range(3)] == [
-        Health("buttons", "box_reset", "the box has started anew"),
+        Health("buttons", "box_reset", "the box has restarted"),
         Health("button-west", "button_stuck", "it was closed at the start"),
         WELL,
     ]

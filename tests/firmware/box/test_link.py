@@ -189,7 +189,7 @@ def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and
 
 
 def test_after_an_hour_without_the_table_a_press_still_has_its_time() -> None:
-    """Two crystals have drifted apart by a third of a second: edges wait until the box has been asked anew."""
+    """Two crystals have drifted apart by a third of a second: edges wait until the box has been asked again."""
     world = World(ppm=90)
     world.settle()
     world.unplug()
@@ -278,7 +278,7 @@ def test_a_box_that_starts_anew_is_told_and_works_and_no_press_is_made_up(world:
     world.reports.clear()
     world.power_on()
     world.run(1000)
-    assert world.reports == [Health("buttons", "box_reset", "the box has started anew"), Health("buttons", None)]
+    assert world.reports == [Health("buttons", "box_reset", "the box has restarted"), Health("buttons", None)]
     at = world.press("south", 100)
     world.run(300)
     assert presses(world) == ["south"]
@@ -292,7 +292,7 @@ def test_a_box_that_starts_anew_lets_go_of_whoever_was_pressing(world: World) ->
     world.run(300)
     assert [type(report) for report in world.reports[:2]] == [Pressed, Released]
     assert world.told(Health) == [
-        Health("buttons", "box_reset", "the box has started anew"),
+        Health("buttons", "box_reset", "the box has restarted"),
         Health("button-west", "button_stuck", "it was closed at the start"),
         Health("buttons", None),
     ]
@@ -424,7 +424,7 @@ def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are()
     world.to_table = lambda _, now: good(encode_frame("B", VERSION + 1, 77) + encode_frame("E", 77, 0, 0, 1, 5), now)
     world.run(100)
     assert world.reports == [
-        Health("buttons", "box_version", f"the box speaks version {VERSION + 1}, this table {VERSION}: flash it anew")
+        Health("buttons", "box_version", f"the box has version {VERSION + 1}, this table {VERSION}: flash it again")
     ]
     world.to_table = good
     world.run(600)

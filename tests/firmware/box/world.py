@@ -54,7 +54,7 @@ class World:
         self._take(self.link.opened(self.now))
 
     def power_on(self, ticks: int = 0, closed: tuple[int, ...] = ()) -> None:
-        """Start the box, or start it anew."""
+        """Start the box, or start it again."""
         self._ticks_then, self._then = ticks, self.now
         self.box = self._start(self.ticks, next(self._boots), closed)
 
@@ -107,7 +107,7 @@ class World:
         self._take(self.link.opened(self.now))
 
     def restart_table(self) -> None:
-        """Start the table's program anew; the box goes on."""
+        """Start the table's program again; the box goes on."""
         self.link = BoxLink()
         self._take(self.link.opened(self.now))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from broker.protocol import PinGiven, decode_on_topic, encode, topics
-from broker.protocol.arbiter_pin import hash_pin
+from broker.protocol.arbiter_session import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
 from tests.kiosk.cuts.actions import HOUSE_PIN
 from tests.kiosk.judging import PinJudge, said_of_pin

@@ -387,7 +387,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "restoring, another deal's carrier": another_carrier,
     "restoring, a carrier of no known deal": strange_carrier,
     "restoring, a carrier of no known deal, unread": lambda: strange_carrier(unread=3),
-    "restoring, a carrier of no known deal, laid anew?": lambda: strange_carrier(asked=True),
+    "restoring, a carrier of no known deal, laid again?": lambda: strange_carrier(asked=True),
     "restoring, a carrier of another set": lambda: strange_carrier(foreign=True),
     "restoring, the right carrier's sheet": lambda: sheet(EVENT, 9999),
     "restoring, another carrier's sheet": lambda: sheet(EVENT, 9998),
@@ -405,10 +405,10 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "playing, calling, after others": lambda: replace(calling(), call=CallView(12)),
     "playing, calling, an arbiter comes": lambda: replace(calling(), call=CallView(arbiter_coming=True), line=ONLINE),
     "another device serves the table": lambda: ScreenView(TABLE, ElsewhereView("restoring"), ONLINE),
-    "another device serves the table, this one may be paired anew": lambda: ScreenView(
+    "another device serves the table, this one may be paired again": lambda: ScreenView(
         TABLE, ElsewhereView("restoring", may_pair=True), ONLINE
     ),
-    "the broker refuses the device, which may be paired anew": lambda: ScreenView(TABLE, IdleView(may_pair=True)),
+    "the broker refuses the device, which may be paired again": lambda: ScreenView(TABLE, IdleView(may_pair=True)),
     "playing, nobody won": nobody_won,
     "arbiter, PIN": lambda: ruling(ArbiterPanel("pin", digits="1234")),
     "arbiter, wrong PIN": lambda: ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_wrong"),

@@ -26,6 +26,7 @@ from broker.protocol import (
     Seated,
 )
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from kiosk.journaled_table import SequenceWatch, Unexpected
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,
@@ -41,9 +42,7 @@ from kiosk.table import (
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
-    SequenceWatch,
     SessionStopped,
-    Unexpected,
 )
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30
 from tests.kiosk.table.days import LONGER, Move, Step, days, moves, walk

@@ -35,7 +35,7 @@ class GadgetLine:
         return self._line
 
     def receive(self) -> bytes:
-        """Return what has come; the line is opened anew where the cable was pulled."""
+        """Return what has come; the line is opened again where the cable was pulled."""
         try:
             if came := os.read(self._line, 4096):
                 return came

@@ -1,6 +1,6 @@
 """Runs in a machine of the laboratory: shows one JPEG picture after another at a v4l2loopback device.
 
-The picture is read anew whenever its file was replaced. As long as the file is absent the camera shows the last one.
+The picture is read again whenever its file was replaced. As long as the file is absent the camera shows the last one.
 """
 
 import fcntl

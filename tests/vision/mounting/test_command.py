@@ -65,7 +65,7 @@ def test_lines_go_on_while_the_camera_is_there() -> None:
 
 
 def test_a_lost_camera_is_told_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vision.mounting.command._PATIENCE_S", 60.0)  # however long the machine takes to open it anew
+    monkeypatch.setattr("vision.mounting.command._PATIENCE_S", 60.0)  # however long the machine takes to open it again
     first, second = lines_of(f"{SIM}&unplugged=0&fps=100", "--frames", "2", "--every", "0")
     assert (first["error"]["code"], second["tiles"]) == ("camera_unplugged", 34)
 

@@ -37,10 +37,11 @@ from broker.protocol import (
     TimeAdded,
     Void,
 )
-from broker.protocol.arbiter_pin import pin_mark
+from broker.protocol.arbiter_session import pin_mark
 from broker.protocol.link import LinkChanged
 from broker.rulings import PlayKey
 from broker.scorer.service import Scorer
+from broker.scorer.view import DashboardView
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from broker.web.server import DeskServer
@@ -220,6 +221,13 @@ def busy(folder: Path) -> Iterator[DeskServer]:
 
 
 @contextmanager
+def late(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event whose last round is missing: places are likely by now."""
+    with whole(folder, cup(), until_round(3)) as made:
+        yield made.server
+
+
+@contextmanager
 def empty(folder: Path) -> Iterator[DeskServer]:
     """Serve an event in which nothing has been said yet, and whose broker is away."""
     with whole(folder, cup(), connected=False) as made:
@@ -307,13 +315,27 @@ def sessions(folder: Path) -> Iterator[DeskServer]:
 
 
 @contextmanager
-def hall(folder: Path) -> Iterator[DeskServer]:
-    """Serve a hall of more tables than one page has cards for."""
+def _room(folder: Path, view: DashboardView) -> Iterator[DeskServer]:
     folder.mkdir()
     auth = _auth(folder)
-    with DeskServer(sample.feed(many_tables()), port=0, auth=auth) as server:
+    with DeskServer(sample.feed(view), port=0, auth=auth) as server:
         yield server
     auth.close()
+
+
+def hall(folder: Path) -> AbstractContextManager[DeskServer]:
+    """Serve a hall of more tables than one page has cards for."""
+    return _room(folder, many_tables())
+
+
+def centre(folder: Path) -> AbstractContextManager[DeskServer]:
+    """Serve the centre of an event in many halls."""
+    return _room(folder, sample.centre())
+
+
+def in_hall(folder: Path) -> AbstractContextManager[DeskServer]:
+    """Serve a hall among others, which has lost the centre."""
+    return _room(folder, sample.in_hall())
 
 
 def _new(folder: Path, auth: Authentication) -> DeskServer:
@@ -331,7 +353,8 @@ def new(folder: Path) -> Iterator[DeskServer]:
 
 
 DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
-    one.__name__: one for one in (busy, empty, over, teams, stages, ended, riichi, sessions, hall, new)
+    one.__name__: one
+    for one in (busy, late, empty, over, teams, stages, ended, riichi, sessions, hall, centre, in_hall, new)
 }
 
 

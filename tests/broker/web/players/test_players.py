@@ -7,6 +7,7 @@ from typing import Final
 import httpx
 import pytest
 
+from broker.rulings import plan_draft
 from tests.broker.scorer.folders import until_round
 from tests.broker.web.pages.desks import Whole, cup, quickly, whole
 from tests.broker.web.test_auth import logged_in, token_of
@@ -91,6 +92,13 @@ def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
     assert room.scorer.state.planned.bookings == before
 
 
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the first seating: here it need not be a good one."""
+    monkeypatch.setattr(plan_draft, "SEARCH_S", 0.0)
+
+
+@pytest.mark.usefixtures("hurried")
 def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.Client) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "did not come", "round": "2"}
     ways = {f"leave-{GONE}": "on"}, {"leave": f"\n {GONE} \n"}, {"leave": room.scorer.state.planned.players[GONE].name}
@@ -114,6 +122,7 @@ def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: 
     assert f"<code>{code}</code>" in client.post("/players", data=asked | fields).text
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("fields", [{"action": "publish", "change": '{"x":' + "[" * 50_000}, {"round": "9" * 5_000}])
 @pytest.mark.parametrize("path", ["/players", "/final"])
 def test_rubbish_in_a_form_is_answered(room: Whole, path: str, fields: dict[str, str]) -> None:

@@ -47,7 +47,7 @@ def unknown(tmp_path: Path) -> Iterator[Hall]:
 
 def rule(hall: Hall, decision: Substitute | Undo) -> str:
     given = hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
-    hall.connect(up=True)  # whatever comes, the desk is shown anew
+    hall.connect(up=True)  # whatever comes, the desk is shown again
     return given
 
 

@@ -1,4 +1,4 @@
-"""The public pages as files: what the desk shows without a login, and no byte anew before something is public."""
+"""The public pages as files: what the desk shows without a login, and no byte again before something is public."""
 
 import dataclasses
 import re
@@ -185,7 +185,7 @@ def test_entrance_and_standings_reload_until_the_standings_are_final(hall: Hall)
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what tells that a file was put in place anew."""
+    """Return what tells that a file was put in place again."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 

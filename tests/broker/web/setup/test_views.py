@@ -120,6 +120,13 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
 FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
 
 
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the first movement that is found: here it need not be a good one."""
+    monkeypatch.setattr(setup, "SEARCH_S", 0.01)
+
+
+@pytest.mark.usefixtures("hurried")
 def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fills_the_form(
     client: httpx.Client, folder: Path
 ) -> None:
@@ -398,11 +405,12 @@ def test_whatever_is_sent_is_done_or_refused_by_code_and_never_run_as_html(
     assert "<script>" not in answer.text
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
     assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
-    setup.make_stages(folder, Structure(4), seconds=0.01)
+    setup.make_stages(folder, Structure(4))
     send(client, {"action": "deals"})
     assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
 

@@ -1,0 +1,67 @@
+"""The desk of the centre says how each hall stands, and that of a hall how it stands with the centre."""
+
+import re
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol.messages import CLOCK_TOLERANCE_MS
+from broker.scorer.view import DashboardView
+from broker.web import translators
+from broker.web.tables.dashboard import DashboardRenderer
+from tests.broker.web import sample
+
+AT: Final = sample.NOON + 5_000_000
+
+
+def text(view: DashboardView, *, arbiter: bool = True) -> str:
+    """Return what the part about halls of a room's page says, in words."""
+    page = DashboardRenderer(sheets=arbiter).whole(view, translators()["en"], sample.NOON)
+    (part,) = re.findall(r'<section aria-labelledby="halls".*?</section>', page, re.DOTALL) or [""]
+    return " ".join(re.sub(r"<[^>]*>", " ", part).split())
+
+
+def row(**more: Any) -> str:  # noqa: ANN401 - any of a hall's fields
+    """Return what the centre's desk says of a hall."""
+    view = replace(sample.view(), halls=(sample.of_hall("osaka", "Osaka", "21-40", **more),))
+    return text(view).partition("Last contact ")[2]
+
+
+def test_of_a_hall_it_says_what_is_there_and_to_come_when_it_was_heard_of_and_its_program() -> None:
+    assert re.fullmatch(r"Osaka 21-40 · 0\.4\.1 160/320 412 to come: 7 \S*\d\d:\d\d.*", row(behind=7))
+
+
+@pytest.mark.parametrize(
+    ("stands", "said"),
+    [
+        ({"revoked": True}, "Osaka revoked 21-40"),
+        ({"silent": True}, "Osaka offline 21-40"),
+        ({"lifecycle": "gone"}, "Osaka offline 21-40"),
+        ({"lifecycle": None, "heard_at": None, "version": ""}, "Osaka · not yet here 21-40 160/320 412"),
+        ({"refused": 3}, "412 refused: 3"),
+        ({"clock_off_ms": 3 * 3_600_000 + 300_000}, " its clock: 3 h 05 min ahead"),
+        ({"clock_off_ms": -540_000}, " its clock: 9 min behind"),
+    ],
+)
+def test_what_is_the_matter_with_a_hall_is_said_in_words(stands: dict[str, Any], said: str) -> None:
+    assert said in row(**stands)
+
+
+@pytest.mark.parametrize("off_ms", [CLOCK_TOLERANCE_MS, -CLOCK_TOLERANCE_MS])
+def test_nothing_is_said_of_a_clock_that_is_nearly_right(off_ms: int) -> None:
+    assert "clock" not in row(clock_off_ms=off_ms)
+
+
+@pytest.mark.parametrize(
+    ("stands", "said"),
+    [
+        ({"connected": True}, "Connected. The centre has 412 of 1616 messages of this hall."),
+        ({}, "Not connected. The centre has 412 of 1616 messages of this hall; the others are sent later."),
+        ({"revoked": True}, "The centre no longer accepts messages from this hall."),
+    ],
+)
+def test_a_hall_says_what_the_centre_has_of_it(stands: dict[str, bool], said: str) -> None:
+    view = sample.in_hall()
+    assert view.centre is not None
+    assert said in text(replace(view, centre=replace(view.centre, **stands)))
