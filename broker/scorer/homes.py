@@ -55,7 +55,7 @@ class Seal:
         return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
 
     def open(self, record: KeptRecord) -> Decided | None:
-        """Return a record that a table has given back; None where it is none of ours."""
+        """Return a record that a table has given back; None if it is not ours."""
         try:
             sealed = base64.b64decode(record.sealed, validate=True)
             plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)

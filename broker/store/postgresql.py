@@ -76,7 +76,7 @@ def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) 
 
 
 def open_session(parameters: Mapping[str, str]) -> psycopg.Connection:
-    """Connect. Raises StoreUnreachable, and StoreBroken where the server cannot do what a journal needs."""
+    """Connect. Raises StoreUnreachable, and StoreBroken if the server cannot do what a journal needs."""
     try:
         session = psycopg.connect(make_conninfo("", **(CLIENT | dict(parameters))), autocommit=True)
     except psycopg.Error as error:
@@ -101,7 +101,7 @@ def _set_up_session(session: psycopg.Connection) -> None:
 
 
 def _ensure_schema(connection: Connection) -> None:
-    """Make the tables where there are none; whoever may only use them is not asked to."""
+    """Make the tables if there are none; whoever may only use them is not asked to."""
     with transaction(connection):
         connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
         if not _schema_exists(connection):
