@@ -88,7 +88,8 @@ class KeptAtTables:
 
     def _homes(self, decided: Decided) -> list[int]:
         """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
-        homes = [table for table in self._tables if table == decided.message.table]
+        about = decided.message.table
+        homes = [about] if about is not None and about in self._records else []
         start = sequence_of(decided.message)[1]
         for place in range(len(self._tables)):
             if len(homes) >= FEWEST_HOMES:
