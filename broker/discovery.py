@@ -92,7 +92,7 @@ def _close(made: "Zeroconf | None") -> None:
 
 
 class DeskFinder:
-    """Looks for desks until it is closed, and tells of all that there are whenever one comes or goes, on a thread."""
+    """Looks for desks until it is closed, and tells of all there are whenever one comes or goes, on a thread."""
 
     def __init__(self, tell: Callable[[tuple[FoundDesk, ...]], None], interfaces: list[str] | None = None) -> None:
         """`interfaces`: addresses of this machine, where not in all of its networks."""
@@ -100,7 +100,7 @@ class DeskFinder:
 
         self._tell = tell
         self._changes: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
-        """Names of desks, and whether they are there; None: look no more."""
+        """Names of desks, and whether they are there; None: stop looking."""
         self._asking = threading.Thread(target=self._ask_all, name="desks", daemon=True)
         self._zeroconf: Zeroconf | None = None
         try:
@@ -129,7 +129,7 @@ class DeskFinder:
             self._tell(tuple(sorted(found.values())))
 
     def _ask(self, name: str) -> FoundDesk | None:
-        """Return the desk that has announced itself under a name; None: it has not answered, or is none of ours."""
+        """Return the desk that has announced itself under a name; None: it has not answered, or is not ours."""
         from zeroconf import Error  # noqa: PLC0415 - with the rest
 
         info = None

@@ -87,7 +87,7 @@ class StoreUnreachable(StoreError, ConnectionError, code="store_unreachable"):
 
 
 class StoreLost(StoreError, ConnectionError, code="store_lost"):
-    """A scorer that was active has lost the store: it must write no more, since another may be active by now."""
+    """A scorer that was active has lost the store: it must not write any more, since another may be active by now."""
 
 
 class ScorerReplaced(StoreLost, code="scorer_replaced"):

@@ -62,7 +62,7 @@ def NP_(context: str, text: str, /, **values: object) -> Message:  # noqa: N802
 
 
 class Translator:
-    """Translates into one language. Raises UnknownLanguage where there is no catalogue of it."""
+    """Translates into one language. Raises UnknownLanguage if there is no catalogue of it."""
 
     def __init__(self, language: str = SOURCE) -> None:
         self.language = language

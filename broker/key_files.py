@@ -9,7 +9,7 @@ from broker.protocol.signing import SigningKey
 
 
 def open_key(path: Path) -> SigningKey:
-    """Return the key in a file; where there is none it is made. Raises OSError; ValueError where it holds no key."""
+    """Return the key in a file; if there is none it is made. Raises OSError; ValueError where it holds no key."""
     if not path.exists():
         _make(path)
     return SigningKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))

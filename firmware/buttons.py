@@ -44,7 +44,7 @@ def kernel_pins() -> Factory:
 def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
     """Return what to add to the ticks of pins, in ns, to have our clock.
 
-    One number for all pins and for good: were it measured again for each edge, two edges could change their order.
+    One number for all pins and permanently: were it measured again for each edge, two edges could change their order.
     """
     trials: list[tuple[int, int]] = []
     for _ in range(5):
@@ -186,7 +186,7 @@ class SeatButtons(Closing):
         clock_ns: Callable[[], int] = time.monotonic_ns,
         ticking: bool = True,
     ) -> None:
-        """Raise DeviceMissing where there are no such pins or they belong to somebody else.
+        """Raise DeviceMissing if there are no such pins or they belong to somebody else.
 
         `on_short` is told pulses that were no finger's: for who looks after the wiring, never for who plays. Without
         `ticking`, whoever has opened the buttons calls `pass_time`.

@@ -83,7 +83,7 @@ class HotPlugged(Closing):
         self._thread.start()
 
     def write(self, content: bytes) -> None:
-        """Send all. Raises DeviceMissing where the device is not open, or does not take all of it soon."""
+        """Send all. Raises DeviceMissing if the device is not open, or does not take all of it soon."""
         with self._lock:
             if self._port is None:
                 raise DeviceMissing(f"{self._path} is not open")
@@ -122,7 +122,7 @@ class HotPlugged(Closing):
             self._port = port
 
     def _read(self, port: OpenPort) -> None:
-        """Read until stopped. Raises OSError where the device is gone."""
+        """Read until stopped. Raises OSError if the device is gone."""
         while not self._stopped.is_set():
             content = port.read()
             if not self._stopped.is_set():

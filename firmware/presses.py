@@ -69,7 +69,7 @@ class ContactClosing:
 
 @dataclass(frozen=True, slots=True)
 class ContactClosed:
-    """Pressed at `first`; None where it was closed when we first looked, which is no press."""
+    """Pressed at `first`; None if it was closed when we first looked, which is no press."""
 
     first: int | None
     held: bool = False

@@ -171,7 +171,7 @@ IsCode = Callable[[str], bool]
 
 
 def misconfiguration(line: bytes, is_code: IsCode) -> CodeProblem | None:
-    """Return what is set wrong; None where no other reading makes sense either."""
+    """Return what is set wrong; None if no other reading makes sense either."""
     if told := _first(_encodings(line), is_code):
         return CodeProblem("scan_wrong_encoding", told)
     if told := _first(_parities(line), is_code):

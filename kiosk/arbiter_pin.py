@@ -38,7 +38,7 @@ class TablePin:
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells one setting of the PIN from another; None where there is none."""
+        """What tells one setting of the PIN from another; None if there is none."""
         return self._said.mark if self._said else None
 
     @property

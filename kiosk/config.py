@@ -416,7 +416,7 @@ class UnpairedSettings(Struct, frozen=True):
 
 
 def unpaired_settings(path: Path) -> UnpairedSettings:
-    """Read what a configuration says of the device. Raises BadConfiguration, also where it names its table itself."""
+    """Read what a configuration says of the device. Raises BadConfiguration, also if it names its table itself."""
     try:
         said = msgspec.toml.decode(path.read_bytes(), type=UnpairedConfig)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -214,7 +214,7 @@ class TableJournal(JournalFile):
         return b'%b,"signature":"%b"}' % (content, self.key.sign_bytes(content).encode())
 
     def _hash_of(self, seq: int) -> str | None:
-        """Return the hash of a fact as the scorer has it, or as it is here; None where neither is known."""
+        """Return the hash of a fact as the scorer has it, or as it is here; None if neither is known."""
         head = self._read("head")
         if head and seq == self.upto:
             return head

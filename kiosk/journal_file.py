@@ -266,7 +266,7 @@ class JournalFile:
             self._store.execute("ROLLBACK")
 
     def _write(self, do: Callable[[], T]) -> T:
-        """Do it as one; where the disk takes no write, elsewhere. Raises JournalFull where nothing takes it."""
+        """Do it as one; where the disk takes no write, elsewhere. Raises JournalFull if nothing takes it."""
         while True:
             try:
                 with self._as_one():

@@ -77,7 +77,7 @@ class LoopRound:
         self._log = StateLog()
 
     def __call__(self) -> float:
-        """Do one round, and give the seconds until the next at the latest. Raises PairingAsked."""
+        """Do one round, and return the seconds until the next at the latest. Raises PairingAsked."""
         for key in self._window.pressed():
             if key == QUIT:
                 self._stop.set()

@@ -53,7 +53,7 @@ class WriteTimes:
 
 
 class TableNumbers(NamedTuple):
-    """What is told of a table, as it was when something of it could be told."""
+    """What is reported about a table, as it was when something of it could be told."""
 
     phase: Phase
     public: str

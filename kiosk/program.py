@@ -180,7 +180,7 @@ class TableProgram:
         link: Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection] | None = None,
         board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
     ) -> None:
-        """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
+        """Take what stands in for the wire if there is none (it is given what to tell of), and for the board."""
         config, self._clock = settings.config, clock
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         last = journal.last_wall

@@ -99,7 +99,7 @@ class ScannedSheet:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """What is said of the last scan: where the tile goes, or with a code why it goes nowhere."""
+    """What is shown of the last scan: where the tile goes, or with a code why it goes nowhere."""
 
     serial: int | None = None
     place: TilePlace | None = None
@@ -258,7 +258,7 @@ def may_tick(state: Table, camera: str | None) -> bool:
 
 
 def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
-    """Return what a key does; None where it does nothing here."""
+    """Return what a key does; None if it does nothing here."""
     if restoring.showing == "anew" and is_strange(state):
         if name == "y":
             return CarrierTakenApart(at=now)
@@ -316,7 +316,7 @@ def restoring_draft(restoring: Restoring, play: PlannedPlay | None) -> str:
 
 
 def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
-    """Return the restoring of before a power cut, where it is of this play; else an empty one."""
+    """Return the restoring from before a power cut, where it is of this play; else an empty one."""
     try:
         left = msgspec.json.decode(text or "null", type=_Draft | None)
     except (msgspec.DecodeError, UnicodeError):
@@ -374,7 +374,7 @@ class RestoringDesk:
         return ""
 
     def follow(self, state: Table) -> None:
-        """Start over with another play; drop a question about a tray that is here no more."""
+        """Start over with another play; drop a question about a tray that is no longer here."""
         if self._play != state.play:
             self.now, self._play = Restoring(), state.play
         elif self.now.showing == "anew" and not is_strange(state):

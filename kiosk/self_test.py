@@ -91,7 +91,7 @@ class SelfTestRun:
         self._buttons = SelfTest(None)
         self._buttons.begin(now)
         self._mistaken: dict[Seat, str] = {}
-        """Whose button came in the place of a seat's."""
+        """Whose button came in place of a seat's."""
         self._findings: list[HardwareFinding] = []
         self.seen = SelfTestView(scanner="scanner" in self._steps, asked=self._buttons.asked)
 
@@ -251,7 +251,7 @@ class SelfTestDesk:
             self.test.saw(picture)
 
     def key(self, key: str, state: Table, now: int) -> SelfTestBegun | SelfTestEnded | bool:
-        """Take a key: give the beginning or the end of a test, or say whether it was the test's."""
+        """Take a key: return the beginning or the end of a test, or say whether it was the test's."""
         if self.test is None:
             return SelfTestBegun(at=now, asked=True) if key == BEGINS and state.phase in IDLE else False
         if key in OTHERS:
@@ -266,7 +266,7 @@ class SelfTestDesk:
 
     @property
     def view(self) -> SelfTestView | None:
-        """What is to be seen; None where no test is running."""
+        """What is to be seen; None if no test is running."""
         return self.test.seen if self.test is not None else None
 
 

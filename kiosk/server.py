@@ -153,7 +153,7 @@ class ServiceStatus:
 
     @property
     def calls_before(self) -> int | None:
-        """How many open calls are older than the table's own; None where there is none, or that is not known."""
+        """How many open calls are older than the table's own; None if there is none, or that is not known."""
         return self._served.calls_before if self._served and not self.elsewhere else None
 
     @property

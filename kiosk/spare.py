@@ -64,7 +64,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _make_own_folder(folder: Path) -> None:
-    """Make a spare's folder, for this user alone. Raises OSError, also where it is somebody else's."""
+    """Make a spare's folder, for this user alone. Raises OSError, also if it is somebody else's."""
     make_folder(folder, 0o700)
     for made in (folder, folder.parent):
         if made.stat().st_uid != os.getuid():
@@ -127,7 +127,7 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
 
 
 def length(path: Path) -> int:
-    """Return how many events a journal's file holds; none where there is no such file. Raises sqlite3.Error."""
+    """Return how many events a journal's file holds; none if there is no such file. Raises sqlite3.Error."""
     if not path.exists():
         return 0
     with closing(connect(path)) as store:
@@ -168,7 +168,7 @@ MORE_PAGES: Final = 50
 def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
     """Write the log full and take back what was written: the file keeps the room, for events to come.
 
-    Raises sqlite3.OperationalError where there is no room; then the log grows with the events, as SQLite's do.
+    Raises sqlite3.OperationalError if there is no room; then the log grows with the events, as SQLite's do.
     """
     (size,) = store.execute("PRAGMA page_size").fetchone()
     store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here

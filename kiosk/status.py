@@ -24,7 +24,7 @@ class Receipts:
         """Of which play, the first that covers it: later ones would change the QR code while it is scanned."""
 
     def code(self, state: Table) -> str | None:
-        """Return the code while the play is recorded; None where its result does not stand."""
+        """Return the code while the play is recorded; None if its result does not stand."""
         play = state.play
         if play is None or state.phase is not Phase.RECORDED or state.outcome is None or state.ruled:
             return None

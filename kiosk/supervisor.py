@@ -127,7 +127,7 @@ class _Program:
 
     @property
     def hangs(self) -> bool:
-        """Whether its loop has said nothing for too long."""
+        """Whether its loop has been silent for too long."""
         return time.monotonic() > self._heard_by
 
     def end(self, number: int, patience_s: float) -> None:

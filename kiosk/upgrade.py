@@ -59,7 +59,7 @@ OK, PARTIAL = 200, 206
 
 
 class _Withdrawn(Exception):
-    """This version is offered no more."""
+    """This version is no longer offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ class TableUpgrade:
 
 
 def make_room(slots: SlotFolder, folder: Path, parts: Sequence[Part]) -> None:
-    """Remove what is left of other versions. Raises UpgradeError where that leaves too little room, OSError."""
+    """Remove what is left of other versions. Raises UpgradeError if that leaves too little room, OSError."""
     make_folder(folder, 0o700)
     slots.clear_spare()
     for old in folder.iterdir():

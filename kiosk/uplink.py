@@ -280,7 +280,7 @@ def state_message(
 
 
 def people_health(state: Table) -> dict[str, str]:
-    """Return what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
+    """Return what is reported about people: they skipped the self-test or ignored what it found, or guessed the PIN."""
     codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
     test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
     return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test

@@ -34,7 +34,7 @@ class TileMark:
 
     `serial` is 1..136, None where it was not read; `set_text` is the set's letter or two digits, None where the mark
     names no set. `turned` tells whether the mark stands upside down in its `DetectedTile.quad` (then the tile's own
-    top-left is corner 2); None where that is not known. `confidence` is 0..1, calibrated. `spot`, shape (2,), is where
+    top-left is corner 2); None if that is not known. `confidence` is 0..1, calibrated. `spot`, shape (2,), is where
     the mark's middle lies on the tile: shares of its width and height from its own centre, right and down as the mark
     itself stands (as the quad stands where `turned` is None). `either` is set where the mark reads as a serial both
     ways up and does not tell which: the serial if it stands as the quad does, and the one if it is turned; `way_odds`

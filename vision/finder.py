@@ -218,12 +218,18 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
     """Look closer at tiles of a full picture, from quads that are about right."""
     if not len(quads):
         return RefinedTiles(quads, np.zeros(0), np.zeros(0))
-    factor = min(1.0, _WIDE_TILE / float(np.median(np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1))))
-    size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
-    small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    there = np.array(size) / [picture.shape[1], picture.shape[0]]
-    judged = refine_tiles(small, quads * there, quads * there, np.ones(len(quads), dtype=bool))
-    return replace(judged, quads=judged.quads / there)
+    sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
+    reach = sides.max()  # a cut-out shows no more about a tile, and only this part of the picture is shrunk
+    last = [picture.shape[1] - 1, picture.shape[0] - 1]
+    low = np.clip(quads.min(axis=(0, 1)) - reach, 0, last).astype(int)
+    high = np.clip(quads.max(axis=(0, 1)) + reach, low, last).astype(int) + 1
+    part = picture[low[1] : high[1], low[0] : high[0]]
+    factor = min(1.0, _WIDE_TILE / float(np.median(sides[:, 0])))
+    size = (max(1, round(factor * part.shape[1])), max(1, round(factor * part.shape[0])))
+    small = np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    there, start = np.array(size) / [part.shape[1], part.shape[0]], quads - low
+    judged = refine_tiles(small, start * there, start * there, np.ones(len(quads), dtype=bool))
+    return replace(judged, quads=judged.quads / there + low)
 
 
 def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:

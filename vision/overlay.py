@@ -308,7 +308,7 @@ def checked_picture(picture: Picture, reading: PictureReading, faults: Sequence[
 def write_overlay(target: Path, image: str, picture: Picture) -> Path:
     """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and give where it lies.
 
-    Raises OverlayError where it cannot be written, or the file is to be neither PNG nor JPEG.
+    Raises OverlayError if it cannot be written, or the file is to be neither PNG nor JPEG.
     """
     path = target / f"{Path(image).stem}-overlay.png" if target.is_dir() else target
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg"}:

@@ -28,7 +28,7 @@ class Payload:
 
 
 def parse_payload(text: str) -> Payload | None:
-    """Return what the text of a DataMatrix names; None where it is not a label of ours."""
+    """Return what the text of a DataMatrix names; None if it is not a label of ours."""
     for form in _FORMATS:
         if match := form.fullmatch(text):
             serial = int(match["tile"])

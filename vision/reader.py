@@ -122,7 +122,7 @@ def _as_before(quad: Quad, before: Quad) -> Quad:
 
 
 def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
-    """The tiles that are still unread: those of a tray, or all where there is none; what beside one is no tile."""
+    """The tiles that are still unread: those of a tray, or all if there is none; what beside one is no tile."""
     lies = enumerate(layout.lies)
     there = [
         number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
@@ -203,7 +203,7 @@ def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: Ta
 
 
 def _usual_set(marks: tuple[TileMark | None, ...]) -> str | None:
-    """Return the set that more than half of the marks name; None where none is."""
+    """Return the set that more than half of the marks name; None if none is."""
     named = Counter(mark.set_text for mark in marks if mark is not None and mark.set_text is not None)
     (name, times) = named.most_common(1)[0] if named else (None, 0)
     return name if 2 * times > named.total() else None

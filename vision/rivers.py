@@ -73,7 +73,7 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     """Return the river that a picture shows, with the tiles that were read in it.
 
     A place where none was read holds an unread tile if it has the colour of the backs, and is a gap if it has that of
-    the cloth. Raises RiverUnclearError where it has neither, no tile was read, or they do not lie in rows of six.
+    the cloth. Raises RiverUnclearError if it has neither, no tile was read, or they do not lie in rows of six.
     """
     tiles, back, cloth = _backs(picture, reads)
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
@@ -136,7 +136,7 @@ def _are_apart(quads: Quad, others: Quad) -> Flags:
 
 
 def _is_back(colour: Points, back: Points, cloth: Points, where: str) -> bool:
-    """Return whether a colour is that of the backs. Raises RiverUnclearError where it is not the cloth's either.
+    """Return whether a colour is that of the backs. Raises RiverUnclearError if it is not the cloth's either.
 
     Also where these two are too much alike, or it is not twice as near to the one as to the other.
     """
@@ -203,7 +203,7 @@ def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
 def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
     """Return hand and melds as a picture shows them: the concealed tiles first, each meld apart, a winning tile last.
 
-    Raises RiverUnclearError as `_backs`, or where a group after the first is no meld.
+    Raises RiverUnclearError as `_backs`, or if a group after the first is no meld.
     """
     groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
     winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None

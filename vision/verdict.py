@@ -40,7 +40,7 @@ FAULT_SENTENCES: Final[Mapping[str, Message]] = {
     TrayFaultType.OCCLUDED: N_("row {row}, place {col}: covered"),
     TrayFaultType.SIDEWAYS: N_("row {row}, place {col}: lies askew"),
 }
-"""What people are told of a place, rows and places counted from 1, by the type of its fault."""
+"""What people are told about a place, rows and places counted from 1, by the type of its fault."""
 
 ENROL_SET: Final = N_("Many numbers are not read: enrol this set (homologue set enrol).")
 

@@ -227,7 +227,7 @@ class Event:
         return all(map(self.is_seated, range(len(self.plan.stages))))
 
     def section_at(self, table: int, round_: int) -> str | None:
-        """Return the section in which a table plays a round; None where it is in none."""
+        """Return the section in which a table plays a round; None if it is in none."""
         at = stage_at(self.plan.stages, round_) if self.plan.stages else None
         return None if at is None else self.plan.stages[at].section_of(table)
 

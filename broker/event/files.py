@@ -142,7 +142,7 @@ def write_registry(folder: Path, registry: Registry) -> None:
 
 
 def read_hands(folder: Path) -> tuple[HandRecord, ...]:
-    """Read `hands.json`; nothing where there is none. Raises BadEvent."""
+    """Read `hands.json`; nothing if there is none. Raises BadEvent."""
     path = folder / HANDS
     return read_file(path, Decoder(tuple[HandRecord, ...]).decode) if path.exists() else ()
 
@@ -166,7 +166,7 @@ class ListedDevice(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 def read_devices(folder: Path) -> tuple[ListedDevice, ...]:
-    """Read `devices.json`; nothing where there is none. Raises BadEvent."""
+    """Read `devices.json`; nothing if there is none. Raises BadEvent."""
     path = folder / DEVICES
     return read_file(path, Decoder(tuple[ListedDevice, ...]).decode) if path.exists() else ()
 
@@ -283,7 +283,7 @@ Origins = Mapping[PlayerId, Origin]
 
 
 def read_origins(folder: Path) -> Origins:
-    """Read them; nobody's where there is no list."""
+    """Read them; nobody's if there is no list."""
     try:
         rows = read_grid((folder / PLAYERS).read_bytes()).rows
         return {player: origin for player, origin in _origins(rows) if origin != UNKNOWN_ORIGIN}
@@ -300,6 +300,6 @@ def _origins(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[PlayerId, 
 
 
 def _clean_field(text: str) -> str:
-    """A field without the apostrophe that keeps spreadsheets from reckoning; nothing where no screen shows it."""
+    """A field without the apostrophe that keeps spreadsheets from reckoning; nothing if no screen shows it."""
     text = " ".join(text.strip().removeprefix("'").split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -102,7 +102,7 @@ class HallsFile:
         return self._halls
 
     def connecting(self) -> tuple[str, ...] | None:
-        """Return the names of those that may connect; None where the event is played in one place."""
+        """Return the names of those that may connect; None if the event is played in one place."""
         return tuple(hall.name for hall in self.now() if not hall.revoked) if self.now() else None
 
     def _stamped(self) -> tuple[int, int] | None:
@@ -167,7 +167,7 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_nodes(folder: Path) -> Nodes | None:
-    """Return where the nodes are; None where all are on one machine. Raises BadEvent."""
+    """Return where the nodes are; None if all are on one machine. Raises BadEvent."""
     path = folder / NODES
     if not path.exists():
         return None
@@ -180,7 +180,7 @@ def write_nodes(folder: Path, nodes: Nodes) -> None:
 
 
 def read_centre(folder: Path) -> CentreAddress | None:
-    """Return how a hall reaches the centre; None where the event is played in one place. Raises BadEvent."""
+    """Return how a hall reaches the centre; None if the event is played in one place. Raises BadEvent."""
     path = folder / HALL
     if not path.exists():
         return None
@@ -193,7 +193,7 @@ def write_centre(folder: Path, centre: CentreAddress) -> None:
 
 
 def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
-    """Return the plan of one hall: its tables, and who plays there. Raises BadEvent where it has no play."""
+    """Return the plan of one hall: its tables, and who plays there. Raises BadEvent if it has no play."""
     tables = hall.numbers
     plays = tuple(play for play in plan.plays if play.table in tables)
     riichi = tuple(one for one in plan.riichi if one.table in tables)

@@ -101,13 +101,13 @@ def played_hash(deal: Deal, payments: McrPaymentRules) -> str:
 
 
 def par_of_deal(par: EventPar | None, event: EventName, deal: Deal, payments: McrPaymentRules) -> DealPar | None:
-    """Return what was played of a deal; None where nothing was, or of a deal that was another then."""
+    """Return what was played of a deal; None if nothing was, or of a deal that was another then."""
     known = par.deals.get(deal.number) if par and par.event == event else None
     return known if known and known.deal_hash == played_hash(deal, payments) else None
 
 
 def read_par(folder: Path) -> EventPar | None:
-    """Return what was played of an event's deals; None where nothing was. Raises RuleError `malformed`, `too_large`."""
+    """Return what was played of an event's deals; None if nothing was. Raises RuleError `malformed`, `too_large`."""
     try:
         return read_json(folder / PAR, EventPar)
     except FileNotFoundError:

@@ -120,7 +120,7 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
 
 
 def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
-    """Name players of plays who are not in the list, and deals that there are not."""
+    """Name players of plays who are not in the list, and deals that do not exist."""
     seating = [*map(PLAYERS, plan.plays)]
     fours = dict(zip(map(id, seating), seating, strict=True))  # many plays may have the same
     strange = any(not known >= {*four.values()} for four in fours.values())

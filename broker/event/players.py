@@ -54,7 +54,7 @@ def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer
 
 
 def read_players(path: Path) -> tuple[ListedPlayer, ...]:
-    """Read a list, or nothing but names, one a line; ids are made where it has none. All of it has to be right.
+    """Read a list, or nothing but names, one per line; ids are made if it has none. All of it has to be right.
 
     Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`, `player_name_wrong`,
     `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as

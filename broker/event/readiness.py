@@ -104,7 +104,7 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
 
 
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
-    """Return what is likely a slip in a list of players: somebody twice, a country that there is not."""
+    """Return what is likely a slip in a list of players: somebody twice, a country that does not exist."""
     known = tuple(listed)
     return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
 

@@ -140,7 +140,7 @@ def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
 
 
 def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
-    """Put a list of players in the place of what is there; return how many. Raises as `listed`; `head_missing`.
+    """Put a list of players in place of what is there; return how many. Raises as `listed`; `head_missing`.
 
     Where somebody who has plays is in it no longer, `players_have_plays`; or `movement_anew`, and the movement goes.
     """
@@ -193,7 +193,7 @@ def make_stages(folder: Path, wish: Structure) -> int:
 
 
 def forecast_structure(folder: Path, wish: Structure) -> MovementForecast:
-    """Return what would come of it, in each section: nothing is made, nothing kept. Raises as `make_stages`."""
+    """Return what would result, in each section: nothing is made, nothing kept. Raises as `make_stages`."""
     plan = settled(folder)
     return forecast_order(section_order(plan, wish), minutes_a_play(plan))
 

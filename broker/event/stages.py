@@ -44,7 +44,7 @@ class Stage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """Empty: as much as the rule profile says."""
 
     def section_of(self, table: int) -> str | None:
-        """Return the section in which a table is; None where the stage has no sections."""
+        """Return the section in which a table is; None if the stage has no sections."""
         return next((one.name for one in self.sections if one.first_table <= table <= one.last_table), None)
 
     @property
@@ -93,7 +93,7 @@ def parted_plays(plan: HasStages[P]) -> tuple[list[P], list[P]]:
 
 
 def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tuple[int, int]]:
-    """Return what a stage's movement has in the place of players: the rank, and the member of a team from 1.
+    """Return what a stage's movement has in place of players: the rank, and the member of a team from 1.
 
     Raises RuleError `rank_wrong`.
     """

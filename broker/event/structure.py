@@ -51,7 +51,7 @@ def for_seconds(seconds: float) -> KeepSearching:
 
 
 class Structure(NamedTuple):
-    """What an organiser wishes. `final`: how many players, or teams, go on; 0: there is none."""
+    """What an organiser wishes. `final`: how many players, or teams, qualify; 0: there is none."""
 
     rounds: int
     sections: int = 1
@@ -181,7 +181,7 @@ class Resources(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to play the event, and what comes of it."""
+    """A way to play the event, with its properties."""
 
     order: MovementOrder
     forecast: MovementForecast
@@ -234,7 +234,7 @@ class Format:
 
 
 def strength_share(plays: int, tables: int) -> float:
-    """Return how much of a standing after so many plays, each compared at so many tables, is strength."""
+    """Return how much of a standing after this many plays, each compared at so many tables, is strength."""
     one = ONE_PLAY * (1 - 1 / tables)
     return plays * one / (1 + (plays - 1) * one)
 

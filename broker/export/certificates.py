@@ -26,7 +26,7 @@ Row = Standing | TeamStanding
 
 
 def group_name(row: Row) -> str:
-    """Return stage and section of a place; nothing where the event is one."""
+    """Return stage and section of a place; nothing if the event is one."""
     return " · ".join(filter(None, (row.stage, row.section)))
 
 

@@ -39,7 +39,7 @@ LIMITS: Final[tuple[tuple[Limit, str, int], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class PointsCell:
-    """What a hand pays: on a discard, and self-drawn; None where no hand has that value in that way.
+    """What a hand pays: on a discard, and self-drawn; None if no hand has that value in that way.
 
     `self_drawn` is what each of two pays and what the dealer pays, or the same once for the dealer's hand.
     """

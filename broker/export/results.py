@@ -23,7 +23,7 @@ HEADER: Final = (
 )
 """New columns come last: programs count columns.
 
-`sat`: the substitute who really sat there. `instead`: what was ruled in the place of a result.
+`sat`: the substitute who really sat there. `instead`: what was ruled in place of a result.
 """
 
 PlayKey = tuple[int, int]
@@ -38,7 +38,7 @@ class PlayDetails(Struct, frozen=True):
     winners: Mapping[Seat, int]
     discarder: Seat | None
     instead: str = ""
-    """The word for what was ruled in the place of a result."""
+    """The word for what was ruled in place of a result."""
 
 
 class ResultRow(Struct, frozen=True):

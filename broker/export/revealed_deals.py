@@ -56,14 +56,14 @@ REVEALED: Final = "revealed.json"
 
 
 class DealVerdict(NamedTuple):
-    """What is said of one revealed deal; no refusal: it is what was committed to."""
+    """The verdict on one revealed deal; no refusal: it is what was committed to."""
 
     deal: int
     refusal: RuleError | None
 
 
 class DrawVerdict(NamedTuple):
-    """What is said of the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
+    """The verdict on the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
 
     No `words`: they are not revealed.
     """
@@ -74,7 +74,7 @@ class DrawVerdict(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """What is said of revealed deals; no `draw`: they were not drawn."""
+    """The verdict on revealed deals; no `draw`: they were not drawn."""
 
     commitment: Commitment
     deals: list[DealVerdict]
@@ -91,7 +91,7 @@ def select_deals(folder: Path, numbers: Collection[int]) -> list[DealRecord]:
 def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False) -> bytes:
     """Return the public file of some deals, or of all; of those that are still to be played only `early`.
 
-    Raises RuleError, or an ExceptionGroup of them, where a deal is not what was committed to; BadEvent, OSError.
+    Raises RuleError, or an ExceptionGroup of them, if a deal is not what was committed to; BadEvent, OSError.
     """
     commitment = read_commitment(folder / COMMITMENT)
     refuse_other_event(folder)

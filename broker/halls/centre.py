@@ -74,7 +74,7 @@ class HallView(Struct, frozen=True):
     upto: int
     """Rows of its journal that are here."""
     behind: int
-    """Rows of it that are not, as far as it has said."""
+    """Rows of it that are not, by its last report."""
     heard_at: int | None
     """Ms since 1970, by our clock."""
     version: str
@@ -265,7 +265,7 @@ class Centre:
     def _is_for_all(self, ruling: Ruling, hall: str) -> bool:
         """Return whether a ruling of a hall's desk counts at the centre: it is of the hall's own tables and players.
 
-        Not one of the hall as a whole, such as the end of its correction period. Raises Refused where it reaches into
+        Not one of the hall as a whole, such as the end of its correction period. Raises Refused if it reaches into
         another hall.
         """
         decision = ruling.decision

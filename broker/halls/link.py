@@ -76,7 +76,7 @@ class CentreView(Struct, frozen=True):
 
 
 class RowsAtCentre(Struct, frozen=True):
-    """What the centre has of this journal, as it has said last."""
+    """What the centre has of this journal, by its last report."""
 
     upto: int
     """Number of the last row."""

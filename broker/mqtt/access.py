@@ -120,7 +120,7 @@ class Credentials:
     def load(cls, path: Path) -> "Credentials":
         """Read a file that `save` wrote.
 
-        Raises CredentialsMissing, CredentialsExposed where others may read it, CredentialsMalformed.
+        Raises CredentialsMissing, CredentialsExposed if others may read it, CredentialsMalformed.
         """
         try:
             opened = path.open("rb")

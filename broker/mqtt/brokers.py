@@ -26,7 +26,7 @@ def make_broker(  # noqa: PLR0913 - each is said by its name
     """Return a broker, not yet started, that keeps its store, settings and log in `folder`.
 
     Port 0 takes a free one at the first start. With the event's certificates it speaks TLS, and lets in who has one.
-    Raises SettingRefused, and UserUnknown where the credentials lack a user.
+    Raises SettingRefused, and UserUnknown if the credentials lack a user.
     """
     settings = MqttBrokerSettings(
         folder=folder,

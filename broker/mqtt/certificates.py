@@ -2,7 +2,7 @@
 
 They lie in the folder `tls` of the event's folder. A device's certificate is for the key with which it signs its facts,
 so one key proves a device. Its name, `table-<table>-<device>`, is its user at the broker. What is revoked is in a list
-that the authority has signed (a CRL): by whoever runs the event, for good; by the desk, until the device is accepted
+that the authority has signed (a CRL): by whoever runs the event, permanently; by the desk, until the device is accepted
 again.
 """
 
@@ -109,7 +109,7 @@ class Certificates:
         """Return those of an event's folder; what is missing is made, and the server's again where it no longer fits.
 
         `hosts`: names and addresses under which browsers reach the server, beside those of this machine.
-        Raises CertificatesMissing where a new one is needed and the authority's key is elsewhere; CertificatesBroken.
+        Raises CertificatesMissing if a new one is needed and the authority's key is elsewhere; CertificatesBroken.
         """
         folder = event / FOLDER
         make_folder(folder, PRIVATE_FOLDER)
@@ -194,7 +194,7 @@ class Certificates:
     def issue(self, table: int, public: str) -> str:
         """Return the certificate (PEM) of a device with this public key at a table; one that it has, if it counts.
 
-        Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
+        Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
         user = device_user(table, device_of(public))
         path = self.folder / f"{user}.crt"
@@ -209,7 +209,7 @@ class Certificates:
     def issue_hall(self, hall: str) -> bytes:
         """Return key and certificate (PEM) with which a hall connects with the centre; a new one each time.
 
-        Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
+        Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
         key, user = Ed25519PrivateKey.generate(), hall_user(hall)
         signed = self._sign(user, key.public_key(), CLIENT, [x509.DNSName(user)])
@@ -218,7 +218,7 @@ class Certificates:
     def ensure_node(self, hosts: Iterable[str]) -> Path:
         """Return where key and certificate (PEM) are by which the broker's nodes know each other; made for new hosts.
 
-        Raises CertificatesMissing where the authority's key is elsewhere; CertificatesBroken.
+        Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
         path = self.folder / NODE_FILE
         names = [x509.DNSName(NODE), *map(_name, hosts)]
@@ -270,7 +270,7 @@ class Certificates:
     def revoke(self, table: int, device: str = "") -> list[TableCertificate]:
         """Revoke what a table's devices have, or the device whose id begins so; return it. For good.
 
-        Raises CertificateUnknown where there is none that counts.
+        Raises CertificateUnknown if there is none that counts.
         """
         with locked(self.folder):
             found = [one for one in self.tables() if one.table == table and one.device.startswith(device)]

@@ -61,7 +61,7 @@ class NatsBroker(Broker):
     def check(self) -> None:
         """Raise BrokerDied where the process has ended; start it again where it stores nothing, and has room to.
 
-        A write that fails ends nats-server's storing for good, whether or not there is room later.
+        A write that fails ends nats-server's storing permanently, whether or not there is room later.
         """
         super().check()
         if self._log_bytes() > self._read:

@@ -150,7 +150,7 @@ class ChildProcess:
     """A running child process. Its output is appended to `log`; it inherits the open files `keep`."""
 
     def __init__(self, command: Sequence[str], *, log: Path, keep: Sequence[int] = ()) -> None:
-        """Start the command. Raises ProgramMissing, and OSError or ValueError where it cannot be run or logged."""
+        """Start the command. Raises ProgramMissing, and OSError or ValueError if it cannot be run or logged."""
         self._command = [find_setpriv(), "--pdeathsig", "KILL", "sh", "-c", STILL_OURS, str(os.getpid()), *command]
         self._log = log
         self._keep = tuple(keep)

@@ -175,7 +175,7 @@ def _first_line(command: list[str]) -> str:
 
 
 def _lines(command: list[str]) -> list[str]:
-    """Return what a program says; nothing where it cannot be asked."""
+    """Return what a program says; nothing if it cannot be asked."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False

@@ -58,7 +58,7 @@ def check_anchor(folder: Path, typed: str) -> CheckedAnchor:
 
 
 def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
-    """Return the rows that are not as they were, but those in the place of which exactly what was there counts."""
+    """Return the rows that are not as they were, but those in place of which exactly what was there counts."""
     found = list[Fault]()
     with closing(journal.intact(found)) as rows:
         for _ in rows:
@@ -69,7 +69,7 @@ def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
 
 
 def _healed(journal: Reader) -> Iterator[int]:
-    """Return the heights of rows in the place of which others count that fit the link which those had."""
+    """Return the heights of rows in place of which others count that fit the link which those had."""
     written = {row[0]: (row[1], row[6]) for row in journal.whole_rows()}
     written[0] = 0, FIRST_LINK
     for *_, body, _, height in journal.whole_rows():

@@ -114,7 +114,7 @@ def copy_people(folder: Path, target: Path, now: int = 0) -> None:
 def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int) -> str:
     """Make the people of a folder that was just restored from `restored` those that may come in; give whose they are.
 
-    `newer`: later copies of the event, the newest first. Empty where there are none. Raises PeopleStoreBroken, OSError.
+    `newer`: later copies of the event, the newest first. Empty if there are none. Raises PeopleStoreBroken, OSError.
     """
     path = folder / PEOPLE_FILE
     if not path.exists():

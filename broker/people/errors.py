@@ -68,7 +68,7 @@ class WebhookUnknown(PeopleError, LookupError, code="webhook_unknown"):
 
 
 class BadOrder(PeopleError, ValueError, code="bad_order"):
-    """An order that cannot be given: to no table, without a reason, or of a kind that there is not."""
+    """An order that cannot be given: to no table, without a reason, or of a kind that does not exist."""
 
 
 class OrderGivenBefore(PeopleError, ValueError, code="order_given_before", status=409):

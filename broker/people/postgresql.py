@@ -99,7 +99,7 @@ ONE_AT_A_TIME: Final = 0x686F6D6F70656F
 
 
 def ensure_people_schema(connection: Connection) -> None:
-    """Make the tables where there are none; whoever may only use them is not asked to. Raises PeopleStoreBroken."""
+    """Make the tables if there are none; whoever may only use them is not asked to. Raises PeopleStoreBroken."""
     if _version(connection) == VERSION and not _missing(connection):
         return
     with transaction(connection):
@@ -117,7 +117,7 @@ def _missing(connection: Connection) -> list[sa.Table]:
 
 
 def _version(connection: Connection) -> int:
-    """Return the version of the tables; 0 where there are none."""
+    """Return the version of the tables; 0 if there are none."""
     if connection.execute(sa.select(sa.func.to_regclass(f"{SCHEMA}.about"))).scalar() is None:
         return 0
     return connection.execute(sa.select(ABOUT.c.version)).scalar() or 0

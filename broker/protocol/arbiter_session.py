@@ -153,7 +153,7 @@ class PinKey:
         return self._key.public_key().public_bytes_raw().hex()
 
     def open(self, sealed: str, place: PinPlace) -> str | None:
-        """Return the PIN; None where this is no PIN that was given there."""
+        """Return the PIN; None if this is no PIN that was given there."""
         box = bytes.fromhex(sealed)
         try:
             shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC]))

@@ -178,7 +178,7 @@ class Link:
         self._client.loop_start()
 
     def stop(self) -> None:
-        """Say good-bye, for good; the will is not sent. May be called twice."""
+        """Say good-bye, permanently; the will is not sent. May be called twice."""
         self._client.disconnect()
         self._client.loop_stop()
         self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
@@ -296,7 +296,7 @@ def _send_at_once(_client: mqtt.Client, _data: Any, opened: Any) -> None:  # noq
 
 
 def _text(message: mqtt.MQTTMessage) -> str:
-    """Return a topic as text; a topic that is no UTF-8 is none of ours."""
+    """Return a topic as text; a topic that is no UTF-8 is not ours."""
     try:
         return message.topic
     except UnicodeDecodeError:

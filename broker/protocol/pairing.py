@@ -167,7 +167,7 @@ def pairing_text(offer: PairingOffer) -> str:
 
 
 def read_pairing(text: str) -> PairingOffer | None:
-    """Read what a QR code holds; None where it is none of a pairing."""
+    """Read what a QR code holds; None if it is none of a pairing."""
     found = NAMED.fullmatch(text)
     if found is None:
         return None

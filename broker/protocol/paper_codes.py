@@ -46,7 +46,7 @@ def carrier_code_text(sheet: CarrierCode) -> str:
 
 
 def read_carrier_code(text: str) -> CarrierCode | None:
-    """Read what a QR code holds; None where it is none of a carrier's sheet."""
+    """Read what a QR code holds; None if it is none of a carrier's sheet."""
     found = CARRIER_CODE.search(text)
     return CarrierCode(found["event"], int(found["deal"])) if found else None
 

@@ -199,7 +199,7 @@ class TitleCorrected(Decision, frozen=True, tag="title_corrected", kw_only=True)
 
 
 class SessionsCorrected(Decision, frozen=True, tag="sessions_corrected", kw_only=True):
-    """When rounds are played, and how long a play may take: all sessions, in the place of those of the plan."""
+    """When rounds are played, and how long a play may take: all sessions, in place of those of the plan."""
 
     sessions: Annotated[tuple[Session, ...], Meta(max_length=MOST_SESSIONS)]
 

@@ -361,7 +361,7 @@ _EXPRESSIONS: Final = tuple((topic, _expression(topic)) for topic in TOPICS)
 
 @lru_cache(maxsize=4096)
 def parse_topic(text: str) -> ParsedTopic | None:
-    """Read a topic apart; None where it is none of ours."""
+    """Read a topic apart; None if it is not ours."""
     for topic, expression in _EXPRESSIONS:
         if match := expression.fullmatch(text):
             found = match.groupdict()

@@ -84,7 +84,7 @@ def commit_deals(event: str, deals: Iterable[tuple[Deal, str]], draw: DrawName |
 
 
 def checked_name(event: str) -> str:
-    """Return an event's name back. Raises RuleError `bad_event_name` where it could not be part of a topic."""
+    """Return an event's name back. Raises RuleError `bad_event_name` if it could not be part of a topic."""
     try:
         return msgspec.convert(event, EventName)
     except msgspec.ValidationError:

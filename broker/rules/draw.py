@@ -119,7 +119,7 @@ class DrawnWords(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 def seed_of(announced: Announcement, words: DrawnWords) -> bytes:
     """Return the 32 bytes from which all follows.
 
-    Raises RuleError `words_differ`, naming the person, where something is not what was announced; `beacon_missing`.
+    Raises RuleError `words_differ`, naming the person, if something is not what was announced; `beacon_missing`.
     """
     return _seed(announced, words, announced.computer)
 

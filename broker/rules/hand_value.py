@@ -43,7 +43,7 @@ class KnownTiles:
 
     faces: Mapping[int, str]
     order: SerialOrder | None = None
-    """Who was dealt which; None where that was not read."""
+    """Who was dealt which; None if that was not read."""
     prevalent_wind: Wind = "east"
     dealer: Seat = "east"
 

@@ -212,7 +212,7 @@ def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple
 
     Winners are those whom the rules let win, of all who declared.
 
-    Raises RuleError as `score_alone`, and where it cannot be.
+    Raises RuleError as `score_alone`, and if it cannot be.
     """
     event = event_from_message(told)
     points = score_alone(event, dealer, rules)

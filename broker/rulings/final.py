@@ -138,7 +138,7 @@ def unsettled_before(room: EventState) -> int:
 
 
 def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> list[Qualified]:
-    """Return who goes on to a stage, by rank. `without`: who does not, although they could.
+    """Return who qualifies for a stage, by rank. `without`: who does not, although they could.
 
     Raises RuleError `too_few_qualified`, `cut_tied`.
     """

@@ -175,7 +175,7 @@ def entry_of(message: Ruling | LogMessage) -> RulingEntry:
 
 
 def event_subject(decision: AnyDecision) -> Subject | None:
-    """Return what a decision of the event as a whole is about; None where it is none, or stands for itself."""
+    """Return what a decision of the event as a whole is about; None if it is none, or stands for itself."""
     match decision:
         case Deadline() | FinalDeclared():
             return DEADLINE if isinstance(decision, Deadline) else FINAL
@@ -337,7 +337,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     settled: bool = False
     """Whether there is nothing more to come."""
     instead: Mapping[str, int] = {}
-    """What each player is given in the place of points."""
+    """What each player is given in place of points."""
     awards: Mapping[str, int] = {}
     fines: Mapping[str, int] = {}
     confirmed: Mapping[str, int] = {}
@@ -363,7 +363,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         return self.points is not None or (self.settled and self.result is not None)
 
     def scored(self) -> ScoredPlay | None:
-        """Return the play as scoring takes it; None where nothing is to be counted yet."""
+        """Return the play as scoring takes it; None if nothing is to be counted yet."""
         awarded = _sums(self.instead, self.awards)
         if not self.settled and not awarded and not self.fines:
             return None
@@ -386,7 +386,7 @@ def unruled_play(table: int, result: Result, form: str, section: str | None) -> 
 
 
 def result_of(message: LogMessage) -> Result:
-    """Return the result in a message. Raises TypeError where it is none."""
+    """Return the result in a message. Raises TypeError if it is none."""
     if not isinstance(message.fact, Result):
         raise TypeError(f"not a result: {message.id}")
     return message.fact

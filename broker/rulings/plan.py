@@ -120,7 +120,7 @@ def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
 
 
 def substitute_of(known: Iterable[StandIn], player: str, round_: int) -> str | None:
-    """Return the substitute who sat in a player's seat in a round; None where the player did."""
+    """Return the substitute who sat in a player's seat in a round; None if the player did."""
     found = [one.name for one in known if one.player == player and one.first_round <= round_]
     return (found[-1] or None) if found else None
 

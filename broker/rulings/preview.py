@@ -122,7 +122,7 @@ class RulingChanges:
 
 
 class StandingChange(Struct, frozen=True):
-    """One player or team whose IMPs or place would be others. `before` and `after` are None where there is no line."""
+    """One player or team whose IMPs or place would be others. `before` and `after` are None if there is no line."""
 
     name: str
     place_before: int | None
@@ -134,7 +134,7 @@ class StandingChange(Struct, frozen=True):
 
 
 class PlayChange(Struct, frozen=True):
-    """One play that would be compared otherwise: each seat's IMPs before and after; None where it is in no datum."""
+    """One play that would be compared otherwise: each seat's IMPs before and after; None if it is in no datum."""
 
     table: int
     round: int

@@ -453,7 +453,7 @@ class Attendance:
     def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
         """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
 
-        Return whether that is news. Raises CallAttended where another one goes by now.
+        Return whether that is news. Raises CallAttended if another one goes by now.
         """
         before = self.call(table, since)
         if before and before.account == account:
@@ -466,7 +466,7 @@ class Attendance:
     def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
         """Let an arbiter who goes to a call not go; return whether that is news.
 
-        Raises CallAttended where another one goes by now.
+        Raises CallAttended if another one goes by now.
         """
         before = self.call(table, since)
         if before is None:

@@ -153,7 +153,7 @@ class _TableVisits:
     """The last one that has no answer yet."""
 
     def opened(self, session: str) -> int:
-        """Return the number of the fact that began a session; 0 where there is none."""
+        """Return the number of the fact that began a session; 0 if there is none."""
         began = (seq for seq, one in self.visits.items() if isinstance(one, LetIn) and one.session == session)
         return next(began, 0)
 
@@ -238,7 +238,7 @@ class ArbiterAccess:
         return answer
 
     def _judge(self, table: int, device: str, nonce: str, sealed: str) -> str | None:
-        """Return why a PIN is not right. Raises PinWaits where it was not judged before."""
+        """Return why a PIN is not right. Raises PinWaits if it was not judged before."""
         visits = self._of(table)
         if nonce in visits.judged:
             return visits.judged[nonce]

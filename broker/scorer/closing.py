@@ -22,7 +22,7 @@ REASON: Final = "the event is closed"
 def close_tables(folder: Path, passwords: Path, pin: Path, author: str, now: int) -> int:
     """Revoke every device of an event, and return how many there were. `now`: ms since 1970.
 
-    Raises ScorerError, StoreError (also where a scorer is at work), BrokerError, OSError.
+    Raises ScorerError, StoreError (also if a scorer is at work), BrokerError, OSError.
     """
     event = open_event(folder)
     with closing(open_journal(folder, event.name)) as journal:

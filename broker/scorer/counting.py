@@ -109,7 +109,7 @@ class HandCounter:
         return answer_count(request, tiles, self._event.session_rules(session) if session else self._event.profile)
 
     def _tiles(self, request: CountRequest, facts: Collection[LogMessage], session: RiichiBooking | None) -> KnownTiles:
-        """Return what is known of the tiles of a play, opened for this one answer. Raises RuleError where it is not."""
+        """Return what is known of the tiles of a play, opened for this one answer. Raises RuleError if it is not."""
         if session is not None:
             return KnownTiles(self._event.set_faces(session.set))
         read = _are_read(request, facts, self._event.form(request.deal))

@@ -189,7 +189,7 @@ class Arrivals(Sequence[PlayView]):
         )
 
     def _group(self, table: int, result: Result) -> ComparisonGroup | None:
-        """Return what a play is compared with; None where there is nothing yet."""
+        """Return what a play is compared with; None if there is nothing yet."""
         groups = (row.group for row in self.snapshot.by_deal.get(result.deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
@@ -443,7 +443,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
 
 
 def _playing_since(playing: Since | None, state: TableState | None) -> int | None:
-    """Return since when the present play goes on; None where the table has not begun it."""
+    """Return since when the present play goes on; None if the table has not begun it."""
     return playing.at if playing and state and playing.round == state.round else None
 
 
@@ -460,7 +460,7 @@ TABLE = attrgetter("table")
 
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
-    """Return what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
+    """Return what a play gives a player in all; None if it is compared with nothing, and nothing was given."""
     given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
     if compared is None and play.points is not None and not given:
         return None

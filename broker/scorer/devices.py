@@ -321,7 +321,7 @@ class UnknownDevice(Struct, frozen=True):
     table: int
     device: str
     key: str | None
-    """Its public key; None where its program is too old to sign."""
+    """Its public key; None if its program is too old to sign."""
 
 
 class Reading(Struct, frozen=True):

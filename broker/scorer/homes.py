@@ -55,7 +55,7 @@ class Seal:
         return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
 
     def open(self, record: KeptRecord) -> Decided | None:
-        """Return a record that a table has given back; None where it is none of ours."""
+        """Return a record that a table has given back; None if it is not ours."""
         try:
             sealed = base64.b64decode(record.sealed, validate=True)
             plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
@@ -88,7 +88,8 @@ class KeptAtTables:
 
     def _homes(self, decided: Decided) -> list[int]:
         """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
-        homes = [table for table in self._tables if table == decided.message.table]
+        about = decided.message.table
+        homes = [about] if about is not None and about in self._records else []
         start = sequence_of(decided.message)[1]
         for place in range(len(self._tables)):
             if len(homes) >= FEWEST_HOMES:

@@ -132,7 +132,7 @@ class TableBook:
         self.misplaced.add(digest)
 
     def take(self, message: LogMessage, digest: str | None = None) -> None:
-        """Remember a fact, for good."""
+        """Remember a fact, permanently."""
         seq = message.seq
         self.taken.take(message)
         after = self.taken.at(seq + 1)
@@ -211,7 +211,7 @@ class Intake:
 
         `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
         none is looked at, as when a journal is imported. `faults`: what is wrong with the store; tables are asked for
-        their facts among it. Raises BadEvent where what is stored is of another plan.
+        their facts among it. Raises BadEvent if what is stored is of another plan.
         """
         self._refuses, self._admissions = refuses, admissions
         self.access: ArbiterAccess | None = None
@@ -226,7 +226,7 @@ class Intake:
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
-        """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
+        """Table, round and deal of plays for which a ruling has put another deal in place of the planned one."""
         self._seated_anew: dict[tuple[int, int], list[set[str]]] = {}
         """Table and round of plays with the players whom changes of the plan have seated there, counting or not."""
         for row in refused:

@@ -46,7 +46,7 @@ OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
 
 
 class WrittenSeat(LaidSeat, frozen=True, forbid_unknown_fields=True):
-    """The same as somebody has written it: a field that there is not is a mistake."""
+    """The same as somebody has written it: a field that does not exist is a mistake."""
 
 
 class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +85,7 @@ def recorded_judge(play: CountedPlay) -> Judge:
 
 
 def keep_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
-    """Keep how plays went with the event, in the place of what was known of them. Raises BadEvent, OSError."""
+    """Keep how plays went with the event, in place of what was known of them. Raises BadEvent, OSError."""
     kept = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
     write_hands(folder, kept.values())
 

@@ -205,7 +205,7 @@ class LeaseLink:
         self._link.stop()
 
     def look(self, now: float) -> Lease | None:
-        """Return the lease once it is ours. Raises ScorerActive where another scorer is active."""
+        """Return the lease once it is ours. Raises ScorerActive if another scorer is active."""
         while not self._news.empty():
             self._take(self._news.get(), now)
         if self.request.may_ask(now):

@@ -43,7 +43,7 @@ class PlayCounts:
             self.expected.update(deals)
 
     def replace(self, before: CountedPlay, now: CountedPlay) -> None:
-        """Count a play as it is now in the place of what it was."""
+        """Count a play as it is now in place of what it was."""
         for one, sign in ((before, -1), (now, 1)):
             self.expected[one.deal] += sign
             self.of_deal[one.deal] += sign * one.settled

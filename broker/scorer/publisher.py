@@ -298,6 +298,8 @@ class Publisher:
 
     def receipt(self, table: int, book: TableBook) -> None:
         """Publish what of a table's facts is safe; by its time a table's clock is found to be behind."""
+        if self.at_centre:
+            return
         message = Receipt(
             id=_new_id(),
             event=self._name,
@@ -319,11 +321,15 @@ class Publisher:
 
     def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
         """Publish what a table keeps for us: what it has more it gives back."""
+        if self.at_centre:
+            return
         message = Kept(id=_new_id(), event=self._name, seq=self._number(table), table=table, records=records)
         self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
+        if self.at_centre:
+            return
         state, event = self._state, self._state.event
         if session := state.tables.sessions.present(event.riichi, table):
             self._session_assignment(session)
@@ -367,6 +373,8 @@ class Publisher:
 
         Also for those whose call has moved up, or is another one.
         """
+        if self.at_centre:
+            return
         times = self._state.tables.times
         calls = {
             table: (before, attendance.comes(table, times.calling[table])) for before, table in enumerate(times.queue())
@@ -394,6 +402,8 @@ class Publisher:
 
     def pin(self, table: int, access: ArbiterAccess) -> None:
         """Publish how a table has a PIN judged, and what was found of the last one."""
+        if self.at_centre:
+            return
         message = ArbiterPin(
             id=_new_id(),
             event=self._name,
@@ -574,8 +584,6 @@ class Publisher:
         deal: int | None = None,
         hall: str | None = None,
     ) -> None:
-        if table is not None and self.at_centre:
-            return
         address, payload = topic.at(self._name, table=table, deal=deal, hall=hall), encode(message)
         self.wire.note(self._clock(), "out", address, payload)
         if len(payload) > LARGEST:

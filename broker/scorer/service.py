@@ -276,7 +276,7 @@ class Scorer:
             self.publisher.halls(self.live.centre)
 
     def _look(self) -> None:
-        """Say that we are there, and look at what nobody reports. Raises ScorerReplaced where we have handed over."""
+        """Say that we are there, and look at what nobody reports. Raises ScorerReplaced if we have handed over."""
         now = self._seconds()
         self._follow_standby()
         self._plays.look()

@@ -37,7 +37,7 @@ class SeatLine(Struct, frozen=True):
     name: str
     points: int | None
     datum: Imp | None
-    """What the points were compared with; None where they were compared with nothing, or one by one (cross-IMP)."""
+    """What the points were compared with; None if they were compared with nothing, or one by one (cross-IMP)."""
     imp: Imp | None
     """What the comparison gave; None while there is nothing to compare with."""
     fine: int
@@ -108,7 +108,7 @@ class DealSheet(Struct, frozen=True):
 
 
 def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
-    """Return a deal's traveller. Raises KeyError where the event has no such deal."""
+    """Return a deal's traveller. Raises KeyError if the event has no such deal."""
     planned = snapshot.plays_with(deal)
     if deal not in snapshot.event.expected:
         raise KeyError(deal)
@@ -130,7 +130,7 @@ def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
 
 
 def play_line(snapshot: Snapshot, deal: int, table: int) -> PlayLine | None:
-    """Return one play of a traveller, without the work for the others; None where it is not in this snapshot."""
+    """Return one play of a traveller, without the work for the others; None if it is not in this snapshot."""
     for row in snapshot.by_deal.get(deal, ()):
         if row.of_table(table):
             at = [play.table for play in row.group.members].index(table)
@@ -244,7 +244,7 @@ class PlayerSheet(Struct, frozen=True):
 
 
 def player_sheet(snapshot: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
-    """Return a player's sheet. Raises KeyError where the event has no such player."""
+    """Return a player's sheet. Raises KeyError if the event has no such player."""
     known, origin = snapshot.event.players[player], snapshot.event.origin_of(player)
     plays = tuple(sorted(_plays(snapshot, player), key=lambda play: play.round))
     return PlayerSheet(
@@ -322,7 +322,7 @@ class TeamSheet(Struct, frozen=True):
 
 
 def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
-    """Return a team's sheet. Raises KeyError where the event has no such team."""
+    """Return a team's sheet. Raises KeyError if the event has no such team."""
     listed = list(snapshot.event.plan.teams.items())
     if not 1 <= number <= len(listed):
         raise KeyError(number)

@@ -88,7 +88,7 @@ class Snapshot:
     """Up to which round every planned play is settled."""
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Return the substitute who sat in a player's seat in a round; None where the player did."""
+        """Return the substitute who sat in a player's seat in a round; None if the player did."""
         return substitute_of(self.stand_ins, player, round_)
 
     @cached_property

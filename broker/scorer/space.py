@@ -49,7 +49,7 @@ class DiskSpace:
         self._level: DiskLevel = "ample"
 
     def look(self) -> DiskLevel:
-        """Return how it stands, having given up or made the reserve. Raises OSError where the folder is gone."""
+        """Return how it stands, having given up or made the reserve. Raises OSError if the folder is gone."""
         free = self._room(self._folder)[0]
         if self._file.exists():
             if free < self.size // 2:

@@ -37,7 +37,7 @@ from broker.scoring import (
 
 
 class SectionStandings(NamedTuple):
-    """The standings of a section. `stage` is its number, from 0; `section` is empty where there are none."""
+    """The standings of a section. `stage` is its number, from 0; `section` is empty if there are none."""
 
     stage: int
     section: str

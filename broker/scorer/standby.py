@@ -136,7 +136,7 @@ class StandbyWatch:
 
     @property
     def state(self) -> StandbyState | None:
-        """How it is; None where there never was one."""
+        """How it is; None if there never was one."""
         if self.peer is None:
             return None
         now, behind = self._seconds(), max(0, self._height() - self._there)

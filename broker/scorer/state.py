@@ -180,7 +180,7 @@ class EventState:
         return changed
 
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
-        """Compare and add up plays in the place of all that were. `complete` says which deals are."""
+        """Compare and add up plays in place of all that were. `complete` says which deals are."""
         ledger = Ledger.of(plays, self.planned.profile, self.planned.players)
         self._ledger = ledger.with_adjustments(self.adjustments())
         self.teams = self._no_deals_of_teams()
@@ -452,7 +452,7 @@ class EventState:
     # ---- plays as they count ------------------------------------------------------------------------
 
     def play(self, key: PlayKey) -> CountedPlay:
-        """Return a play as it counts. Raises KeyError where none is planned."""
+        """Return a play as it counts. Raises KeyError if none is planned."""
         return self._ruled.get(key) or self._counted(key, ruled=False)
 
     def scored(self) -> list[ScoredPlay]:

@@ -61,7 +61,7 @@ class StoredEvent(Struct, frozen=True):
     """What simulated players made of its deals; None too before the standings are final."""
 
     def par_of(self, deal: int) -> DealPar | None:
-        """Return what simulated players made of a deal; None where nothing is known, or its key is missing."""
+        """Return what simulated players made of a deal; None if nothing is known, or its key is missing."""
         rules = self.event.profile
         if self.par is None or not isinstance(rules, Profile):
             return None
@@ -109,13 +109,13 @@ class StoredEvent(Struct, frozen=True):
         return tuple(total[name] for name in sorted(total))
 
     def instead(self, play: CountedPlay) -> str:
-        """Return the word for what was ruled in the place of a result; nothing where none was."""
+        """Return the word for what was ruled in place of a result; nothing if none was."""
         if not play.settled or play.points is not None or play.source is None:
             return ""
         return self.room.book.entries[play.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Return the substitute who sat in a player's seat in a round; None where the player did."""
+        """Return the substitute who sat in a player's seat in a round; None if the player did."""
         return self.room.snapshot().sat(player, round_)
 
     @property
@@ -259,7 +259,7 @@ ELSEWHERE: Final = "elsewhere"
 
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
-    """Return the deals that all halls have played, as it was kept; None where there is one hall."""
+    """Return the deals that all halls have played, as it was kept; None if there is one hall."""
     return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
 
 

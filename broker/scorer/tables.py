@@ -217,7 +217,7 @@ class Seatings:
         return {key: one.values() for key, one in (seated | {k: r.players for k, r in self._counted.items()}).items()}
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
-        """Return who sits there by the table's last fact about it, or by the result; None where there is none."""
+        """Return who sits there by the table's last fact about it, or by the result; None if there is none."""
         if seated := self._seated.get(key):
             return seated[max(seated)]
         counted = self._counted.get(key)

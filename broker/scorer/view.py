@@ -189,7 +189,7 @@ class DashboardView(Struct, frozen=True):
     anchor: AnchorView | None = None
     """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
     centre: CentreView | None = None
-    """How it stands between this hall and the centre; None where the event is played in one place."""
+    """How it stands between this hall and the centre; None if the event is played in one place."""
     halls: tuple[HallView, ...] = ()
     """At the centre, how its halls stand."""
 

@@ -134,7 +134,7 @@ class PlayFinder:
         """What the ends of results say; None: they ask for a closer look."""
 
     def find(self, stretch: Stretch) -> WholePlay | None:
-        """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
+        """Return the play of which a stretch of the journal has all facts; None if it asks for a closer look."""
         if stretch.size < MOST_TOLD - 1:
             return None
         try:
@@ -156,7 +156,7 @@ class PlayFinder:
         return WholePlay(key, walls.deal, told.seq, told.at, form, booking.players, declared, last.seq, result, stretch)
 
     def _outcome(self, booking: BookedPlay, told: bytes) -> _Outcome | None:
-        """Return how a play has ended that was told as planned; None where it was not, or somebody must see it.
+        """Return how a play has ended that was told as planned; None if it was not, or somebody must see it.
 
         `told`: what was said of the players, that they are right, and of the result.
         """
@@ -200,7 +200,7 @@ def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
 
 
 def _claimed(said: Declared, booking: BookedPlay) -> tuple[Seat, ...] | None:
-    """Return who has declared in this play; None where it was another one."""
+    """Return who has declared in this play; None if it was another one."""
     as_planned = said.round == booking.round and said.deal == booking.deal
     return tuple([one.seat for one in said.presses]) if as_planned else None
 
@@ -234,7 +234,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return fact
 
     def at(self, seq: int) -> LogMessage | None:
-        """Return a fact; None where there is none, as of most numbers that are asked for."""
+        """Return a fact; None if there is none, as of most numbers that are asked for."""
         found = self._find(seq)
         return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
 

@@ -6,7 +6,7 @@ that its deal has been played in, and what one player wins by it is not taken fr
 Likely places are a model: a play to come gives IMPs as the plays so far have (a normal distribution about 0, its
 variance the mean square of all compared IMPs s²), independently of who plays. Where m plays may still join the k of a
 group, the datum of each moves, by a variance of s² · m / (k · (k + m)): that is the variance of the difference between
-the means of k and of all k + m. Of teams alike, with deals that all have played in the place of plays: none of
+the means of k and of all k + m. Of teams alike, with deals that all have played in place of plays: none of
 these moves any more. Of `DRAWS` ends, drawn always alike, a likely range has the middle `LIKELY`; it never
 leaves what can be reached. Nothing but what is in the ledger is looked at. Later fines and awards are not foreseen.
 """
@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
     best: int
     worst: int
     likely: tuple[int, int] | None = None
-    """Places; None where that is not asked, or too little was played to tell."""
+    """Places; None if that is not asked, or too little was played to tell."""
 
 
 def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:

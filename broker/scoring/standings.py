@@ -78,7 +78,7 @@ class GroupRow:
         )
 
     def without(self, table: int) -> "GroupRow | None":
-        """Take one table's play out; None where no play is left."""
+        """Take one table's play out; None if no play is left."""
         at, had = self._place(table), self.group
         members = had.members[:at] + had.members[at + 1 :]
         if not members:
@@ -185,7 +185,7 @@ class Ledger:
         return compared + [play for key, play in self.unplayed.items() if key[0] == deal]
 
     def with_play(self, play: ScoredPlay) -> "Ledger":
-        """Add one play, or put it in the place of the one of its `key`."""
+        """Add one play, or put it in place of the one of its `key`."""
         entries = self.entries.with_names(play.entries)
         totals = self.totals.resized(len(entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
@@ -244,7 +244,7 @@ class Ledger:
 
 
 def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
-    """Put a group in the place of the one of its key; the totals follow."""
+    """Put a group in place of the one of its key; the totals follow."""
     old = rows.pop(key, None)
     if old is not None:
         totals.count(old, -1)

@@ -104,7 +104,7 @@ class EventStrength:
         return float(np.mean(first > second) + np.mean(first == second) / 2)
 
     def ahead(self, names: Sequence[str], than: str | None = None) -> list[float | None]:
-        """Return of each the probability to be stronger than the next, or than one; None where there is no other."""
+        """Return of each the probability to be stronger than the next, or than one; None if there is no other."""
         others = [than] * len(names) if than else [*names[1:], None]
         pairs = zip(names, others, strict=False)
         return [None if other in {None, name} else self.stronger(name, other or "") for name, other in pairs]
@@ -124,7 +124,7 @@ def longer(reliability: float, goal: float) -> float:
 
 
 def event_strength(ledger: Ledger) -> EventStrength | None:
-    """Return what the compared plays of a ledger tell; None where these, or players, are too few or too many for it."""
+    """Return what the compared plays of a ledger tell; None if these, or players, are too few or too many for it."""
     return joint_strength([(ledger, str)])
 
 

@@ -28,7 +28,7 @@ def facts(store: Path) -> list[Fact]:
 
 
 def audit_event(store: Path, standings: Path, view: dict[str, Any], plays: int) -> list[str]:
-    """Return everything that is off, in words; nothing where all is right."""
+    """Return everything that is off, in words; nothing if all is right."""
     journal = facts(store)
     results = [fact for fact in journal if fact["type"] == "result"]
     problems = [*_counts(journal, results, plays), *_fouled(journal)]

@@ -97,7 +97,7 @@ class NearPlans(NamedTuple):
     close: Whole
     """n: whether it lacks one tile at most."""
     missing: int
-    """What the nearest lacks, a winning tile included; NO_PLAN where there is none."""
+    """What the nearest lacks, a winning tile included; NO_PLAN if there is none."""
 
 
 _found: dict[Hand, NearPlans] = {}

@@ -74,7 +74,7 @@ class Offer(NamedTuple):
 
 
 Choice = int | Kong | Claim | None
-"""The tile that is discarded, a kong, a claim, or None where nothing is claimed."""
+"""The tile that is discarded, a kong, a claim, or None if nothing is claimed."""
 
 
 def choose(asked: Sequence[Hold | Offer]) -> list[Choice]:
@@ -144,7 +144,7 @@ LOGIT: Final = (-0.31, 0.53, 0.063)
 
 
 def _worth(holds: Sequence[Hold], now: Outlooks, lost: NDArray[np.bool_]) -> Whole:
-    """Return what each discard is worth: points to expect, or to who reads nobody how good the hand is without it."""
+    """Return what each discard is worth: expected points, or to who reads nobody how good the hand is without it."""
     worth: Whole = np.round(now.after / np.maximum(now.sums, NEVER)[:, None], 6)
     worth[lost] = 0
     if reading := [at for at, hold in enumerate(holds) if hold.player.style.reads]:

@@ -22,7 +22,7 @@ class DemoProcess:
     """One process whose lines are read as they come."""
 
     def __init__(self, name: str, arguments: list[str], said: Said, program: Sequence[str] = (str(COMMAND),)) -> None:
-        """Start it. `program`: what is run in the place of the command, for who wraps it."""
+        """Start it. `program`: what is run in place of the command, for who wraps it."""
         self.name, self._said = name, said
         self._seen: list[str] = []
         self._news = threading.Condition()

@@ -118,7 +118,7 @@ def _judge(before: bytes, held: StoredRow, row: StoredRow) -> tuple[Fault, bool]
 
 
 def _link(before: bytes, row: StoredRow) -> bytes | None:
-    """Return the link that a row should have; None where a changed byte has left no such row."""
+    """Return the link that a row should have; None if a changed byte has left no such row."""
     try:
         return link_after(before, *row[:3])
     except TypeError:

@@ -134,7 +134,7 @@ class JournalTables:
             Column("id", Text, nullable=False),
             Column("body", LargeBinary, nullable=False),
             Column("link", LargeBinary, nullable=shared),  # rows of version 1 have none until they are migrated
-            Column("repairs", BIG),  # height of a row that was set aside, in the place of which this one counts
+            Column("repairs", BIG),  # height of a row that was set aside, in place of which this one counts
             *(
                 sa.Index(name, *key, *columns, unique=True, sqlite_where=first, postgresql_where=first)
                 for name, columns in UNIQUE_ROWS.items()
@@ -288,7 +288,7 @@ class Reader:
         return self.unrepaired(found)
 
     def unrepaired(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return those faults by name in the place of which no other row counts. Raises StoreError."""
+        """Return those faults by name in place of which no other row counts. Raises StoreError."""
         found = list(faults)
         repaired = self.repaired() if found else set()
         return self.name(fault for fault in found if fault.height not in repaired)
@@ -304,7 +304,7 @@ class Reader:
             return [Fault(*row) for row in rows]
 
     def repaired(self) -> set[int]:
-        """Return the heights of rows in the place of which others count. Raises StoreError."""
+        """Return the heights of rows in place of which others count. Raises StoreError."""
         if not self._linked:
             return set()
         journal = self._tables.journal
@@ -323,7 +323,7 @@ class Reader:
         return self.link_at(height) == link if height else link == FIRST_LINK
 
     def link_at(self, height: int) -> bytes | None:
-        """Return the link of a row; None where there is none."""
+        """Return the link of a row; None if there is none."""
         journal = self._tables.journal
         query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
         with self._errors("the journal cannot be read"):
@@ -631,7 +631,7 @@ class Journal(Reader):
         return select(1).where(*self._of_event(refused), *about)
 
     def remember(self, key: str, value: str) -> None:
-        """Keep beside the journal what is no message, in the place of what this key had. Inside `commit` only."""
+        """Keep beside the journal what is no message, in place of what this key had. Inside `commit` only."""
         about = self._tables.about
         there = update(about).where(*self._of_event(about), about.c.key == key)
         if not self._connection.execute(there.values(value=value)).rowcount:

@@ -148,7 +148,7 @@ def stand_by(
     *,
     pause_s: float = PAUSE_S,
 ) -> Journal | None:
-    """Wait until no other scorer is active, and become it; None where told to stop. Raises StoreError.
+    """Wait until no other scorer is active, and become it; None if told to stop. Raises StoreError.
 
     `tell` hears, once each, why we wait.
     """

@@ -8,7 +8,8 @@ seconds, so that one that is frozen or cut off does not keep the event from goin
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ import sqlalchemy as sa
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import BigInteger, Connection, Engine, Select, Text, cast, create_engine, func, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
@@ -74,7 +76,7 @@ def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) 
 
 
 def open_session(parameters: Mapping[str, str]) -> psycopg.Connection:
-    """Connect. Raises StoreUnreachable, and StoreBroken where the server cannot do what a journal needs."""
+    """Connect. Raises StoreUnreachable, and StoreBroken if the server cannot do what a journal needs."""
     try:
         session = psycopg.connect(make_conninfo("", **(CLIENT | dict(parameters))), autocommit=True)
     except psycopg.Error as error:
@@ -99,7 +101,7 @@ def _set_up_session(session: psycopg.Connection) -> None:
 
 
 def _ensure_schema(connection: Connection) -> None:
-    """Make the tables where there are none; whoever may only use them is not asked to."""
+    """Make the tables if there are none; whoever may only use them is not asked to."""
     with transaction(connection):
         connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
         if not _schema_exists(connection):
@@ -219,18 +221,34 @@ def lock_number(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1
 
 
+@contextmanager
+def _opening(close: Callable[[], None]) -> Iterator[None]:
+    """Close what could not be opened. A server that is lost meanwhile is one that cannot be reached: it is tried again.
+
+    Raises StoreUnreachable, StoreError.
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        close()
+        raise StoreUnreachable(driver_message(error)) from error
+    except StoreLost as error:
+        close()
+        raise StoreUnreachable(str(error)) from error
+    except StoreError:
+        close()
+        raise
+
+
 class PostgresReader(Reader):
     """A journal in PostgreSQL, as it was when it was opened."""
 
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
         """Open it for reading alone. Raises StoreMissing, StoreUnreachable, StoreBroken."""
-        super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
-        try:
+        with _opening(self.close):
+            super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
             with self._errors("the store cannot be read"):
                 self._open()
-        except StoreError:
-            self.close()
-            raise
 
     def _open(self) -> None:
         self._connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -247,8 +265,8 @@ class PostgresJournal(Journal):
 
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Become the active scorer. Raises StoreInUse, StoreUnreachable, StoreBroken."""
-        super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
-        try:
+        with _opening(self.close):
+            super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
             with self._errors("the store cannot be opened"):
                 _ensure_schema(self._connection)
                 self._lease = Lease(self._connection, event)
@@ -256,9 +274,6 @@ class PostgresJournal(Journal):
                 self._load()
             if witness:
                 self._follow_witness(Witness(witness))
-        except StoreError:
-            self.close()
-            raise
 
     def _hold(self) -> None:
         """Compare the term, which nobody may change before the commit ends."""

@@ -87,7 +87,7 @@ _FACT: Final[msgspec.json.Decoder[KeptFact[Fact]]] = msgspec.json.Decoder(KeptFa
 
 
 def facts_of(array: bytes) -> tuple[LogMessage, ...]:
-    """Return what is stored as facts, given as an array. Raises UNREADABLE where one is another kind of message."""
+    """Return what is stored as facts, given as an array. Raises UNREADABLE if one is another kind of message."""
     return tuple([kept.saying(kept.fact) for kept in _FACTS.decode(array)])
 
 

@@ -105,7 +105,7 @@ class Witness:
 
 
 def _read(line: bytes) -> WitnessLine | None:
-    """Read one line; None where a changed byte or a power cut has left none."""
+    """Read one line; None if a changed byte or a power cut has left none."""
     try:
         height, table, seq, id_, link = line.decode("ascii").split(" ")
         if not link.endswith("\n"):

@@ -139,7 +139,7 @@ def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
 
 
 def _setup_routes(services: Services, access: Access) -> Iterator[Route]:
-    """Return the routes of the set-up; until there is a scorer it stands in the place of the dashboard."""
+    """Return the routes of the set-up; until there is a scorer it stands in place of the dashboard."""
     if services.folder and services.scorer is None:
         yield from SetupPage(access, services.folder).routes(first=True)
 
@@ -300,7 +300,7 @@ def error_response(request: Request, error: Exception) -> Response:
 
 
 def not_found(request: Request, _error: Exception) -> Response:
-    """Answer a request for a page that there is not."""
+    """Answer a request for a page that does not exist."""
     return error_response(request, PageUnknown("there is no such page"))
 
 

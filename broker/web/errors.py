@@ -132,7 +132,7 @@ class UnsignedDevice(DeskError, ValueError, code="unsigned_device", status=409):
 
 
 class NoTableChosen(DeskError, ValueError, code="no_table_chosen"):
-    """None of the tables, or too many at once, or one that there is not."""
+    """None of the tables, or too many at once, or one that does not exist."""
 
 
 class NoCall(DeskError, LookupError, code="no_call", status=409):

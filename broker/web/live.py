@@ -39,7 +39,7 @@ SESSION_ENDED: Final = b"event: bye\ndata:\n\n"
 """The reader's session has ended: a page goes to where one logs in."""
 
 EncodeView = Callable[[DashboardView], bytes | None]
-"""What is sent of a view; None where it changes nothing of what its reader looks at."""
+"""What is sent of a view; None if it changes nothing of what its reader looks at."""
 
 
 class Followed(Protocol):
@@ -178,7 +178,7 @@ class Rendering:
         return Markup(self._filled([part.html for part in self.parts]))  # noqa: S704 - templates' own escaped output
 
     def after(self, before: "Rendering | None") -> str | None:
-        """Return it to a reader who was given another one `before`; None where that is the same."""
+        """Return it to a reader who was given another one `before`; None if that is the same."""
         if before is None:
             return self.whole
         # Nearly all readers had the same one before. Its number is kept, not itself: each would keep the one before it.

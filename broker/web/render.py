@@ -193,7 +193,7 @@ def compile_pages() -> None:
 
 
 AbsentState = Literal["unheard", "hall_there", "hall_away", "init", "disconnected", "lost", "silent"]
-"""Why a table says nothing of its play: these stand in the place of its state."""
+"""Why a table says nothing of its play: these stand in place of its state."""
 
 CardState = PublicState | AbsentState
 

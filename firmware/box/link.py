@@ -170,7 +170,7 @@ class BoxSession:
         return self._told(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
 
     def let_go(self, now: int) -> list[SessionReport]:
-        """Go on with open contacts, at the end too: no press is made up, and nobody holds a button for ever."""
+        """Go on with open contacts, at the end too: no press is made up, and nobody holds a button forever."""
         told: list[SessionReport] = [Released(seat, now) for seat in self._down]
         told += [Health(part, None) for part in sorted(self._ill)]
         self._presses = Presses()

@@ -22,7 +22,7 @@ from firmware.errors import ClockUnset, DeviceForbidden, DeviceMissing, LightTel
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine: as it names itself, and gpiozero's short name of a Pi ("4B", "5B"); None where it is no Pi."""
+    """The machine: as it names itself, and gpiozero's short name of a Pi ("4B", "5B"); None if it is no Pi."""
 
     name: str
     model: str | None
@@ -192,7 +192,7 @@ def clock_was_set() -> bool:
 
 
 def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
-    """Name what is wrong with the board; nothing where it does not tell."""
+    """Name what is wrong with the board; nothing if it does not tell."""
     if _low_power(root):
         yield HardwareTrouble(
             Undervoltage.code, "the board gets too little power: its own power supply, a short thick cable"
@@ -216,7 +216,7 @@ def _low_power(root: Path) -> bool:
 
 
 def board_celsius(root: Path = Path("/")) -> int | None:
-    """Return how hot the hottest part of the board is; None where it does not tell."""
+    """Return how hot the hottest part of the board is; None if it does not tell."""
     return max((degrees // 1000 for degrees in _heat(root)), default=None)
 
 

@@ -38,7 +38,7 @@ class Edges:
         self.missed = False
 
     def take(self) -> "tuple[int, int, int] | None":
-        """Return the oldest edge: seat, 1 closed or 0 open, ticks; None where there is none."""
+        """Return the oldest edge: seat, 1 closed or 0 open, ticks; None if there is none."""
         tail = self.tail
         if tail == self.head:
             return None

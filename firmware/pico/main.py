@@ -16,7 +16,7 @@ WATCHDOG_MS = 2000
 
 
 def main() -> None:
-    """Run for ever; or return to MicroPython's prompt, where somebody wants to flash again."""
+    """Run forever; or return to MicroPython's prompt, where somebody wants to flash again."""
     line = Stdio(select, sys.stdin, sys.stdout)
     boot = int.from_bytes(os.urandom(4), "big")
     if machine.reset_cause() == machine.PWRON_RESET and wants_service(machine):

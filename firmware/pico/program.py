@@ -42,7 +42,7 @@ BURST = 8
 
 
 class Program:
-    """The box without its parts: `turn` is called for ever."""
+    """The box without its parts: `turn` is called forever."""
 
     def __init__(self, line: "Line", edges: "Edges", contacts: "Sequence[Contact]", lamps: "Lamps", boot: int) -> None:
         self._line, self._edges, self._lamps, self._boot = line, edges, lamps, boot

@@ -133,7 +133,7 @@ def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame 
 
 
 class TrayWatcher:
-    """What is seen for one play: from what is known of the table to what is told of it."""
+    """What is seen for one play: from what is known of the table to what is reported about it."""
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int], *, enrolled: bool = False) -> None:
         self._play, self._enrolled = play, enrolled
@@ -331,7 +331,7 @@ def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> La
 
 
 def _laid_seat(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
-    """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also where it is too much.
+    """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also if it is too much.
 
     What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
     """
@@ -365,7 +365,7 @@ MEASURED_S: Final = 1.0
 def watch_picture(
     frames: Iterable[CameraFrame | None], size: tuple[int, int], tell: Callable[[PictureObservation], None]
 ) -> None:
-    """Tell of frames what the screen is to show; nothing where there are none."""
+    """Tell of frames what the screen is to show; nothing if there are none."""
     shown_at = measured_at = float("-inf")
     wrong: tuple[str, ...] = ()
     for frame in frames:

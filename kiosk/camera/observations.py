@@ -131,7 +131,7 @@ DEFAULT_VIEW: Final = picture_room((800, 480))
 
 @dataclass(frozen=True, slots=True)
 class CameraHealth:
-    """What is wrong with the camera; None where all is well."""
+    """What is wrong with the camera; None if all is well."""
 
     code: str | None
 

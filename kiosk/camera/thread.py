@@ -71,7 +71,7 @@ class CameraThread:
             self._awake.clear()
             try:
                 self._look()
-            except Exception:  # a picture that breaks the reader must not leave the table blind for good
+            except Exception:  # a picture that breaks the reader must not leave the table blind permanently
                 log.exception("camera_thread_failed")
                 self._tell(CameraHealth("camera_failed"))
                 self._stopped.wait(AGAIN_S)

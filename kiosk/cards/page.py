@@ -76,7 +76,7 @@ class Card:
 
 
 def card_page(card: Card, _: Translator) -> bytes:
-    """Return the page. Raises BadConfiguration where the language has no font here."""
+    """Return the page. Raises BadConfiguration if the language has no font here."""
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=_.language)
     canvas.setTitle(_(card.title))

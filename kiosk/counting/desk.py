@@ -59,7 +59,7 @@ class HandCounting:
 
     @property
     def details(self) -> AnyWinDetails | None:
-        """What was said of the win that this hand allows; None where there is no hand."""
+        """What was said of the win that this hand allows; None if there is no hand."""
         return None if isinstance(self.hand, str) else self.win.details(self.observation, self.winner)
 
     @property
@@ -74,7 +74,7 @@ class HandCounting:
 
     @property
     def accepted(self) -> McrValue | RiichiValue | None:
-        """The value that can be accepted; None where there is none, or one under the minimum."""
+        """The value that can be accepted; None if there is none, or one under the minimum."""
         answer = self.answer
         if isinstance(answer, McrValue):
             return answer if answer.fan >= answer.minimum else None
@@ -239,7 +239,7 @@ class CountDesk:
         self.open = self._counting is not None or self.discarder_key is not None
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
-        """Take a key; return the keys that the form gets for it, or None where it is none of ours."""
+        """Take a key; return the keys that the form gets for it, or None if it is not ours."""
         if key in ARBITER_KEYS:
             return None
         if self._counting is None:
@@ -311,7 +311,7 @@ class CountDesk:
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 
     def view(self, now: int, *, up: bool) -> CountingView | None:
-        """Return what is to be seen; None where nothing is counted."""
+        """Return what is to be seen; None if nothing is counted."""
         counting = self._counting
         if counting is None:
             return None

@@ -72,7 +72,7 @@ class HandAnswers:
         return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
     def laid(self, groups: Sequence[Group]) -> HandLayout:
-        """Return what is told of it."""
+        """Return what is reported about it."""
         kongs = tuple(sorted(self.concealed & {*_kongs(groups)}))
         return HandLayout(self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
@@ -219,7 +219,7 @@ class RiichiContext:
     round_wind: Wind
     dealer: Seat
     deposit: bool | None = None
-    """Whether the winner has laid one; None where nothing is laid down, and riichi is only said."""
+    """Whether the winner has laid one; None if nothing is laid down, and riichi is only said."""
     open_riichi: bool = False
     """Whether there is open riichi."""
     red_fives: bool = False

@@ -29,7 +29,7 @@ class TilesAsked:
 
     @property
     def whose_tile(self) -> Seat | None:
-        """Who is asked on which tile they declared; None where one alone has, or all have said."""
+        """Who is asked on which tile they declared; None if one alone has, or all have said."""
         said = len(self.tiles)
         return self.declared[said] if 1 < len(self.declared) > said else None
 

@@ -51,7 +51,7 @@ class RiichiQuestion:
 
 
 def answer_question(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
-    """Return what is asked then, or what happens; None where the key means nothing here."""
+    """Return what is asked then, or what happens; None if the key means nothing here."""
     return _ANSWERS[question.about](question, key, state, now)
 
 

@@ -108,7 +108,7 @@ class SceneForm:
 
 
 def scene_of(state: Table) -> SceneForm | None:
-    """Return an empty form; None where no play goes on whose turns these rules know."""
+    """Return an empty form; None if no play goes on whose turns these rules know."""
     rules = state.profile
     if not isinstance(rules, Profile) or state.play is None or state.public not in ("playing", "declared", "accepting"):
         return None

@@ -42,7 +42,7 @@ class _Refused(msgspec.Struct):
 
 
 def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> Pairing:
-    """Bring the code and the device's public key to the desk and give what it says.
+    """Bring the code and the device's public key to the desk and return its answer.
 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
     """
@@ -74,7 +74,7 @@ def _anchor(offer: PairingOffer) -> str:
     """Ask the desk which certificate vouches for it, and return that (PEM); "" for a desk without TLS.
 
     Anybody may answer: the certificate is a part of the keys, and only who has the code makes the same ones. Whoever
-    hinders TLS gains nothing either: without it the keys are others. Raises DeskUnproven where a QR code has named
+    hinders TLS gains nothing either: without it the keys are others. Raises DeskUnproven if a QR code has named
     another certificate; OSError and HTTPException.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

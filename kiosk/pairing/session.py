@@ -87,7 +87,7 @@ class PairingDesk:
             self.form = after
 
     def step(self, timeout: float) -> None:
-        """Take in what has come. Raises BadConfiguration where a pairing cannot be kept."""
+        """Take in what has come. Raises BadConfiguration if a pairing cannot be kept."""
         try:
             item = self._queue.get(timeout=timeout)
         except queue.Empty:

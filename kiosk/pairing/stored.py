@@ -38,7 +38,7 @@ class StoredPairing(Struct, frozen=True, kw_only=True):
 
 
 def store_pairing(folder: Path, pairing: Pairing) -> None:
-    """Keep a pairing in the place of the one before. Raises BadConfiguration where it cannot be written."""
+    """Keep a pairing in place of the one before. Raises BadConfiguration if it cannot be written."""
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
     ca = f"{name}.crt" if broker.ca else None
     certificate = f"{name}.device.crt" if pairing.certificate else None
@@ -65,7 +65,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
 
 
 def stored_pairing(folder: Path) -> StoredPairing:
-    """Return what a device was paired with. Raises NotPaired, BadConfiguration where that cannot be read."""
+    """Return what a device was paired with. Raises NotPaired, BadConfiguration if that cannot be read."""
     try:
         return msgspec.json.decode((folder / PAIRING_FILE).read_bytes(), type=StoredPairing)
     except FileNotFoundError:

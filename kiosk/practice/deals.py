@@ -111,7 +111,7 @@ def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[S
             tiles[0][0] = SimulatedTile(play.set + 1, first)
         case 3:
             del tiles[0][0]
-        case _:  # no winning hand: another tile of the winner's own in the place of one
+        case _:  # no winning hand: another tile of the winner's own in place of one
             tiles[0][0] = SimulatedTile(play.set, _useless(play, groups))
     return tiles
 
@@ -167,7 +167,7 @@ class _Laying:
         self._others = [*chain(*(chain(*play.order[seat]) for seat in SEATS if seat != winner))]
 
     def hand(self, sets: Sequence[Tiles], pair: Tiles) -> Groups | None:
-        """Lay a hand; None where the winner cannot have it."""
+        """Lay a hand; None if the winner cannot have it."""
         eyes = self._taken(pair)
         found = [self._set(one) for one in sets]
         if len(eyes) < len(pair) or None in found:

@@ -323,7 +323,7 @@ class PracticeScorer:
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Take what the table says; a fact is taken for good."""
+        """Take what the table says; a fact is taken permanently."""
         if not self.up or topic not in self._heard:
             return
         _, message = decode_on_topic(topic, payload)

@@ -167,7 +167,7 @@ class Lesson:
         return head, _(self.steps[self._at].text)
 
     def buttons(self, _: Translator) -> tuple[str, str]:
-        """Return what stands on the buttons; nothing where one does nothing."""
+        """Return what stands on the buttons; nothing if one does nothing."""
         back = _("Back") if self._at else ""
         if self._at == len(self.steps) - 1:
             return back, ""

@@ -67,7 +67,7 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
-    """Return what is said of the hand, and what is drawn under it."""
+    """Return the lines about the hand, and what is drawn under it."""
     match view.counting.answer:
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)

@@ -44,7 +44,7 @@ UNKNOWN_KEY: Final = "key"
 
 
 def part_and_fault(_: Translator, part: str, code: str) -> str:
-    """Return which part it is and what is wrong with it; by its code where there is no word for that."""
+    """Return which part it is and what is wrong with it; by its code if there is no word for that."""
     return _("{part}: {fault}", part=part_name(_, part), fault=fault_name(_, part, code))
 
 
@@ -65,7 +65,7 @@ def fault_name(_: Translator, part: str, code: str) -> str:
 
 
 def remedy(_: Translator, code: str) -> str:
-    """Return what to do; nothing where nobody at the table can do anything."""
+    """Return what to do; nothing if nobody at the table can do anything."""
     return _(REMEDY[code]) if code in REMEDY else ""
 
 
@@ -174,7 +174,7 @@ def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
 
 
 def _seats(_: Translator, seen: SelfTestView) -> Paint:
-    """Return what draws a box for each seat: what is said of its button, in a word and a colour."""
+    """Return what draws a box for each seat: the text for its button, in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap = round(pen.unit * 0.02)
@@ -185,7 +185,7 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
 
 
 def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, Colour, bool]:
-    """Return what is said of a button, in which colour, and whether it is framed."""
+    """Return the text for a button, in which colour, and whether it is framed."""
     if seat in seen.right:
         return _("works"), GOOD, True
     if seat in seen.wrong:

@@ -110,7 +110,7 @@ def pairing_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
 
 
 def is_ruled(view: ScreenView) -> bool:
-    """Return whether the arbiter has ruled here in the place of a result."""
+    """Return whether the arbiter has ruled here in place of a result."""
     return isinstance(view.phase, RecordedView) and view.phase.ruled is not None
 
 
@@ -214,7 +214,7 @@ def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
 
 
 def receipt_link(view: ScreenView) -> str:
-    """Return what stands in the QR code of a receipt; nothing where there is none."""
+    """Return what stands in the QR code of a receipt; nothing if there is none."""
     return view.phase.receipt_link if isinstance(view.phase, RecordedView) else ""
 
 
@@ -273,7 +273,7 @@ WHY: Final[Mapping[str, Message]] = {
     "upgrade_begins": N_("Another version of its program is starting."),
 }
 TOO_OFTEN: Final = 3
-"""From so many failures in a row somebody has to come."""
+"""From this many failures in a row somebody has to look at it."""
 
 
 def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:

@@ -70,7 +70,7 @@ def signed_points(points: int) -> str:
 
 
 def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> ScreenBody | None:
-    """Whatever is asked at a riichi table; None where nothing is."""
+    """Whatever is asked at a riichi table; None if nothing is."""
     actions: tuple[KeyButton, ...] = ()
     if isinstance(prompt.form, RiichiQuestion):
         lines, panel = _question(_, view, prompt, prompt.form)
@@ -113,7 +113,7 @@ def _win(
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
-    """Return what is said of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
+    """Return the text of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
     drawn = KeyButton("d", _("Self-drawn"), "strong" if counted == "d" else "plain")
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
@@ -239,7 +239,7 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
-    """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
+    """Return what this player has declared: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         laid = _("riichi −{points}", points=session.deposit)
         yield TextLine(laid, SMALL, ATTENTION)

@@ -120,7 +120,7 @@ class SessionView:
 
     @property
     def marked(self) -> frozenset[Seat]:
-        """Who has said to be tenpai."""
+        """Who has declared tenpai."""
         return self.tenpai if self.asking else frozenset()
 
 
@@ -169,7 +169,7 @@ class PlannedRiichiView:
 
     @property
     def marked(self) -> frozenset[Seat]:
-        """Who has said to be tenpai."""
+        """Who has declared tenpai."""
         return self.tenpai
 
     def worth(self, seat: Seat) -> RiichiWin | None:

@@ -346,12 +346,12 @@ WHITE: Final = (255, 255, 255)
 
 @lru_cache(4)
 def _square(link: str, room: int) -> pygame.Surface | None:
-    """Return a link's code; without what stands behind its # where there is no room for that."""
+    """Return a link's code; without what stands behind its # if there is no room for that."""
     return qr_code(link, room) or qr_code(link.partition("#")[0], room)
 
 
 def qr_code(text: str, room: int) -> pygame.Surface | None:
-    """The code as large as a room's height lets it be, in pixels; None where it would be too small to be read."""
+    """The code as large as a room's height lets it be, in pixels; None if it would be too small to be read."""
     import zxingcpp  # noqa: PLC0415 - nobody needs it before the first play is recorded
 
     # A screen has no stains: with error correction L (7 %) the modules are as large as they can be.

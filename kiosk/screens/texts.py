@@ -374,7 +374,7 @@ def refusal(_: Translator, code: str) -> str:
 
 
 def translator(language: str) -> Translator:
-    """Return what translates into the table's language. Raises BadConfiguration where there is no such language."""
+    """Return what translates into the table's language. Raises BadConfiguration if there is no such language."""
     try:
         return Translator(language)
     except UnknownLanguage as error:

@@ -70,7 +70,7 @@ class CallView:
     """A call for the arbiter that the table may see."""
 
     before: int | None = None
-    """How many calls are before the table's own; None where that is not known."""
+    """How many calls are before the table's own; None if that is not known."""
     arbiter_coming: bool = False
     """An arbiter has said at the desk that they are on the way."""
 
@@ -92,7 +92,7 @@ class TimeView:
     """The time of a play."""
 
     left_min: int | None = None
-    """Whole minutes that are left, below zero those that it is over; None where it has no limit."""
+    """Whole minutes that are left, below zero those that it is over; None if it has no limit."""
     extra_min: int = 0
     """Minutes that the arbiter has added."""
 
@@ -219,7 +219,7 @@ class RecordedView:
     marked: frozenset[Seat] = frozenset()
     """Who has accepted."""
     ruled: Literal["void", "adjusted"] | None = None
-    """What the arbiter has ruled here in the place of a result."""
+    """What the arbiter has ruled here in place of a result."""
     receipt: str | None = None
     """The code of its receipt."""
     receipt_link: str = ""
@@ -265,7 +265,7 @@ class ScreenView:
     panel: ArbiterPanel | None = None
     """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
     pin_wait_s: int = 0
-    """So long no PIN is taken; nothing where one is, or none is asked for."""
+    """So long no PIN is taken; nothing if one is, or none is asked for."""
     unproven: bool = False
     """The arbiter's PIN is judged later: the scorer could not be asked."""
     self_test: SelfTestView | None = None

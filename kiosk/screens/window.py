@@ -43,7 +43,7 @@ EACH_NS: Final = 5 * SECOND_NS
 ScreenFault = Literal["screen_black", "screen_unplugged"]
 
 SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
-"""What the desk is told of a screen."""
+"""What the desk is told about a screen."""
 
 
 class ScreenCheck:
@@ -127,7 +127,7 @@ class ScreenWindow(Closing):
     def __init__(
         self, settings: ScreenSettings, _: Translator, clock: Callable[[], int] = time.monotonic_ns, *, below: int = 0
     ) -> None:
-        """Leave so many pixels `below` the table's screen to others.
+        """Leave this many pixels `below` the table's screen to others.
 
         Raise ScreenMissing, and BadConfiguration where the language has no font here.
         """
@@ -290,7 +290,7 @@ class Finger:
         return self._on
 
     def offer(self, targets: Iterable[TouchTarget], now: int) -> None:
-        """Take in what is on the screen now. What is there no more cannot be touched any more."""
+        """Take in what is on the screen now. What is no longer there cannot be touched."""
         since = self._offered
         self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]
         if self._on not in [one for one, _ in self._offered]:

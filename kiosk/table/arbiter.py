@@ -97,7 +97,7 @@ def on_pin_refused(state: Table, event: PinRefused) -> Step:
 
 
 def _fact_of_play(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
-    """Return what is told of the play at hand, or of the table's last; a table without a plan has nobody to tell."""
+    """Return what is reported about the present play, or the table's last; a table without a plan reports nothing."""
     plays = state.assignment.plays if state.assignment else ()
     of = state.play or (plays[-1] if plays else None)
     return (fact(of),) if of else ()
@@ -210,7 +210,7 @@ def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Ste
 
 
 def on_infraction_ruled(state: Table, event: InfractionRuled) -> Step:
-    """Tell what the rules of the event have for an infraction. Who has a dead hand declares no more. Raises NotNow."""
+    """Tell what the rules of the event have for an infraction. A dead hand can no longer declare. Raises NotNow."""
     current_play(state)
     known = infractions_of(state.profile).get(event.infraction)
     if known is None or Choice(event.measure, event.imp) not in choices_of(state.profile, event.infraction):
@@ -299,7 +299,7 @@ def _call_cleared(state: Table, event: Ordered) -> Step:
 
 
 def _reopened(state: Table, event: Ordered) -> Step:
-    """Take the present result back in the desk's name; where there is none by now, nothing is left to be done."""
+    """Take the present result back in the desk's name; if there is none by now, nothing is left to be done."""
     if state.phase is not Phase.RECORDED or state.outcome is None:
         return state, ()
     there = replace(state, arbiter=event.author, arbiter_session=event.session)

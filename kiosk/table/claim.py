@@ -243,7 +243,7 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
 
 
 def show_result(state: Table, outcome: Outcome, at: int) -> Table:
-    """Put a result before the four seats. Raises NotNow where a dead hand has won, which had pressed before."""
+    """Put a result before the four seats. Raises NotNow if a dead hand has won, which had pressed before."""
     if dead := state.dead & outcome.winners.keys():
         raise NotNow("dead_hand_won", ", ".join(sorted(dead)))
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
@@ -266,7 +266,7 @@ def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple
 
 
 def pending_result(state: Table) -> Result:
-    """Return the result that the four seats are asked to accept. Raises NotNow where there is none."""
+    """Return the result that the four seats are asked to accept. Raises NotNow if there is none."""
     if state.play is None or state.outcome is None:
         raise NotNow("no_play")
     ended = Result(

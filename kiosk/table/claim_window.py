@@ -56,7 +56,7 @@ class ClaimWindow:
 
     @property
     def declared(self) -> tuple[WindowPress, ...]:
-        """Who has declared, as far as is known."""
+        """Who has declared, as far as known."""
         return tuple(one for one in self.contacts if one.at < self.deadline)
 
     @property

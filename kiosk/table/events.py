@@ -186,7 +186,7 @@ class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_o
     """The claim window's time is over."""
 
     asks: bool = False
-    """Whether presses that may be no declarations are asked about; in journals of before they were not."""
+    """Whether presses that may be no declarations are asked about; in older journals they were not."""
 
 
 class PlayEndedDrawn(Happened, frozen=True, tag="play_ended_drawn", kw_only=True):
@@ -217,7 +217,7 @@ class ValueEntered(Happened, frozen=True, tag="value_entered", kw_only=True):
     winners: dict[Seat, HandValue]
     discarder: Seat | None = None
     declared_on: dict[Seat, Seat] = {}
-    """On whose tile each has declared; empty where one has, and in journals of before that was asked."""
+    """On whose tile each has declared; empty where one has, and in older journals that was asked."""
 
 
 class ResultRefused(Happened, frozen=True, tag="result_refused", kw_only=True):
@@ -301,7 +301,7 @@ class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
 
     same_clock: bool = False
     doubts: bool = False
-    """Whether a press from before may still be doubtful; in journals of before none was."""
+    """Whether a press from before may still be doubtful; in older journals none was."""
 
 
 Event: TypeAlias = (

@@ -100,7 +100,7 @@ def may_renew(state: Table, assignment: Assignment) -> bool:
 
 
 def _place(state: Table, assignment: Assignment) -> int | None:
-    """Return the place of the present play in another plan; None where it is not in it."""
+    """Return the place of the present play in another plan; None if it is not in it."""
     return next((at for at, one in enumerate(assignment.plays) if state.play and one.round == state.play.round), None)
 
 
@@ -111,7 +111,7 @@ def _with_walls(state: Table, assignment: Assignment) -> Table:
 
 
 def gives_way(state: Table, assignment: Assignment) -> bool:
-    """Return whether the present play is not to be played: arbiters have settled it, or it is in the plan no more."""
+    """Return whether the present play is not to be played: arbiters have settled it, or it is no longer in the plan."""
     return settled_now(state, assignment) or (state.play is not None and _place(state, assignment) is None)
 
 
@@ -155,7 +155,7 @@ def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
 
 
 def _next(state: Table) -> int:
-    """Return the index of the first play that this table has still to do, after the last where there is none."""
+    """Return the index of the first play that this table has still to do, after the last if there is none."""
     plays = state.assignment.plays if state.assignment else ()
     behind = {one.round for one in state.played}
     recorded = set(state.assignment.recorded) if state.assignment else set()
@@ -230,7 +230,7 @@ def _renamed(planned: PlannedSession, came: PlannedSession | None) -> PlannedSes
 
 
 def _new_session(plan: Assignment) -> RiichiSession:
-    """Begin it. Raises NotNow where there are no such rules, or no such state."""
+    """Begin it. Raises NotNow if there are no such rules, or no such state."""
     try:
         rules = riichi_rules_of(plan)
         session = begin_session(plan.session, rules) if plan.session else None

@@ -52,7 +52,7 @@ class RiichiSession:
 
     @property
     def play(self) -> PlannedPlay:
-        """The present hand as a play: its number in the place of the deal's, and no order of tiles."""
+        """The present hand as a play: its number in place of the deal's, and no order of tiles."""
         return PlannedPlay(
             round=self.planned.round,
             deal=self.hand,

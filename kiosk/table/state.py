@@ -102,7 +102,7 @@ class TrayProblem:
 
     @property
     def of_another_set(self) -> bool:
-        """Whether most of the tiles in a tray that is none of ours are of another set."""
+        """Whether most of the tiles in a tray that is not ours are of another set."""
         foreign = sum(wrong.kind == "foreign" for wrong in self.wrong)
         return self.aside is not None and 2 * foreign > TRAY
 
@@ -158,7 +158,7 @@ class Table:
     closed_at: int | None = None
     """The deadline of the window that was closed last in this play."""
     declarations: tuple[Declaration, ...] = ()
-    """Who has declared; while the window is open, as far as is known."""
+    """Who has declared; while the window is open, as far as known."""
     asked: tuple[Declaration, ...] = ()
     """Who has pressed and may not have meant hu: whoever did presses once more, and nobody is named."""
     doubt: Doubt | None = None
@@ -188,7 +188,7 @@ class Table:
     allowed: frozenset[str] = frozenset()
     """What would stop this play and the arbiter has overridden, by code."""
     ruled: Literal["void", "adjusted"] | None = None
-    """What the arbiter has ruled at the table in the place of a result."""
+    """What the arbiter has ruled at the table in place of a result."""
     arbiter: str | None = None
     """The arbiter who is at the table, let in by PIN or by the desk."""
     arbiter_session: str | None = None
@@ -235,7 +235,7 @@ class Table:
 
     @property
     def dead_hands(self) -> frozenset[Seat]:
-        """Who declares no more in this play: after a false hu, or by a ruling."""
+        """Who can no longer declare in this play: after a false hu, or by a ruling."""
         return self.dead | self.fines.keys()
 
     @property
@@ -251,7 +251,7 @@ class Table:
 
     @property
     def players(self) -> dict[Seat, Player]:
-        """Who really sits where in the present play; nobody where there is none."""
+        """Who really sits where in the present play; nobody if there is none."""
         return self.seating or (dict(self.play.players) if self.play else {})
 
     @property
@@ -261,7 +261,7 @@ class Table:
 
     @property
     def ended(self) -> bool:
-        """Somebody at the table has said that nobody won; the claim window decides."""
+        """Somebody at the table has reported that nobody won; the claim window decides."""
         return self.window is not None and self.window.ended_at is not None
 
     @property
@@ -271,7 +271,7 @@ class Table:
 
     @property
     def claim_deadline(self) -> int | None:
-        """From when on a press is too late, ns; None where no window is open, or its time stands still."""
+        """From when on a press is too late, ns; None if no window is open, or its time stands still."""
         return None if self.window is None or self.paused else self.window.deadline
 
     @property
@@ -348,18 +348,18 @@ def minutes_left(state: "Table", now: int) -> int | None:
 
 
 def play_minutes(state: "Table") -> int | None:
-    """Return the time that the present play has, by the plan that the table goes by; None where it has no limit."""
+    """Return the time that the present play has, by the plan that the table goes by; None if it has no limit."""
     return state.assignment.minutes.get(state.play.round) if state.assignment and state.play else None
 
 
 def paused_ms(state: "Table") -> int | None:
-    """Return how long the play stood still in pauses that are over; None where no play's time runs, or is known."""
+    """Return how long the play stood still in pauses that are over; None if no play's time runs, or is known."""
     clock = _running(state)
     return None if clock is None else clock.paused_ns // MILLISECOND_NS
 
 
 def played_ms(state: "Table") -> int | None:
-    """Return, in a pause, how long the play had gone on when it began; None where none is, or as above."""
+    """Return, in a pause, how long the play had gone on when it began; None if none is, or as above."""
     clock, pause = _running(state), state.pause
     if clock is None or pause is None or not state.paused:
         return None

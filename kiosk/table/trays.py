@@ -245,7 +245,7 @@ def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterato
 
 
 def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | None:
-    """Return the next move; None where nothing more is known to be wrong.
+    """Return the next move; None if nothing more is known to be wrong.
 
     Moves inside one tray come first, those of the tray that is `near` (under the camera) before all. Strange tiles and
     faces are seen to before tiles are moved, for they tell more then. Tiles that somebody has to look for come last:
@@ -263,7 +263,7 @@ def _rank(move: Move, near: Seat | None) -> tuple[object, ...]:
 
 
 def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping[int, TilePlace]) -> Move | None:
-    """Return the move that puts one place right, or brings it nearer to that; None where it is right or must wait."""
+    """Return the move that puts one place right, or brings it nearer to that; None if it is right or must wait."""
     lying, wanted = carrier[place], deal[place]
     if lying.what is Content.FOREIGN:
         return TakeOut(place)
@@ -333,7 +333,7 @@ class Work:
 
     @property
     def carrier(self) -> Carrier:
-        """What lies at each place as far as is known."""
+        """What lies at each place as far as known."""
         return carrier_of(self.looks)
 
     @property
@@ -376,7 +376,7 @@ def carrier_of(looks: tuple[TrayChecked, ...]) -> Carrier:
 
 
 def _still(before: Carrier, now: Carrier, seat: Seat) -> bool:
-    """Return whether nothing has left a tray since: a tile of it that is seen in another lies there no more."""
+    """Return whether nothing has left a tray since: a tile of it that is seen in another is no longer there."""
     return all(now[place] == lying for place, lying in before.items() if place.seat == seat)
 
 

@@ -249,5 +249,5 @@ def test_names_alone_come_from_windows_and_from_a_workbook_too(tmp_path: Path, c
 def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
     assert sent_content("name\nÉmile\n") == "name\nÉmile\n".encode()
     assert sent_content("data:;base64,UEsDBA==") == b"PK\x03\x04"
-    with pytest.raises(RuleError, match="no file"):
+    with pytest.raises(RuleError, match="not a file"):
         sent_content("data:;base64,?")

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
 from vision.detections import DetectedTile, Detections
-from vision.finder import _of_one_size, find_tiles, is_noisy, quads_of_frames
+from vision.finder import _of_one_size, find_tiles, is_noisy, quads_of_frames, refine_again
 from vision.geometry import Picture, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
@@ -59,6 +59,22 @@ def test_tiles_are_found_in_noise_large_and_small() -> None:
     for tray, noise in ((small, 14), (large, 24)):
         night = np.clip(tray + np.random.default_rng(3).normal(0, noise, tray.shape), 0, 255).astype(np.uint8)
         assert len(find_tiles(night).tiles) > 0.8 * len(find_tiles(tray).tiles)
+
+
+def test_a_closer_look_shrinks_no_more_of_a_picture_than_is_about_the_tiles() -> None:
+    tray = _tray()
+    there = np.array([tile.quad for tile in find_tiles(tray).tiles])
+    wide = np.asarray(cv2.copyMakeBorder(tray, 300, 500, 400, 200, cv2.BORDER_REPLICATE), dtype=np.uint8)
+    moved = np.array([400, 300])
+    near, far = refine_again(tray, there), refine_again(wide, there + moved)
+    assert np.abs(far.quads - moved - near.quads).max() < 1.0
+    assert np.abs(far.tile - near.tile).max() < 0.05
+
+
+@pytest.mark.parametrize("away", [-1e4, 1e4])
+def test_a_closer_look_outside_of_the_picture_sees_no_tile(away: float) -> None:
+    quad = rectangle(np.full(2, away), 30.0, 40.0)
+    assert refine_again(_tray(), quad[None]).tile[0] < 0.5
 
 
 def test_an_empty_picture_has_no_tiles() -> None:

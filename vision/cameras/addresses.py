@@ -31,7 +31,7 @@ def check_camera_address(address: str) -> str:
 
 
 def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
-    """Read an address, and give what opens the camera there."""
+    """Read an address, and return what opens the camera there."""
     kind, _, rest = address.partition(":")
     reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):

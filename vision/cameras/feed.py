@@ -17,7 +17,7 @@ LONGEST_PAUSE_S = 4.0
 
 
 def pause_after(failures: int) -> float:
-    """Return seconds to wait after so many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
+    """Return seconds to wait after this many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
     if failures <= 0:
         return 0.0
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10)))
@@ -116,7 +116,7 @@ class CameraFeed(Closing):
                     self._take(camera)
             except VisionError as error:
                 self._change(CameraLost(error.code, str(error)))
-            except Exception as error:  # a driver that breaks must not leave the table blind for good
+            except Exception as error:  # a driver that breaks must not leave the table blind permanently
                 log.exception("camera_failed")
                 self._change(CameraLost(CameraError.code, str(error)))
             failures = 1 if self._count > before else failures + 1

@@ -129,7 +129,7 @@ def with_lens(address: str, lens: Lens) -> str:
 
 
 def parse_lens(text: str) -> Lens:
-    """Read `K1,K2,X,Y`. Raises CameraAddressError where no lens bends so."""
+    """Read `K1,K2,X,Y`. Raises CameraAddressError if no lens bends so."""
     try:
         k1, k2, x, y = (float(part) for part in text.split(","))
     except ValueError as error:

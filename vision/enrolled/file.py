@@ -41,7 +41,7 @@ _HEAD: Final = 6  # bytes: start, marker, length
 class EnrolledSet:
     """A set's own pictures: `backs` by serial as `cut_backs` gives them, shape (112, 80, 3), each upright.
 
-    `text` is what backs call the set, a letter or two digits; None where they name none.
+    `text` is what backs call the set, a letter or two digits; None if they name none.
     """
 
     number: int

@@ -228,7 +228,7 @@ def _cells(window: Floats) -> Floats:
 
 
 def _moved(way: Affine, down: int, across: int) -> Affine:
-    """Return a map that begins so many pixels off, in the picture."""
+    """Return a map that begins this many pixels off, in the picture."""
     return _chained(way, np.array([[1.0, 0.0, across], [0.0, 1.0, down]]))
 
 

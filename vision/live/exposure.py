@@ -81,7 +81,7 @@ class ExposureSearch:
         return there
 
     def ask(self, light: int) -> None:
-        """Ask for the next exposure in a direction, or for the camera's own where there is none that was not tried."""
+        """Ask for the next exposure in a direction, or for the camera's own if there is none that was not tried."""
         step = self.wanted + light
         self.wanted = step if SHORTEST <= step <= LONGEST and step not in self._tried else 0
         self._tried.add(self.wanted)

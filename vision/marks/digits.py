@@ -16,7 +16,7 @@ from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
 from vision.marks.lines import (
     alike_in_contrast,
-    confidence_of_likelihood,
+    confidence_of_both,
     cut_line,
     likelihoods_of_digits,
     look_at_lines,
@@ -254,7 +254,7 @@ def _serial_as_it_stands(mark: TileMark) -> int:
 
 
 def _other_way(mark: TileMark) -> int | None:
-    """Return the serial that a mark's digits are upside down; None where they are none, or the same."""
+    """Return the serial that a mark's digits are upside down; None if they are none, or the same."""
     text = f"{_serial_as_it_stands(mark):03d}"
     if not set(text) <= _TORN.keys():
         return None
@@ -357,6 +357,6 @@ def _mark(
 ) -> TileMark:
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
-    way, confidence = turned if first > _MADE_OUT else None, confidence_of_likelihood(first * look.agreed)
+    way, confidence = turned if first > _MADE_OUT else None, confidence_of_both(first, look.agreed)
     pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)

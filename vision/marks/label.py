@@ -156,7 +156,7 @@ def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Qua
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
-    """See where a decoded DataMatrix lies on a tile; None where it lies beside it."""
+    """See where a decoded DataMatrix lies on a tile; None if it lies beside it."""
     to_tile = cv2.getPerspectiveTransform(quad.astype(np.float32), UNIT_SQUARE.astype(np.float32))
     on_tile = project(np.asarray(to_tile, dtype=np.float64), corners) - 0.5
     if not np.all(np.abs(on_tile) <= 0.5):  # noqa: PLR2004 - a tile reaches half its width from its centre
@@ -216,7 +216,7 @@ _GUESSED = 3  # of these
 
 
 def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
-    """Return the kind of most labels, its spot and size their medians; None where there are none."""
+    """Return the kind of most labels, its spot and size their medians; None if there are none."""
     standing = [kind for kind in kinds if np.isfinite(kind.spot).all()]
     if not standing:
         return None

@@ -26,6 +26,7 @@ _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
 _LIKELIHOODS, _CONFIDENCES = (0.0, 0.3, 0.7, 1.0), (0.0, 0.3, 0.95, 1.0)
 """Seven of ten are worth the 0.95 that a serial needs: how it was chosen is told in docs/vision-measured.md."""
+_POWER = np.log(0.95) / np.log(0.7)  # the same, of the second reader alone where the first is surer than that
 
 Logs = NDArray[np.float32]
 
@@ -108,9 +109,9 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
     return np.asarray(np.logaddexp.reduce(paths[:, 2:][:, -2:], axis=1))
 
 
-def confidence_of_likelihood(likelihood: float) -> float:
-    """Return how sure of a serial the likelihood makes that both readers give it: the product of theirs."""
-    return float(np.interp(likelihood, _LIKELIHOODS, _CONFIDENCES))
+def confidence_of_both(first: float, second: float) -> float:
+    """Return how sure of a serial the likelihoods make that both readers give it: by their product, or each of them."""
+    return max(float(np.interp(first * second, _LIKELIHOODS, _CONFIDENCES)), min(first, float(second**_POWER)))
 
 
 def likeliest_signs(logs: Logs) -> tuple[int, ...]:

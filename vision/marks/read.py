@@ -251,7 +251,7 @@ def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _Uprig
 
 SURE = 0.95  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
 _FEWEST_BACKS, _FEWEST_READ = 10, 0.1  # backs of a picture, and the share of them, from which numbers count at all
-_MOST_READ, _SURER = 0.5, 0.975  # the share from which all that are sure count, and the confidence needed below it
+_MADE_OUT, _SURER = 0.5, 0.975  # half of what is made out, by half, has to be sure; else this confidence is needed
 _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 
@@ -311,16 +311,18 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:
-    """Take the serial from printed numbers where hardly any of a picture's backs is read, or half and it is less sure.
+    """Take the serial from printed numbers where hardly any of a picture's backs is read; where most are doubted, too.
 
     How often a sure number is wrong was measured where most are read. A print of which many are doubted, worn away or
-    written by hand, is not of that kind: what seems sure of it is mostly what wear has made like another.
+    written by hand, is not of that kind: what seems sure of it is mostly what wear has made like another. Where fewer
+    than half of those that are made out at all are sure, the surest still count.
     """
     backs = [mark for mark in marks if mark is not None]
-    read = sum(_says_something(mark) for mark in backs) / max(len(backs), 1)
-    if len(backs) < _FEWEST_BACKS or read >= _MOST_READ:
+    read, made_out = sum(map(_says_something, backs)), sum(mark.confidence >= _MADE_OUT for mark in backs)
+    few = read < _FEWEST_READ * len(backs)
+    if len(backs) < _FEWEST_BACKS or (not few and read >= _MADE_OUT * made_out):
         return marks
-    least = np.inf if read < _FEWEST_READ else _SURER
+    least = np.inf if few else _SURER
     return tuple(
         _unread(mark) if mark is not None and np.isfinite(mark.pitch) and mark.confidence < least else mark
         for mark in marks

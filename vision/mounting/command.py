@@ -126,7 +126,7 @@ def folder_shots(address: str) -> Iterator[CameraShot]:
 
 
 def live_shots(address: str, every: float) -> Iterator[CameraShot]:
-    """Return the newest picture every so many seconds, for ever; a lost camera is told, and comes back by itself."""
+    """Return the newest picture every this many seconds, forever; a lost camera is told, and comes back by itself."""
     told: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()
@@ -191,7 +191,7 @@ def mounting_line(look: MountingReport, setup: MountingSetup, _: Translator) -> 
 
 
 def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
-    """Return the object that `homologue camera --json` prints where there is no picture."""
+    """Return the object that `homologue camera --json` prints if there is no picture."""
     return {"picture": name, "error": {"code": lost.code, "message": lost.message}}
 
 
@@ -219,7 +219,7 @@ def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) 
 
 
 def fits_in_picture(measures: MountingMeasures, setup: MountingSetup, places: int) -> bool | None:
-    """Return whether so many places fit into the picture at its scale; None where the scale is not known."""
+    """Return whether so many places fit into the picture at its scale; None if the scale is not known."""
     return room_for(places, setup.tile_mm).fits(measures.pose.field_mm) if measures.pose else None
 
 

@@ -45,7 +45,7 @@ def draw_chart() -> Picture:
 
 
 def find_chart(picture: Picture) -> Points | None:
-    """Return the pixels of the chart's corners, shape (187, 2); None where not the whole chart is seen clearly."""
+    """Return the pixels of the chart's corners, shape (187, 2); None if not the whole chart is seen clearly."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)  # noqa: PLR2004 -- grey has two
     flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
     found, corners = cv2.findChessboardCornersSB(grey, (COLUMNS, ROWS), flags=flags)
@@ -79,7 +79,7 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     """Fit a lens to the chart's corners in several pictures of one `size`, each shape (187, 2), pixels.
 
     Levenberg and Marquardt's way over the lens's four numbers; for each of them the best view of each picture follows.
-    Raises LensUnclearError where no lens explains all pictures, or one that no address can have.
+    Raises LensUnclearError if no lens explains all pictures, or one that no address can have.
     """
     numbers, damping, better = np.array(astuple(Lens())), 1e-3, True
     off = _misses(Lens(), views, size)

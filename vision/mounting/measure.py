@@ -40,7 +40,7 @@ _FULL = 250  # a pixel with all three channels at least this bright shows nothin
 class Glare:
     """`share` of the tiles' area that is burnt out, `usual` share of the tile in the middle of the ranking.
 
-    `at` is the middle of what is burnt out, as shares of the picture's width and height; None where nothing is.
+    `at` is the middle of what is burnt out, as shares of the picture's width and height; None if nothing is.
     A lamp's reflection burns out a few tiles: `share` is high and `usual` is not. Too much light burns out all.
     """
 
@@ -50,7 +50,7 @@ class Glare:
 
 
 def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
-    """Measure on tiles, quads of shape (4, 2) in pixels; no glare where there is no tile."""
+    """Measure on tiles, quads of shape (4, 2) in pixels; no glare if there is no tile."""
     burnt, area, middles = [], [], []
     for quad, piece in tile_pieces(picture, quads):
         burnt.append(int((piece.min(axis=2) >= _FULL).sum()))
@@ -79,7 +79,7 @@ class Light:
 
 
 def measure_light(picture: Picture, quads: Sequence[Quad]) -> Light:
-    """Measure on tiles, quads of shape (4, 2) in pixels, or on the whole picture where there is none."""
+    """Measure on tiles, quads of shape (4, 2) in pixels, or on the whole picture if there is none."""
     greys = [_grey(piece) for _, piece in tile_pieces(picture, quads)]
     greys = greys or [_grey(picture[::2, ::2])]
     level = float(np.median([np.median(grey) for grey in greys]))
@@ -342,7 +342,7 @@ class MountingHint:
 def mounting_hints(
     measures: MountingMeasures, setup: MountingSetup, unmet: Sequence[UnmetSetting] = ()
 ) -> tuple[MountingHint, ...]:
-    """Return what to change, the most important first; nothing where all is well."""
+    """Return what to change, the most important first; nothing if all is well."""
     return (*_of_settings(unmet), *_of_place(measures, setup), *_of_light(measures), *_of_focus(measures, setup))
 
 
@@ -354,7 +354,7 @@ def print_hints(setup: MountingSetup, *, enrolled: bool) -> tuple[MountingHint, 
 
 
 def judge_focus(measures: MountingMeasures, setup: MountingSetup) -> str | None:
-    """Return `good` or `soft`, for the marks that are to be read; None where nothing shows it."""
+    """Return `good` or `soft`, for the marks that are to be read; None if nothing shows it."""
     if measures.edge is None or measures.pose is None:
         return None
     line = setup.mark.fine_mm * measures.pose.pixels_per_mm

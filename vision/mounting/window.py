@@ -27,7 +27,7 @@ class MountingWindow:
     """One window; `show` draws one look. Escape, q or closing it ends. `close` may be called twice."""
 
     def __init__(self, language: str) -> None:
-        """Raise WindowMissingError where there is no display."""
+        """Raise WindowMissingError if there is no display."""
         try:
             pygame.display.init()
             self._surface = pygame.display.set_mode(SIZE)
@@ -39,7 +39,7 @@ class MountingWindow:
         self._font = pygame.font.Font(path, 18)
 
     def closed(self, within: float = 0.0) -> bool:
-        """Wait so many seconds and tell whether somebody wants to end; must be asked often."""
+        """Wait this many seconds and tell whether somebody wants to end; must be asked often."""
         events = [pygame.event.wait(max(1, round(1000 * within))), *pygame.event.get()]
         return any(
             event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key in {pygame.K_ESCAPE, pygame.K_q})

@@ -127,7 +127,7 @@ def _refuse_names(output: Path, registry: Path) -> None:
 
 
 def _serials(only: str | None) -> frozenset[int]:
-    """Read `17,93`; nothing where nothing is said."""
+    """Read `17,93`; nothing if nothing is said."""
     if only is None:
         return frozenset()
     words = [word.strip() for word in only.split(",")]

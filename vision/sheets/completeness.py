@@ -11,7 +11,7 @@ from vision.payload import LAST_SERIAL
 
 @dataclass(frozen=True, slots=True)
 class SetTile:
-    """What the back of a tile says; `set` is two digits, a letter, or None where it says no set."""
+    """What the back of a tile says; `set` is two digits, a letter, or None if it says no set."""
 
     set: str | None
     serial: int

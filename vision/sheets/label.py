@@ -51,7 +51,7 @@ class LabelLayout:
 
 
 def lay_out_label(width: float, height: float, modules: int, number: NumberSize) -> LabelLayout:
-    """Lay out a label of this size. Raises LabelTooSmallError where the code would be too fine for a camera."""
+    """Lay out a label of this size. Raises LabelTooSmallError if the code would be too fine for a camera."""
     room = width - 2 * TOLERANCE, height - 2 * TOLERANCE
     digit = DIGIT_HEIGHT.get(number, 0.0)
     across = number_width(digit)

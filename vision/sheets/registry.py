@@ -52,7 +52,7 @@ class _Pairs(tuple[tuple[str, Any], ...]):
 
 
 def registry_entries(content: str, name: str) -> tuple[RegistryEntry, ...]:
-    """Return the entries of a registry in order. Raises RegistryInvalidError where it is no object of objects."""
+    """Return the entries of a registry in order. Raises RegistryInvalidError if it is no object of objects."""
     try:
         sets = json.loads(content, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
@@ -195,7 +195,7 @@ def _counts(text: str, first: int, last: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSet:
-    """A set's faces, and the registry that has to be written because of them; None where it stays as it is."""
+    """A set's faces, and the registry that has to be written because of them; None if it stays as it is."""
 
     faces: FacesBySerial = field(repr=False)
     registry: SetRegistry | None = field(repr=False)
@@ -210,7 +210,7 @@ def registered_set(path: Path, number: int) -> RegisteredSet:
 
 
 def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool) -> RegisteredSet:
-    """Draw the set. Raises RegistryError where the registry has it already, unless `force`."""
+    """Draw the set. Raises RegistryError if the registry has it already, unless `force`."""
     known = _known_registry(path)
     if number in known and not force:
         again = f"--registry {path} prints its labels again, --force draws it again and makes all its labels worthless"

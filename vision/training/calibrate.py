@@ -76,7 +76,7 @@ def _depth(share: float) -> float:
 
 
 def draw_chart(reads: CalibrationReads, threshold: float) -> str:
-    """Draw both panels; gives the SVG as text."""
+    """Draw both panels; return the SVG as text."""
     trust, cost = (_Panel(left) for left in _LEFTS)
     parts = [
         *trust.frame("Does confidence keep its word?", "confidence told", "share of serials that were wrong"),

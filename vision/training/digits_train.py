@@ -41,7 +41,7 @@ class Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where ty
         self.second = nn.Sequential(nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return what comes of both ways."""
+        """Return the results of both ways."""
         return torch.relu(x + self.second(self.first(x)))
 
 

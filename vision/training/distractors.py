@@ -152,7 +152,7 @@ def _shadow(chance: Chance, *, turned: bool) -> Reals:
 
 
 def cover_back(art: Art, ink: Reals, chance: Chance) -> float:
-    """Lay a finger or a sleeve over a back; gives the share of the ink that it hides."""
+    """Lay a finger or a sleeve over a back; return the share of the ink that it hides."""
     mask = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     start = chance.uniform([-20, -20], [WIDTH + 20, HEIGHT + 20])
     end = start + chance.normal(0, 90, 2)

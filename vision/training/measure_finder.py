@@ -43,7 +43,7 @@ class FinderTally:
         )
 
     def add(self, truth: Truth, found: Detections, spent: float) -> list[str]:
-        """Add a picture and give what is wrong with it."""
+        """Add a picture and return what is wrong with it."""
         self.times.append(1000 * spent)
         wrong, claimed = [], set()
         for tile in truth["tiles"]:

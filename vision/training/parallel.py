@@ -33,7 +33,7 @@ def _one_thread() -> None:
 
 
 def in_order(pool: Pool, work: Callable[[Job], Done], jobs: Iterable[Job], ahead: int) -> Generator[Done]:
-    """Return what comes of each job, in their order; `jobs` may have no end, for only `ahead` are begun beyond one."""
+    """Return the result of each job, in their order; `jobs` may have no end, for only `ahead` are begun beyond one."""
     waiting = iter(jobs)
     begun = deque(pool.apply_async(work, (job,)) for job in islice(waiting, ahead))
     while begun:

@@ -63,7 +63,7 @@ def read_event_head(folder: Path) -> EventHead | None:
 def resolve_event_name(folder: Path, told: str | None) -> str:
     """Return the event's name: `told`, or what the folder says.
 
-    Raises RuleError `event_not_said`, `other_event` where the two differ, `bad_event_name`; BadEvent.
+    Raises RuleError `event_not_said`, `other_event` if the two differ, `bad_event_name`; BadEvent.
     """
     head = read_event_head(folder)
     known = head.name if head else None
@@ -148,7 +148,7 @@ def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
 def commit_folder(folder: Path, event: str) -> str:
     """Commit to the deals of a folder, giving salts to those without; return the root. What is published stays.
 
-    Raises RuleError `file_exists` where another commitment is there, `not_a_deal`; BadEvent, OSError.
+    Raises RuleError `file_exists` if another commitment is there, `not_a_deal`; BadEvent, OSError.
     """
     deals = read_deals(folder)
     if not (folder / COMMITMENT).exists():

@@ -91,7 +91,7 @@ class DrawRequest(Struct, frozen=True):
 
 
 def read_draws(folder: Path) -> tuple[Draw, ...]:
-    """Return all draws of an event; nothing where none was announced.
+    """Return all draws of an event; nothing if none was announced.
 
     Raises RuleError `draws_altered`, naming the draw that is not as it was announced; as `read_json`.
     """
@@ -252,7 +252,7 @@ def give_up_draw(folder: Path, reason: str) -> Draw:
 
 
 def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
-    """Return the words of a draw whose deals are made; None where the folder has none. Raises RuleError, OSError."""
+    """Return the words of a draw whose deals are made; None if the folder has none. Raises RuleError, OSError."""
     if not (folder / WORDS).exists():
         return None
     raw = read_key(folder).open((folder / WORDS).read_text(encoding="ascii"), draw.hash.encode())
@@ -264,9 +264,9 @@ def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
 
 
 def draw_of_deals(folder: Path) -> Draw | None:
-    """Return the draw that a folder's commitment names; None where its deals were not drawn.
+    """Return the draw that a folder's commitment names; None if its deals were not drawn.
 
-    Raises RuleError `draws_altered` where it is not in the list; as `read_draws` and `read_commitment`.
+    Raises RuleError `draws_altered` if it is not in the list; as `read_draws` and `read_commitment`.
     """
     named = read_commitment(folder / COMMITMENT).draw
     if named is None:

@@ -56,9 +56,9 @@ def _in_turn(words: Sequence[W], number: int) -> W:
 
 
 def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
-    """Return deals as they are kept: by number, each with a new salt; unless said otherwise deal 7 lies in set 7.
+    """Return deals as they are kept: by number, each with a new salt; by default deal 7 lies in set 7.
 
-    Raises RuleError `set_not_said` where there is no set of a deal's number.
+    Raises RuleError `set_not_said` if there is no set of a deal's number.
     """
     return [
         DealRecord(

@@ -80,7 +80,7 @@ class DealsKey:
         return self._key.public_key().public_bytes_raw().hex()
 
     def open(self, box: str, about: bytes) -> bytes | None:
-        """Return what was sealed; None where it was altered, or sealed for another key."""
+        """Return what was sealed; None if it was altered, or sealed for another key."""
         try:
             return SUITE.decrypt(base64.b64decode(box, validate=True), self._key, info=about)
         except (InvalidTag, ValueError):
@@ -107,7 +107,7 @@ def write_key(folder: Path, key: DealsKey) -> None:
 
 
 def ensure_key(folder: Path) -> DealsKey:
-    """Return the key of a folder; where there is none it is made. Raises as `read_key`."""
+    """Return the key of a folder; if there is none it is made. Raises as `read_key`."""
     if not (folder / DEALS_KEY).exists():
         write_key(folder, DealsKey.new())
     return read_key(folder)
@@ -276,7 +276,7 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
 
 
 def read_shares(folder: Path) -> SharesFile | None:
-    """Return what is known of the shares; None where none were made. Raises RuleError `malformed`, OSError."""
+    """Return what is known of the shares; None if none were made. Raises RuleError `malformed`, OSError."""
     return read_json(folder / SHARES, SharesFile) if (folder / SHARES).exists() else None
 
 

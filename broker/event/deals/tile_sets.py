@@ -15,7 +15,7 @@ from broker.rules import COPIES, FACES, FULL_SET, KINDS, RED, TRAY, RuleError, S
 
 
 def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
-    """Name what is wrong with four trays; nothing where they hold a whole set."""
+    """Name what is wrong with four trays; nothing if they hold a whole set."""
     for seat in SEATS:
         if len(faces.get(seat, ())) != TRAY:
             yield f"{seat} has {len(faces.get(seat, ()))} tiles, not {TRAY}"
@@ -23,7 +23,7 @@ def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
 
 
 def faults_of_set(registry: Mapping[int, str]) -> Iterator[str]:
-    """Name what is wrong with a set's registry, serial to face; nothing where it is whole."""
+    """Name what is wrong with a set's registry, serial to face; nothing if it is whole."""
     serials = set(range(1, len(FULL_SET) + 1))
     for what, found in (("without a face", serials - set(registry)), ("not of a set", set(registry) - serials)):
         if found:
@@ -92,7 +92,7 @@ def check_sets(folder: Path) -> Registry:
 
 
 def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
-    """Read a CSV of columns serial and face; `number` is the set's where there is no column set.
+    """Read a CSV of columns serial and face; `number` is the set's if there is no column set.
 
     Raises RuleError, or an ExceptionGroup of them, that name the line; OSError.
     """

@@ -273,7 +273,7 @@ LABELS: Final[dict[Vector, tuple[int, ...]]] = {(2, 1): (0, 2, 3, 1), (3, 1): (1
 
 
 def affine(order: MovementOrder, sittings: Sequence[TableRound]) -> list[SeatedRound] | None:
-    """Seat 16 or 64 players so that no pair meets twice while there are directions left; None where it does not apply.
+    """Seat 16 or 64 players so that no pair meets twice while there are directions left; None if it does not apply.
 
     Where a set's deals are for one pod of 4 or 16 tables, a pod is a plane or the whole space: in a block its players
     stay in it, and the next block cuts the space into other planes.

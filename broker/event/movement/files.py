@@ -126,7 +126,7 @@ def event_players(folder: Path) -> list[str]:
 
 
 def event_teams(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Return an event's teams; none where it has none. Raises as `event_players`."""
+    """Return an event's teams; none if it has none. Raises as `event_players`."""
     return _plan(folder).teams
 
 

@@ -150,7 +150,7 @@ Planned = tuple[TableRound, list[Player]]
 """A sitting and its four players in the order of the seats."""
 
 Instead = Mapping[Player, Player | None]
-"""Who is not there any more, each with the player who comes instead, or None."""
+"""Who is no longer there, each with the player who comes instead, or None."""
 
 
 def repair_movement(
@@ -282,7 +282,7 @@ def _frame_of_repair(
 
 
 def usual_order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> MovementOrder:
-    """Order what the perfect movement needs where nothing else is said: deals that go round, or carriers of one."""
+    """Order what the perfect movement needs by default: deals that go round, or carriers of one."""
     filled = players // SEATED if tables is None else tables
     order = MovementOrder(players, filled, rounds, 1 if deals is None else deals, 1 if copies is None else copies)
     at_once = replace(order, copies=-(-filled // order.deals_per_round))

@@ -155,7 +155,7 @@ def minutes_a_play(plan: Plan) -> int:
 
 
 def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> MovementForecast:
-    """Return what comes of an order, without making it. `minutes` of a play."""
+    """Return the properties of the movement for an order, without making it. `minutes` of a play."""
     seats, turns = order.tables * SEATED * order.rounds, order.rounds * order.deals_per_round
     fewest, left = divmod(seats, order.players)
     met = min(order.rounds, order.pods) * order.pod
@@ -170,7 +170,7 @@ def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> Moveme
 
 
 def forecast_plan(plan: Plan) -> MovementForecast | None:
-    """Return what comes of the movement that a plan has; None where it has none."""
+    """Return the properties of the movement of a plan; None if it has none."""
     if not plan.plays:
         return None
     each = Counter(chain.from_iterable(play.players.values() for play in plan.plays))

@@ -36,7 +36,7 @@ class JudgeOf(Struct, frozen=True):
 
     of: Callable[[PmnRecord], Judge]
     fans: Callable[[Hu], tuple[PmnFan, ...]] | None = None
-    """The fan of a winner's hand; None where hands are not counted."""
+    """The fan of a winner's hand; None if hands are not counted."""
 
 
 JudgeName = Literal["green-book", "1998", "declared"]
@@ -75,7 +75,7 @@ WALL: Final = TRAY - ROWS[0]
 
 
 def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None = None) -> PlayState | None:
-    """Return how the play ended; None where the record does not tell how it went.
+    """Return how the play ended; None if the record does not tell how it went.
 
     `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
     `play_unfinished`, `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`,

@@ -112,7 +112,7 @@ def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> 
 
 
 def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Judge) -> PmnRecord:
-    """Put a play on record. Raises RuleError where an action is not legal, `play_unfinished` where it is not over."""
+    """Put a play on record. Raises RuleError if an action is not legal, `play_unfinished` where it is not over."""
     play, named = open_play(deal, rules.payments), list[Action]()
     for action in actions:
         named.append(_named(play, action))
@@ -172,7 +172,7 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
 
 
 def _of_seat(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay, seat: Seat) -> str:
-    """Return what a seat has that stands in no record; nothing where all of it does."""
+    """Return what a seat has that stands in no record; nothing if all of it does."""
     award, fine = play.awards.get(seat, 0), play.fines.get(seat, 0)
     if play.points is not None and fine in false_hu_cost(stored):
         fine = 0

@@ -174,7 +174,7 @@ def _refuse_unless_new(name: str, tags: Mapping[str, PmnTag], line: int) -> None
 
 
 def write_tags(tags: Mapping[str, str]) -> str:
-    """Write tags, one a line, in the order of PMN."""
+    """Write tags, one per line, in the order of PMN."""
     return "".join(f'[{name} "{_escaped(tags[name])}"]\n' for name in REQUIRED + OWN_TAGS if name in tags)
 
 
@@ -210,7 +210,7 @@ class FoundRecord(NamedTuple):
 
 
 def read_records(file: BinaryIO) -> Iterator[FoundRecord]:
-    """Return each record of a file. Raises OSError where the file cannot be read."""
+    """Return each record of a file. Raises OSError if the file cannot be read."""
     for block in split_records(file):
         try:
             tags = read_tags(block.text(), block.line)

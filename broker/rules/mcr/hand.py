@@ -86,7 +86,7 @@ class McrSituation:
     kong: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse winds that there are not."""
+        """Refuse winds that do not exist."""
         for which, said in (("seat", self.seat_wind), ("prevalent", self.prevalent_wind)):
             if said not in SEATS:
                 raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")

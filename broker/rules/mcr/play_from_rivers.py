@@ -51,7 +51,7 @@ class PlayStep(Struct, frozen=True):
     action: Action
     """As the referee takes it; `tile` is None where a discard was not read and may be of several kinds."""
     serial: int | None
-    """The tile drawn, discarded, claimed or added; None where that is unknown."""
+    """The tile drawn, discarded, claimed or added; None if that is unknown."""
     share: Fraction
 
     @property
@@ -69,7 +69,7 @@ class FoundPlay(Struct, frozen=True, dict=True):
     plays: int
     """How many orders fit."""
     ltw: bool | None
-    """Whether the last tile of the wall was reached when it ended; None where plays of both kinds fit."""
+    """Whether the last tile of the wall was reached when it ended; None if plays of both kinds fit."""
     out_of_turn: Seat | None = None
     """Who drew out of turn, where nothing fits unless somebody did; None too where it may have been several."""
     irregular: bool = False

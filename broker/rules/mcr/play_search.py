@@ -52,7 +52,7 @@ class LaidTable(NamedTuple):
     outcome: Outcome
     winning: int | None
     robbed: bool | None
-    """Whether the winning tile was robbed from a kong; None where its place does not tell."""
+    """Whether the winning tile was robbed from a kong; None if its place does not tell."""
 
 
 class DeclaredMeld(NamedTuple):
@@ -176,7 +176,7 @@ class PlaySearch:
             None if hand is None else hand.count(None) + unread[-1]
             for hand, unread in zip(hands, self._unread, strict=True)
         )
-        """By seat: how many tiles were drawn that lie nowhere; None where nobody has looked at the hand."""
+        """By seat: how many tiles were drawn that lie nowhere; None if nobody has looked at the hand."""
         self._last_held = tuple(max((tiles.place[one] for one in hand or () if one), default=-1) for hand in hands)
         self.plays = 0
         """How many orders fit."""

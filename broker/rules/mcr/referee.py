@@ -107,7 +107,7 @@ class Judge(Protocol):
     """Who counts hands."""
 
     def __call__(self, hu: Hu, /) -> int:
-        """Return the hand value. Raises RuleError where this is no win."""
+        """Return the hand value. Raises RuleError if this is no win."""
 
 
 class WonHu(Struct, frozen=True):
@@ -125,7 +125,7 @@ class PlayState(Struct, frozen=True):
     hands: tuple[SeatTiles, ...]
     """In the order of SEATS."""
     offered: str = ""
-    """The tile that others may claim now: a discard, or one added to a pung. Empty where there is none."""
+    """The tile that others may claim now: a discard, or one added to a pung. Empty if there is none."""
     wins: tuple[WonHu, ...] = ()
 
     def hand(self, seat: Seat) -> SeatTiles:
@@ -218,7 +218,7 @@ ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
 def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
     """Return the play after an action.
 
-    Raises RuleError where the turns, the tiles or the judge do not allow it; the play is a value and stays.
+    Raises RuleError if the turns, the tiles or the judge do not allow it; the play is a value and stays.
     """
     turns = apply_turn(play.turns, action)
     if turns.over == "win":

@@ -101,7 +101,7 @@ def begin_turns(
 
 
 def apply_turn(state: Turns, action: Action) -> Turns:
-    """Return the state after an action. Raises RuleError where it is not legal; the state is a value and stays."""
+    """Return the state after an action. Raises RuleError if it is not legal; the state is a value and stays."""
     if state.over is not None:
         raise RuleError("play_over", f"{action.do}: the play is over ({state.over})")
     if state.phase not in PHASES[action.do]:

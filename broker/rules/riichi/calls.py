@@ -227,7 +227,7 @@ def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfi
     """Return what calls come to, in whatever order they are told.
 
     A ron goes through until `ron_ms`, several as the rules say. Of the others the one with precedence goes through that
-    was made until `priority_ms`; where there is none, the first. A player may turn a call into a ron in time
+    was made until `priority_ms`; if there is none, the first. A player may turn a call into a ron in time
     (MONTREAL, note 1). Each call should have been found legal by itself. Raises RuleError `not_a_claim`,
     `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
     """

@@ -259,7 +259,7 @@ SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | Dead
 
 
 def event_from_message(told: RiichiEvent) -> SessionEvent:
-    """Return the event. Raises RuleError where it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
+    """Return the event. Raises RuleError if it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
     return _EVENTS[told.kind](told)
 
 
@@ -327,7 +327,7 @@ _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
 
 
 def state_from_standing(standing: RiichiStanding) -> SessionState:
-    """Return the state. Raises RuleError where there can be no such state."""
+    """Return the state. Raises RuleError if there can be no such state."""
     round_wind = ROUNDS[SEATS.index(standing.round_wind)]
     scores = player_points(standing.scores.get(seat, 0) for seat in SEATS)
     return SessionState(

@@ -101,7 +101,7 @@ class RiichiSituation:
     ura_indicators: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse winds and tiles that there are not."""
+        """Refuse winds and tiles that do not exist."""
         for which, said in (("seat", self.seat_wind), ("round", self.round_wind)):
             if said not in SEATS:
                 raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")

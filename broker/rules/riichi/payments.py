@@ -144,7 +144,7 @@ class WinWorth:
 
 
 def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, self_drawn: bool) -> WinWorth:
-    """Return what a win is worth. Raises RuleError where its value is missing or cannot be, or pao is of no yakuman."""
+    """Return what a win is worth. Raises RuleError if its value is missing or cannot be, or pao is of no yakuman."""
     special = special_yaku(win.yaku, rules.hand)
     names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
     number = _number(state, win, names, rules)

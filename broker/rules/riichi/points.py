@@ -86,7 +86,7 @@ class PaidWin:
 
 @dataclass(frozen=True, slots=True)
 class RiichiPayments:
-    """What each pays, in points, counters included; None where nobody pays in that way.
+    """What each pays, in points, counters included; None if nobody pays in that way.
 
     `discarder_pays` on a discard; `each_other_pays` to the dealer, self-drawn; `dealer_pays` and
     `each_non_dealer_pays` to another, self-drawn. `winner_gain` is the sum, with the deposits.

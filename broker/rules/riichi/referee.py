@@ -137,7 +137,7 @@ def _of_riichi(own: SeatBoard) -> Iterator[WinSituation]:
 
 
 def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Return the board after an action. Raises RuleError where it is not legal; the board is a value and stays."""
+    """Return the board after an action. Raises RuleError if it is not legal; the board is a value and stays."""
     if board.over is not None:
         raise RuleError("play_over", f"{action.do}: the hand is over ({board.over})")
     if board.phase not in PHASES[action.do]:

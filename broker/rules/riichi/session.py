@@ -166,7 +166,7 @@ class SettledEvent:
 
 
 def settle_event(state: SessionState, event: SessionEvent, rules: RiichiProfile) -> SettledEvent:
-    """Settle an event. Raises RuleError where it cannot be; the state is a value and stays."""
+    """Settle an event. Raises RuleError if it cannot be; the state is a value and stays."""
     if not isinstance(event, SessionEnd) and (state.over or is_out(state.scores, rules.session)):
         raise RuleError("session_over", "the session is over; only its end can be settled")
     if isinstance(event, HandEnd):

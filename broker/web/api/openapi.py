@@ -43,7 +43,7 @@ class Refusal(msgspec.Struct):
 
 
 class RefusalAnswer(msgspec.Struct):
-    """What stands in the place of an answer."""
+    """What stands in place of an answer."""
 
     error: Refusal
 

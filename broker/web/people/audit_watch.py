@@ -37,7 +37,7 @@ PAUSE_S: Final = 1.0
 
 
 def concern_of_entry(entry: AuditEntry) -> Concern | None:
-    """Return what the arbiters must know of an entry; None where it is nothing."""
+    """Return what the arbiters must know of an entry; None if it is nothing."""
     if entry.action not in TOLD_CODES:
         return None
     values = {"who": entry.who, "about": entry.about, "detail": entry.detail}

@@ -15,7 +15,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.web import Access, Sheets, Visitor, render_page, visitor_of
 
 LEAST: Final = 3
-"""Places that are read out where there are no prizes."""
+"""Places that are read out if there are no prizes."""
 
 
 class Winner(NamedTuple):

@@ -61,7 +61,7 @@ class PlayedDeal(NamedTuple):
         return self.par.seats() if self.par else {}
 
     def bar(self, seat: Seat) -> Markup:
-        """Draw between what most plays of a seat ended, with the points to expect."""
+        """Draw between what most plays of a seat ended, with the expected points."""
         seats = self.seats()
         ends = [end for one in seats.values() for end in (one.least, one.most)]
         found = seats[seat]
@@ -80,7 +80,7 @@ class KeptFile(Generic[T]):
         self._kept: tuple[int, T | None] = 0, None
 
     def read(self) -> T | None:
-        """Return what the file holds by now; None where there is none, or none that can be read."""
+        """Return what the file holds by now; None if there is none, or none that can be read."""
         if self._folder is None:
             return None
         try:

@@ -213,7 +213,7 @@ def _render(template: str, event_title: str, **values: object) -> bytes:
 
 @cache
 def assets() -> Mapping[str, bytes]:
-    """Return style and icon. Their names are those of their content: a cache may keep them for ever."""
+    """Return style and icon. Their names are those of their content: a cache may keep them forever."""
     found = {"css": b"\n".join(_static(*one) for one in STYLES), "svg": _static(*ICON)}
     return {f"static/{hashlib.sha256(one).hexdigest()[:16]}.{end}": one for end, one in found.items()}
 

@@ -23,7 +23,7 @@ LONGEST_SEARCH: Final = 100
 
 
 class SeatedPlayer(NamedTuple):
-    """A player, and their place in each round of the event; None where they sit out."""
+    """A player, and their place in each round of the event; None if they sit out."""
 
     player: Player
     places: tuple[SeatingPlace | None, ...]

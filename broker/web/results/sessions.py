@@ -68,7 +68,7 @@ class SessionsNow:
         return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
 
     def one(self, key: SessionKey, language: str) -> TableSession | None:
-        """Return one session; None where none is planned."""
+        """Return one session; None if none is planned."""
         return self._of(key, language) if key in self._events().riichi else None
 
     def _of(self, key: SessionKey, language: str) -> TableSession:

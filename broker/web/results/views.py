@@ -192,7 +192,7 @@ class ResultsPage:
 
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
-    """Return what draws the QR code of a receipt; None where no address is made known for it to lead to."""
+    """Return what draws the QR code of a receipt; None if no address is made known for it to lead to."""
     return (lambda code: qr(receipt_link(address, code))) if address else None
 
 

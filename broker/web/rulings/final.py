@@ -57,7 +57,7 @@ class FinalPage:
 
 
 def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict[str, Any]:
-    """Return what the page shows. Raises RuleError where it cannot be shown who goes on."""
+    """Return what the page shows. Raises RuleError if it cannot be shown who goes on."""
     room, stage = rulings.room, next_stage(rulings.room)
     stages = room.planned.plan.stages
     before = stages[stages.index(stage) - 1] if stage else None

@@ -67,7 +67,7 @@ OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
 
 
 def whole_number(form: Form, field: str) -> int | None:
-    """Return a whole number; None where the field is empty. Raises Refused `number_unreadable`."""
+    """Return a whole number; None if the field is empty. Raises Refused `number_unreadable`."""
     text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not text:
         return None

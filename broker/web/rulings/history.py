@@ -146,7 +146,7 @@ class RulingWriter:
         return DOT.join(filter(None, (self.infraction(said.infraction), who, beyond)))
 
     def infraction(self, infraction: str | None) -> Markup:
-        """Return how an infraction is called; nothing where none was named."""
+        """Return how an infraction is called; nothing if none was named."""
         if infraction is None:
             return NO_TEXT
         listed = self._infractions.get(infraction)

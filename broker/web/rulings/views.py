@@ -315,7 +315,7 @@ def _riichi(rules: Rules) -> dict[str, object]:
 
 
 def _without_play(event: Event) -> AbstractSet[PlayKey]:
-    """Return where there is no play to rule on, only what a table has sent: a riichi session, or a play dropped."""
+    """Return if there is no play to rule on, only what a table has sent: a riichi session, or a play dropped."""
     return event.riichi.keys() | event.dropped
 
 

@@ -160,7 +160,7 @@ class CorrectionsPage:
         return current_players(event, self._kept() or ())
 
     def _kept(self) -> Sequence[ListedPlayer] | None:
-        """Return the list that is kept beside the plan; None where there is one that cannot be read."""
+        """Return the list that is kept beside the plan; None if there is one that cannot be read."""
         try:
             return read_players(self._folder / PLAYERS)
         except FileNotFoundError:

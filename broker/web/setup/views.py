@@ -295,7 +295,7 @@ def _with_format(form: Form) -> Form:
 
 
 def _number(form: Form, field: str) -> int | None:
-    """Return a number of a form; None where there is none."""
+    """Return a number of a form; None if there is none."""
     return read_number(form.get(field, "").strip(), 3) or None
 
 

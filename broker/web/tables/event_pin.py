@@ -52,7 +52,7 @@ class EventPin:
         return cls(passwords.with_name(PIN_FILE))
 
     def kept(self) -> StoredPin | None:
-        """Return what is kept; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        """Return what is kept; None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
         try:
             hashed, *times = self.path.read_text(encoding="ascii").split()
             (set_at,) = times or ("0",)
@@ -63,7 +63,7 @@ class EventPin:
             raise NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
 
     def hashed(self) -> str | None:
-        """Return the hash; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        """Return the hash; None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
         kept = self.kept()
         return kept and kept.hash
 
@@ -77,7 +77,7 @@ class EventPin:
     def set(self, pin: str, again: str, now: int = 0) -> None:
         """Keep another PIN's hash. `now`: ms since 1970.
 
-        Raises PinUnusable, NothingToPairWith where it cannot be written.
+        Raises PinUnusable, NothingToPairWith if it cannot be written.
         """
         if not is_pin(pin):
             raise PinUnusable(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
@@ -88,7 +88,7 @@ class EventPin:
             self.keep(StoredPin(hashed, max(now, self._last() + 1)))
 
     def keep(self, kept: StoredPin) -> None:
-        """Write the file. Raises NothingToPairWith where it cannot be written."""
+        """Write the file. Raises NothingToPairWith if it cannot be written."""
         try:
             write_private(self.path, f"{kept.hash}\n{kept.set_at}\n".encode())
         except OSError as error:

@@ -131,7 +131,7 @@ class Orders:
         counted up to there (a copy, another machine whose clock is behind), so its own last number is not enough.
         Seconds of the wall clock are, for what a table that was never heard has obeyed, the best guess.
 
-        Raises OrderGivenBefore where there is one of this id: a form that is sent twice gives one order.
+        Raises OrderGivenBefore if there is one of this id: a form that is sent twice gives one order.
         """
         with self._store.commit() as sql:
             _refuse_again(sql.execute(_bodies(id_)).all(), given)

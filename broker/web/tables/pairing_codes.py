@@ -76,7 +76,7 @@ class PendingCode:
 
 
 class PairingCodes:
-    """All codes of one desk, a table's newest in the place of those before it. From any thread."""
+    """All codes of one desk, a table's newest in place of those before it. From any thread."""
 
     def __init__(self, fingerprint: str) -> None:
         """`fingerprint`: of the certificate that vouches for the desk; "" without TLS."""
@@ -112,9 +112,9 @@ class PairingCodes:
     def take(
         self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
     ) -> tuple[PendingCode, PairingKeys, Made]:
-        """Use a code, for good, and give what `make` makes for its table. Where that raises the code stays as it was.
+        """Use a code up, and return what `make` makes for its table. If that raises, the code stays as it was.
 
-        Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent where it was used, PairingOver where its
+        Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent if it was used, PairingOver where its
         time is over.
         """
         with self._turn:

@@ -100,7 +100,7 @@ class StandbyService:
 
     @property
     def summary(self) -> StandbySummary | None:
-        """How the standby is; None where there never was one."""
+        """How the standby is; None if there never was one."""
         state = self._scorer.standby.state
         if state is None:
             return None

@@ -175,7 +175,7 @@ class InTurn(FileResponse):
     """A file of which each piece is sent when it is its turn. A turn lasts while somebody takes what is sent."""
 
     def __init__(self, path: Path, turns: asyncio.Semaphore, later: Later | None = None) -> None:
-        """`later` calls something after so many seconds: the event loop's, if it is not given."""
+        """`later` calls something after this many seconds: the event loop's, if it is not given."""
         super().__init__(path, media_type="application/octet-stream")
         self._turns, self._later, self._held = turns, later, False
 

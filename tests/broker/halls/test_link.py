@@ -62,6 +62,8 @@ def test_the_centre_has_the_facts_of_all_halls_and_their_standings_together(tmp_
             ("paris", 0, 0, "there"),
             ("osaka", 0, 0, "there"),
         ]
+        parsed = [topics.parse_topic(one) for one in made.centre.ear.story]
+        assert {one.table for one in parsed if one} == {None}  # tables are in halls, and hear nothing of it
 
 
 def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.errors import StoreLost
+from broker.errors import StoreLost, StoreUnreachable
 from broker.scorer.service import Scorer
 from broker.store import DatabaseAddress, Journal, open_journal, stand_by, write_address
 from broker.store import postgresql as postgresql_module
@@ -122,3 +122,20 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
     with pytest.raises(StoreLost):
         scorer.run(threading.Event())
     assert ear.story == ["stopped"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [b"SHOW fsync", b"show transaction isolation level", b"pg_advisory_xact_lock", b"pg_try_advisory_lock", b"COMMIT"],
+)
+def test_a_standby_whose_server_is_lost_while_it_opens_the_store_tries_again(
+    network: Proxy, active: Journal, tmp_path: Path, words: bytes
+) -> None:
+    """As it is when the primary dies and the replica is promoted just then."""
+    active.close()
+    network.lose_answer_to(words)
+    told = list[str]()
+    journal = stand_by(tmp_path / "active", NAME, threading.Event(), lambda why: told.append(why.code), pause_s=0.05)
+    assert journal is not None
+    journal.close()
+    assert told == [StoreUnreachable.code]

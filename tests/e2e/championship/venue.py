@@ -90,15 +90,14 @@ class Venue:
         write_devices(self.folder, listed)
         for one in listed:
             certificates.issue(one.table, one.key)
+        self.serve_scorer(kind)
+
+    def serve_scorer(self, kind: Kind) -> None:
+        """Start the scorer, again on the second day: the broker keeps its port, the desk has another."""
         ports = ["--mqtt-port", "0", "--desk-port", "0"]
         scorer = self._serve("scorer", "scorer", str(self.folder), "--broker", kind, *ports, "--public")
         self.desk = scorer.wait_for(r"^Desk: (\S+)", LONGEST_S)
         self._port = int(scorer.wait_for(r"^Broker: .* port (\d+)", LONGEST_S))
-
-    def close_event(self) -> None:
-        """End the scorer in good order."""
-        if self._served is not None:
-            self._served.stop()
 
     def switch_on(self) -> None:
         """Switch all tables on; nobody plays yet."""

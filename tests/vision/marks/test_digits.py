@@ -34,7 +34,7 @@ from vision.marks.digits import (
     prepare_crops,
     read_digits,
 )
-from vision.marks.lines import confidence_of_likelihood
+from vision.marks.lines import confidence_of_both
 from vision.marks.read import SURE
 from vision.payload import LAST_SERIAL
 
@@ -160,7 +160,7 @@ def test_a_sign_in_doubt_is_no_doubt_about_the_way_up(share: float) -> None:
     doubtful = look(10)  # 016 upside down is 910, no serial: that alone must not decide for 016
     doubtful.signs[2] = 0
     doubtful.signs[2, [0, 6]] = share, 1 - share
-    assert mark_of_look(doubtful).confidence == pytest.approx(confidence_of_likelihood(max(share, 1 - share)))
+    assert mark_of_look(doubtful).confidence == pytest.approx(confidence_of_both(max(share, 1 - share), 1.0))
 
 
 @pytest.mark.parametrize("turned", [0.5, 0.9, 0.999])
@@ -173,7 +173,7 @@ def test_signs_that_show_the_way_up_count_more_than_what_may_be_a_logo(turned: f
 
 
 def test_of_two_serials_the_way_up_bounds_how_sure_the_one_is() -> None:
-    assert mark_of_look(look(11, turned=0.4)).confidence == pytest.approx(confidence_of_likelihood(0.6))
+    assert mark_of_look(look(11, turned=0.4)).confidence == pytest.approx(confidence_of_both(0.6, 1.0))
 
 
 def test_the_spot_is_told_as_the_mark_stands() -> None:
@@ -191,7 +191,7 @@ def test_a_number_is_as_sure_as_both_readers_together_make_it(agreed: float, ser
     seen.kind[NUMBER] = 0.9
     mark = mark_of_look(seen)
     assert (mark.serial, mark.turned) == (serial, False)
-    assert mark.confidence == pytest.approx(confidence_of_likelihood(0.9 * agreed))
+    assert mark.confidence == pytest.approx(confidence_of_both(0.9, agreed))
 
 
 def test_a_mark_tells_how_far_apart_its_digits_stand() -> None:
@@ -345,7 +345,7 @@ def test_the_way_up_is_told_where_a_number_is_made_out(number: float, *, turned:
     seen.kind[NUMBER] = number
     mark = mark_of_look(seen)
     assert mark.turned == turned
-    assert mark.confidence == pytest.approx(confidence_of_likelihood(number))
+    assert mark.confidence == pytest.approx(confidence_of_both(number, 1.0))
     assert _claims_number(mark) == (number > 0.3)
 
 

@@ -16,7 +16,7 @@ from vision.marks.lines import (
     NOTHING_HERE,
     SIZE,
     Logs,
-    confidence_of_likelihood,
+    confidence_of_both,
     cut_line,
     likeliest_signs,
     likelihoods_of_digits,
@@ -97,13 +97,23 @@ def test_each_line_is_asked_for_its_own_digits() -> None:
 
 
 def test_seven_of_ten_is_worth_what_a_serial_needs() -> None:
-    assert [confidence_of_likelihood(share) for share in (0.0, 0.3, 0.7, 1.0)] == pytest.approx([0.0, 0.3, SURE, 1.0])
+    assert [confidence_of_both(share, 1.0) for share in (0.0, 0.3, 0.7, 1.0)] == pytest.approx([0.0, 0.3, SURE, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sure"),
+    [(0.84, 0.84, True), (0.83, 0.83, False), (0.70, 1.0, True), (0.96, 0.71, True), (0.94, 0.71, False)],
+)
+def test_a_serial_counts_by_the_product_of_both_or_where_the_first_is_sure_by_itself(
+    first: float, second: float, *, sure: bool
+) -> None:
+    assert (confidence_of_both(first, second) >= SURE - 1e-9) == sure
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_what_is_likelier_is_surer(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert confidence_of_likelihood(low) <= confidence_of_likelihood(high)
+    assert confidence_of_both(low, 0.9) <= confidence_of_both(high, 0.9)
 
 
 def test_a_digit_twice_is_not_a_digit_once() -> None:

@@ -148,9 +148,15 @@ def test_where_hardly_any_number_is_read_none_is(read_ones: int, backs: int, kep
     assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
 
 
-@pytest.mark.parametrize(("backs", "confidence", "counts"), [(16, 0.95, True), (17, 0.974, False), (17, 0.975, True)])
-def test_where_less_than_half_is_read_a_number_has_to_be_surer(backs: int, confidence: float, *, counts: bool) -> None:
-    marks = (*(replace(printed(at), confidence=confidence) for at in range(1, 9)), *[printed(None)] * (backs - 8))
+@pytest.mark.parametrize(
+    ("doubted", "made_out", "confidence", "counts"),
+    [(8, 0.5, 0.95, True), (9, 0.5, 0.974, False), (9, 0.5, 0.975, True), (9, 0.49, 0.95, True)],
+)
+def test_where_less_than_half_of_what_is_made_out_is_sure_a_number_has_to_be_surer(
+    doubted: int, made_out: float, confidence: float, *, counts: bool
+) -> None:
+    sure = [replace(printed(at), confidence=confidence) for at in range(1, 9)]
+    marks = (*sure, *[replace(printed(None), confidence=made_out)] * doubted)
     assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == (8 if counts else 0)
 
 

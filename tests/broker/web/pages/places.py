@@ -232,7 +232,6 @@ PLACES: Final = (
     Place("seating by table", "busy", "/seating?by=table"),
     Place("seating: nobody", "busy", "/seating?q=Nemo"),
     Place("display in the hall", "teams", "/display"),
-    Place("display: likely places", "late", "/display"),
     Place("display: seating", "empty", "/display"),
     Place("riichi", "sessions", "/riichi"),
     Place("orders", "busy", "/orders?table=2"),

@@ -65,6 +65,14 @@ def test_it_is_left_out_where_its_play_is_in_the_plan_no_more(desk: Ruled) -> No
         assert section(client) == ""
 
 
+def test_of_a_play_that_is_in_the_plan_no_more_and_was_not_sent_the_page_says_so(desk: Ruled) -> None:
+    drop = draft(desk.scorer.state, PlanChanged(dropped=((4, 2),)))
+    desk.scorer.ask(lambda: desk.scorer.rulings.give(drop, HEAD))
+    with logged_in(desk.server, "head_arbiter") as client:
+        pages = [client.get(f"/rulings/new?play={play}&lang=en").text for play in ("2-4", "1-4", "2-3")]
+    assert ["no play takes place here" in page for page in pages] == [True, False, False]
+
+
 def test_what_the_head_arbiter_leaves_out_is_listed_no_more_and_counts_for_nothing(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?play=1-4&kind=discarded"))
