@@ -182,6 +182,8 @@ class Publisher:
         """How many calls are before each table's own, and whether an arbiter comes, as published."""
         self._numbers: defaultdict[int, Iterator[int]] = defaultdict(partial(count, 1))
         """Of the messages to each table, and (0) to all of them."""
+        self._untold: set[int] = set()
+        """Deals whose plays have changed since their travellers were published."""
         self._public = PublicPart()
         self.large = is_large(state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
@@ -431,9 +433,14 @@ class Publisher:
     # ---- to arbiters, and in public ---------------------------------------------------------
 
     def plays_changed(self, deals: Iterable[int]) -> None:
-        """Publish the travellers of these deals; the standings follow with `standings_if_due`."""
-        for deal in (changed := sorted(deals)):
-            self._traveller(deal)
+        """Publish the travellers of these deals; the standings follow with `standings_if_due`.
+
+        Travellers of a large event follow with them: hundreds of plays would be told anew with each result.
+        """
+        changed = sorted(deals)
+        self._untold.update(changed)
+        if not self.large:
+            self._travellers()
         self._public_travellers(changed)
         if changed:
             self.standings_due.ask()
@@ -445,6 +452,7 @@ class Publisher:
     def standings_if_due(self) -> Iterable[Concern]:
         """Publish who leads, in a large event not more often than anybody reads it; return what went wrong."""
         if self.standings_due.due():
+            self._travellers()
             self.standings()
             self._public_standings()
             self.standings_due.done()
@@ -497,6 +505,11 @@ class Publisher:
             at=now,
         )
         self._publish(topics.ALERT, message)
+
+    def _travellers(self) -> None:
+        for deal in sorted(self._untold):
+            self._traveller(deal)
+        self._untold.clear()
 
     def _traveller(self, deal: int) -> None:
         """Publish all plays of a deal side by side, for arbiters."""

@@ -112,6 +112,11 @@ def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp
     assert told == [[1], [1], [1], [1, 2]]
 
 
+def test_a_large_room_hears_of_plays_once_a_second_and_of_the_last_always(tmp_path: Path) -> None:
+    told = large_room(tmp_path, lambda _, ear: sum("/traveller/" in one and "public" not in one for one in ear.story))
+    assert told == [1, 1, 1, 2]
+
+
 def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(tmp_path: Path) -> None:
     shown = large_room(tmp_path, lambda scorer, _: scorer.feed.current.plays_in, scale=0.05)
     assert shown == [1, 1, 1, 2]
