@@ -60,7 +60,7 @@ class PostgresPeople(PeopleDatabase):
             raise PeopleStoreBroken(str(error)) from None
         if session.execute("SHOW server_encoding").fetchone() != ("UTF8",):
             session.close()
-            raise PeopleStoreBroken("names are kept in UTF8: make the database again with that encoding")
+            raise PeopleStoreBroken("names are kept in UTF8: recreate the database with that encoding")
         session.execute(SESSION, (self._event, f"{PATIENCE_S:.0f}s"))
         return session
 

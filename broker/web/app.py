@@ -262,7 +262,10 @@ class SecurityHeaders:
 
 
 class OwnNames:
-    """Refuses what is asked of another host, as the desk refuses everything else."""
+    """Refuses what is asked of another host, as the desk refuses everything else.
+
+    How its pages look is told under any name, so that a browser shows the refusal.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
         self._app, self._hosts = app, list(hosts)
@@ -279,7 +282,7 @@ class OwnNames:
             pass
 
         await TrustedHostMiddleware(accept, self._hosts, www_redirect=False)(scope, receive, drop)
-        if known:
+        if known or scope["path"].startswith("/static/"):
             await self._app(scope, receive, send)
         else:
             others = [header for header in scope["headers"] if header[0] != b"host"]  # it may be no host at all

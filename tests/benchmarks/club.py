@@ -39,16 +39,18 @@ def duel(names: tuple[str, str], strengths: tuple[float, float], seed: int) -> t
     """Play one deal both ways; return the points by which the first is ahead, a seat and play."""
     payments = load_mcr().payments
     deal = new_deal(seed, SEATS[seed // 4 % 4], SEATS[seed % 4], Random(f"deal {seed}"))
-    table, ahead, played = DealTable(deal, payments, fan_judge(payments)), 0, []
-    for pair in PAIRS:
-        players = {
+    both_ways = [
+        {
             seat: SimulatedPlayer(
                 strengths[seat not in pair], Random(f"{seed} {pair[0]} {seat}"), STYLES[names[seat not in pair]]
             )
             for seat in SEATS
         }
-        played.append(table.play(players))
-        points = seat_points(played[-1].outcome, payments)
+        for pair in PAIRS
+    ]
+    played, ahead = DealTable(deal, payments, fan_judge(payments)).play_all(both_ways), 0
+    for pair, play in zip(PAIRS, played, strict=True):
+        points = seat_points(play.outcome, payments)
         ahead += sum(points[seat] if seat in pair else -points[seat] for seat in SEATS)
     return ahead / 8, played
 

@@ -94,7 +94,6 @@ class Championship:
             if int(row["round"]) > QUALIFICATION
         }
         organiser.context.close()
-        self.kind: Kind = kind
         venue.start_scorer(kind)
         venue.switch_on()
         self.head, self.organiser = Person(browser, venue.desk, HEAD), Person(browser, venue.desk, "olga")
@@ -142,16 +141,6 @@ class Championship:
                 timeout=LONGEST_S * 1000,
                 polling=500,
             )
-
-    def come_back_on_the_second_day(self) -> None:
-        """Stop the scorer at night and start it again: seats, standings and everybody's login are as they were."""
-        seated = self.seating()
-        self.venue.serve_scorer(self.kind)
-        for one in (self.head, self.organiser, self.helper, self.public):
-            one.desk = self.venue.desk
-        assert self.seating() == seated
-        self.check_standings(1, self.grouped())
-        self.photos.look(self.public.page, *map(self.public.at, ("seating", "display", "player/p01")))
 
     def seating(self) -> dict[Place, dict[str, str]]:
         """Return who sits where, as everybody can read it."""
@@ -371,7 +360,6 @@ def test_a_championship_runs_from_set_up_to_the_ceremony_and_every_number_is_as_
     at.correction_that_the_committee_upholds()
     at.check_standings(1, at.grouped())
     at.cut_to_final()
-    at.come_back_on_the_second_day()
     at.play(9, 10, 11, 12)
     at.check_standings(2, at.final())
     at.declare_final()

@@ -192,7 +192,7 @@ def test_what_a_closer_look_says_of_tiles_and_faces(monkeypatch: pytest.MonkeyPa
 
 
 def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As wide as the network needs."""
+    """As wide as the network needs, and no more of it than lies within 130 pixels, the longer side, of the tile."""
     asked: list[Points] = []
 
     def note(small: Picture, quads: Points, *_: object) -> RefinedTiles:
@@ -203,8 +203,8 @@ def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytes
     quads = rectangle(np.array([300.0, 200.0]), 96.0, 130.0)[None]
     wide = finder._WIDE_TILE / 96
     found = refine_again(np.zeros((400, 600, 3), dtype=np.uint8), quads)
-    assert asked[0].tolist() == [round(400 * wide), round(600 * wide)]
-    assert asked[1] == pytest.approx(quads * wide, abs=0.5)
+    assert asked[0].tolist() == [round(391 * wide), round(357 * wide)]
+    assert asked[1] == pytest.approx((quads - [122, 5]) * wide, abs=0.5)
     assert found.quads == pytest.approx(quads + 1 / wide, abs=0.02)
 
 

@@ -38,9 +38,10 @@ WANTED: Final = ("top_left", "top", "top_right", "left", "middle", "right", "bot
 def draw_chart() -> Picture:
     """Draw the chart for a sheet of A4 paper, across."""
     page = np.full((_A4[1], _A4[0]), 255, dtype=np.uint8)
-    rows, cols = np.indices(((ROWS + 1) * _SIDE, (COLUMNS + 1) * _SIDE)) // _SIDE
-    top, left = (_A4[1] - rows.shape[0]) // 2, (_A4[0] - rows.shape[1]) // 2
-    page[top : top + rows.shape[0], left : left + rows.shape[1]] = np.where((rows + cols) % 2, 255, 0)
+    squares = np.indices((ROWS + 1, COLUMNS + 1)).sum(axis=0) % 2 * 255
+    board = squares.repeat(_SIDE, axis=0).repeat(_SIDE, axis=1)
+    top, left = (_A4[1] - board.shape[0]) // 2, (_A4[0] - board.shape[1]) // 2
+    page[top : top + board.shape[0], left : left + board.shape[1]] = board
     return page
 
 

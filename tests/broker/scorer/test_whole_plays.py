@@ -36,7 +36,7 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded
-from broker.store.chain import ALTERED, Fault, Stretch, by_plays
+from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Stretch, by_plays
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
@@ -326,3 +326,17 @@ def test_a_play_after_which_the_clock_of_its_table_was_wrong_is_told_with_the_ri
     facts = [replace(one, at=MINUTE * (2 if one.seq == 1 else 1)) for one in log(1, *steps(1), *steps(1, 2))]
     rows = [Row(one, 2 * MINUTE) for one in facts]
     assert loaded(content_of(rows)) == loaded(fact_by_fact(rows))
+
+
+def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_and_is_no_whole_one() -> None:
+    reading, heights = Reading(event(), 0), []
+    rows = [Row(one, MINUTE) for one in whole_log(1)]
+    for place, (message, at) in enumerate(rows):
+        if isinstance(message, LogMessage) and isinstance(message.fact, Result) and any(message.fact.points.values()):
+            points = {seat: -paid for seat, paid in message.fact.points.items()}
+            rows[place] = Row(fact(1, message.seq, replace(message.fact, points=points), at=message.at), at)
+            heights.append(place + 1)
+    for told in by_plays((height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)):
+        reading.take(Stretch.of(told))
+    assert heights
+    assert [(one.code, one.height) for one in reading.faults] == [(WRONG_POINTS, height) for height in heights]

@@ -76,11 +76,14 @@ def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, W
     bits = [(every.winds[there] >> wind) & 1 for wind in (own, of_round)]
     value = every.value[there] + bits[0] + bits[1] + (bits[0] if own == of_round else 0)
     counts = (CLOSED if all(meld.concealed for meld in view.melds) else OPEN)[value]
-    several = [(every.tiles[:, there] - TILES_OF[sets].sum(axis=0)[:, None], counts), all_pungs(held, sets)]
+    several = [
+        (every.tiles[:, there] - TILES_OF[sets].sum(axis=0, dtype=np.int8)[:, None], counts),
+        all_pungs(held, sets),
+    ]
     several += [] if sets else [seven_pairs(held)]
     wanted, counts = np.concatenate([one for one, _ in several], axis=1), np.concatenate([one for _, one in several])
     lacked = np.maximum(wanted - held[:, None], 0)
-    lacks = lacked.sum(axis=0)
+    lacks = lacked.sum(axis=0, dtype=np.int8)
     near = lacks <= lacks.min(initial=99) + FURTHER
     wanted, lacked, unseen = wanted[:, near], lacked[:, near], view.unseen
     reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)

@@ -90,7 +90,7 @@ def test_live_things_are_never_kept(still: DeskServer, path: str, caching: str) 
     assert get(still, path).headers["cache-control"] == caching
 
 
-@pytest.mark.parametrize("path", ["", "events", "view.json", "standings.csv", "static/desk.css"])
+@pytest.mark.parametrize("path", ["", "events", "view.json", "standings.csv", "health"])
 def test_a_name_that_is_not_the_desks_is_refused(still: DeskServer, path: str) -> None:
     answer = get(still, path, host="evil.example")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "host_unknown")
@@ -102,6 +102,10 @@ def test_a_browser_is_told_so_in_its_language_and_nothing_of_the_room(still: Des
     answer = get(still, host=host, accept="text/html", **{"accept-language": "fr"})
     assert (answer.status_code, "Le bureau ne répond pas à cette adresse." in answer.text) == (400, True)
     assert sample.view().title not in answer.text
+
+
+def test_what_the_refusal_looks_like_is_told_under_any_name(still: DeskServer) -> None:
+    assert get(still, "static/desk.css", host="evil.example").status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:99", "[::1]:8136", "LOCALHOST"])

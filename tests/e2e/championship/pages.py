@@ -25,7 +25,7 @@ T = TypeVar("T")
 ROWS: Final = """() => [...document.querySelectorAll("table.ladder tbody tr")].map((row) => row.className === "group"
   ? row.textContent.trim()
   : [row.dataset.key, row.cells[0].textContent, row.querySelector(".imp").textContent,
-     ...[...row.querySelectorAll("td.wide-only:not(.origin)")].map((cell) => cell.textContent)])"""
+     ...[...row.cells].slice(-2).map((cell) => cell.textContent)])"""
 
 SEATS_OF: Final = """() => [...document.querySelectorAll("tr[data-key^=table-]")].map((row) =>
   [row.dataset.key, ...[...row.querySelectorAll("a")].map((link) => link.pathname)])"""

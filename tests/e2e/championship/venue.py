@@ -90,10 +90,6 @@ class Venue:
         write_devices(self.folder, listed)
         for one in listed:
             certificates.issue(one.table, one.key)
-        self.serve_scorer(kind)
-
-    def serve_scorer(self, kind: Kind) -> None:
-        """Start the scorer, again on the second day: the broker keeps its port, the desk has another."""
         ports = ["--mqtt-port", "0", "--desk-port", "0"]
         scorer = self._serve("scorer", "scorer", str(self.folder), "--broker", kind, *ports, "--public")
         self.desk = scorer.wait_for(r"^Desk: (\S+)", LONGEST_S)

@@ -20,7 +20,6 @@ from vision.mounting.lens_command import with_table_camera
 SIZE = (720, 405)
 BARREL = Lens(0.22, 0.04, 0.51, 0.485)
 CHART = draw_chart()
-SOFT = cv2.GaussianBlur(CHART, (0, 0), 3)
 SQUARE = 140  # pixels of the chart
 FIRST = (np.array(CHART.shape[::-1]) - SQUARE * np.array([COLUMNS + 1, ROWS + 1])) / 2 + SQUARE
 CORNERS: Points = np.array([FIRST + SQUARE * np.array([col, row]) for row in range(ROWS) for col in range(COLUMNS)])
@@ -44,6 +43,11 @@ def seen(lens: Lens, noise: float = 0.0) -> list[Points]:
     return [lens.bent(project(way, CORNERS), SIZE) + chance.normal(0, noise, CORNERS.shape) for way in VIEWS]
 
 
+@cache
+def soft() -> Picture:
+    return np.asarray(cv2.GaussianBlur(CHART, (0, 0), 3), dtype=np.uint8)
+
+
 def picture(lens: Lens, way: Homography) -> Picture:
     """Return the chart on a grey table as a camera sees it through a lens."""
     rows, cols = np.indices((SIZE[1], SIZE[0]))
@@ -53,7 +57,7 @@ def picture(lens: Lens, way: Homography) -> Picture:
         .astype(np.float32)
         .reshape(SIZE[1], SIZE[0], 2)
     )
-    page = cv2.remap(SOFT, there[..., 0], there[..., 1], cv2.INTER_LINEAR, borderValue=(120,))
+    page = cv2.remap(soft(), there[..., 0], there[..., 1], cv2.INTER_LINEAR, borderValue=(120,))
     return np.repeat(np.asarray(page, dtype=np.uint8)[:, :, None], 3, axis=2)
 
 

@@ -10,14 +10,15 @@ from playwright.sync_api import Browser
 from broker.i18n import languages
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.laws import broken, inaccessible
-from tests.broker.web.pages.places import PLACES
-from tests.broker.web.pages.visits import Look, Visits
+from tests.broker.web.pages.places import PLACES, Place
+from tests.broker.web.pages.visits import SIZES, Look, Visits
 
 STATES: Final = (
     "ruling: correction, riichi",
     "ruling: whom it moves",
     "paper: a second look",
     "set-up: new",
+    "standings: likely places",
     "display: seating",
 )
 """Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
@@ -43,3 +44,15 @@ def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(brow
             found += [f"{place.name}, {language}: {one}" for one in wrong]
         visits.close()
     assert found + [one for one in visits.complaints if REFUSED not in one] == []
+
+
+def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_their_room(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with served(tmp_path, ("late",)) as desks:
+        page = Visits(browser, desks, Look("phone", "light", "fr")).to(Place("standings", "late", "/standings"))
+        row = page.locator(".ladder tbody tr").first
+        assert row.locator("td:visible").all_inner_texts()[2:] == ["1–2\n1–16"]
+        assert (
+            page.evaluate("document.querySelector('.ladder th[scope=row]').clientWidth") > SIZES["phone"]["width"] / 3
+        )
