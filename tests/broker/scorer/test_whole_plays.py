@@ -39,7 +39,7 @@ from broker.store import Recorded
 from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Stretch, by_plays
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
-from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
+from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
 
 MINUTE: Final = 60_000
@@ -341,3 +341,14 @@ def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_
         whole = [isinstance(one, WholePlay) for one in reading.content().messages]
         found.append((whole, [(one.code, one.height) for one in reading.faults]))
     assert found == [([True], []), ([False] * len(said), [(WRONG_POINTS, len(said) + 1)])]
+
+
+def test_a_play_that_lay_otherwise_or_that_others_declared_is_no_whole_one() -> None:
+    walls, seated, confirmed, _, result = steps(1)
+    assert isinstance(walls, Restored)
+    others = {seat: declared(1, 1, seat) for seat in ("east", "south", "west", "north")}
+    plays = [[replace(walls, form=OTHER_FORM), *steps(1)[1:]]]
+    plays += ([walls, seated, confirmed, said, result] for said in others.values())
+    rows = [[Row(one, MINUTE) for one in log(1, *play)] for play in plays]
+    assert [len(content_of(one).messages) for one in rows].count(1) == 1  # who has won has declared
+    assert len(content_of(rows[0]).messages) == len(rows[0])
