@@ -39,7 +39,7 @@ from broker.store import Recorded
 from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Stretch, by_plays
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
-from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
+from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
 
 MINUTE: Final = 60_000
@@ -329,14 +329,26 @@ def test_a_play_after_which_the_clock_of_its_table_was_wrong_is_told_with_the_ri
 
 
 def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_and_is_no_whole_one() -> None:
-    reading, heights = Reading(event(), 0), []
-    rows = [Row(one, MINUTE) for one in whole_log(1)]
-    for place, (message, at) in enumerate(rows):
-        if isinstance(message, LogMessage) and isinstance(message.fact, Result) and any(message.fact.points.values()):
-            points = {seat: -paid for seat, paid in message.fact.points.items()}
-            rows[place] = Row(fact(1, message.seq, replace(message.fact, points=points), at=message.at), at)
-            heights.append(place + 1)
-    for told in by_plays((height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)):
-        reading.take(Stretch.of(told))
-    assert heights
-    assert [(one.code, one.height) for one in reading.faults] == [(WRONG_POINTS, height) for height in heights]
+    *said, last = log(1, *steps(1))
+    assert isinstance(last.fact, Result)
+    wrong = replace(last.fact, points={seat: -paid for seat, paid in last.fact.points.items()})
+    found = []
+    for ended in (last, fact(1, last.seq, wrong, at=last.at)):
+        reading = Reading(event(), 0)
+        bodies = [(height, MINUTE, encode(one)) for height, one in enumerate([*said, ended], 1)]
+        for told in by_plays(bodies):
+            reading.take(Stretch.of(told))
+        whole = [isinstance(one, WholePlay) for one in reading.content().messages]
+        found.append((whole, [(one.code, one.height) for one in reading.faults]))
+    assert found == [([True], []), ([False] * len(said), [(WRONG_POINTS, len(said) + 1)])]
+
+
+def test_a_play_that_lay_otherwise_or_that_others_declared_is_no_whole_one() -> None:
+    walls, seated, confirmed, _, result = steps(1)
+    assert isinstance(walls, Restored)
+    others = {seat: declared(1, 1, seat) for seat in ("east", "south", "west", "north")}
+    plays = [[replace(walls, form=OTHER_FORM), *steps(1)[1:]]]
+    plays += ([walls, seated, confirmed, said, result] for said in others.values())
+    rows = [[Row(one, MINUTE) for one in log(1, *play)] for play in plays]
+    assert [len(content_of(one).messages) for one in rows].count(1) == 1  # who has won has declared
+    assert len(content_of(rows[0]).messages) == len(rows[0])
