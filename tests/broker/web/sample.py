@@ -225,7 +225,10 @@ def centre() -> DashboardView:
 
 def in_hall() -> DashboardView:
     """The room of a hall that has lost the centre."""
-    return replace(view(), centre=CentreView("Osaka", False, 1616, 412, NOON, 2, False))  # noqa: FBT003 - in their order
+    return replace(
+        view(),
+        centre=CentreView("Osaka", connected=False, rows=1616, upto=412, heard_at=NOON, refused=2, revoked=False),
+    )
 
 
 def empty() -> DashboardView:
