@@ -145,11 +145,20 @@ def test_only_a_node_of_this_event_can_become_one_of_its_nodes(
         speak_as_node(node, known.authority, other)
 
 
+def line_for_nodes(node: NatsNode) -> socket.socket:
+    """Return a connection to the port for other nodes, which a node opens after that for clients."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        with suppress(ConnectionRefusedError):
+            return socket.create_connection((node.host, node.port + 1), PATIENCE_S)
+        assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
+
+
 def speak_as_node(node: NatsNode, authority: str, certificate: Path) -> bytes:
     """Return what a node answers whoever connects as another one, with a certificate."""
     said = b""
     with (
-        socket.create_connection((node.host, node.port + 1), PATIENCE_S) as plain,
+        line_for_nodes(node) as plain,
         event_context(authority, Identity(certificate)).wrap_socket(plain) as line,
     ):
         line.sendall(b'CONNECT {"name":"another","cluster":"homologue-%b"}\r\nPING\r\n' % EVENT.encode())
