@@ -19,7 +19,7 @@ from broker.closing import Closing
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from zeroconf import Zeroconf
+    from zeroconf import ServiceStateChange, Zeroconf
 
 log = logging.getLogger("homologue")
 
@@ -82,11 +82,16 @@ def _tell_why(error: BaseException) -> None:
     log.warning("tables have to be told the desk's address: %s", error or type(error).__name__)
 
 
+def _unanswered() -> suppress:
+    """Return what passes over a question that a busy machine or network leaves without an answer."""
+    from zeroconf import Error  # noqa: PLC0415 - slow to import; a desk on loopback needs none
+
+    return suppress(Error, TimeoutError)
+
+
 def _close(made: "Zeroconf | None") -> None:
     """End it; a machine that is too busy to say good-bye leaves that to the records' time to live."""
-    from zeroconf import Error  # noqa: PLC0415 - with the rest
-
-    with suppress(Error, TimeoutError):
+    with _unanswered():
         if made is not None:
             made.close()
 
@@ -110,7 +115,7 @@ class DeskFinder:
         except OSError as error:
             log.info("desks cannot be looked for: %s", error)
 
-    def _changed(self, *, name: str, state_change: Any, **_: object) -> None:  # noqa: ANN401 - zeroconf's
+    def _changed(self, *, name: str, state_change: "ServiceStateChange", **_: object) -> None:
         self._changes.put((name, state_change.name != "Removed"))
 
     def _ask_all(self) -> None:
@@ -130,10 +135,8 @@ class DeskFinder:
 
     def _ask(self, name: str) -> FoundDesk | None:
         """Return the desk that has announced itself under a name; None: it has not answered, or is not ours."""
-        from zeroconf import Error  # noqa: PLC0415 - with the rest
-
         info = None
-        with suppress(Error):  # so busy is this machine
+        with _unanswered():
             info = self._zeroconf.get_service_info(SERVICE, name, ANSWER_MS) if self._zeroconf else None
         addresses = info.parsed_addresses() if info else []
         event = (info.properties.get(b"event") or b"") if info else b""

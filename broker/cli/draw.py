@@ -84,8 +84,15 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 @options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
-@click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
-              help="Person who gives words, and their hash; once for each person.")  # fmt: skip
+@click.option(
+    "--person",
+    "people",
+    metavar="NAME=HASH",
+    multiple=True,
+    required=True,
+    callback=_people,
+    help="Person who gives words, and their hash; once for each person.",
+)
 @click.option(
     "--beacon",
     metavar="SOURCE ROUND",

@@ -1,14 +1,13 @@
 """Messages as programs of other versions say them."""
 
 import json
-from typing import Any
 
 from msgspec import NODEFAULT, Struct, structs
 
 from broker.protocol import Message
 
 
-def grown(value: object) -> Any:  # noqa: ANN401 - any JSON
+def grown(value: object) -> object:
     """Return a value as a newer program may say it: with more fields in every struct, but not in mappings."""
     if isinstance(value, Struct):
         fields = {field.encode_name: grown(getattr(value, field.name)) for field in structs.fields(value)}
@@ -22,7 +21,7 @@ def grown(value: object) -> Any:  # noqa: ANN401 - any JSON
     return [grown(one) for one in value] if isinstance(value, tuple) else value
 
 
-def shrunk(value: object) -> Any:  # noqa: ANN401 - any JSON
+def shrunk(value: object) -> object:
     """Return a value as an older program may say it: without any field that can be left out."""
     if isinstance(value, Struct):
         config = value.__struct_config__

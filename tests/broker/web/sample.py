@@ -1,6 +1,6 @@
 """A room as it looks in the middle of an event: the long names, the odd states and the rare results are all in it."""
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -189,7 +189,7 @@ def view() -> DashboardView:
     )
 
 
-def of_hall(name: str, title: str, tables: str, **more: Any) -> HallView:  # noqa: ANN401 - any of its fields
+def of_hall(name: str, title: str, tables: str, **more: object) -> HallView:
     """Return a hall of which the centre has all, unless something else is said."""
     there = HallView(
         name=name,
