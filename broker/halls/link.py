@@ -37,8 +37,8 @@ from broker.version import program_version
 AT_ONCE: Final = MOST_ROWS
 """Rows that are sent in one round of the scorer, in one message: tables do not wait for the centre."""
 
-AT_ONCE_CHARACTERS: Final = 4 * LONGEST_ROW
-"""In them."""
+AT_ONCE_BYTES: Final = 262_144
+"""Of rows in one message, as they are stored: JSON in JSON has at most twice as many, which brokers take."""
 
 LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
 """Rows on their way at one time: twice as many after each receipt that came soon, half as many after one that did not,
@@ -314,11 +314,11 @@ class HallLink:
         before, first = self._sent_link, self._sent + 1
         with closing(self._journal.linked_rows(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
-                text = bytes(body).decode() if len(body) <= LONGEST_ROW else ""
-                size += len(text)
-                if height != self._sent + 1 or (found and size > AT_ONCE_CHARACTERS):
+                text = bytes(body).decode()
+                size += len(body)
+                if height != self._sent + 1 or (found and size > AT_ONCE_BYTES):
                     break
-                found.append(NextRow(link.hex(), at, text))
+                found.append(NextRow(link.hex(), at, text if len(text) <= LONGEST_ROW else ""))
                 self._sent, self._sent_link = height, link
         if not found:
             return None

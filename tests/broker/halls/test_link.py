@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.event.halls import CentreAddress
 from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
-from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, encode, topics
+from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, decode, encode, topics
 from broker.protocol.halls import LONGEST_ROW
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import SigningKey
@@ -417,6 +417,20 @@ def test_rows_are_sent_in_few_messages_that_a_broker_takes(tmp_path: Path) -> No
         assert len(sizes) == 7
         line.centre.take()
         assert line.centre.heights == [*range(1, 51)]
+
+
+@pytest.mark.parametrize("character", [" ", "東", "\U0001f004", '"'])
+def test_the_longest_row_that_a_hall_sends_is_one_that_a_broker_takes(tmp_path: Path, character: str) -> None:
+    """Its length is counted in characters, whatever they take on the way."""
+    with line_of(tmp_path) as line:
+        with line.journal.commit():
+            for seq, length in ((1, LONGEST_ROW), (2, LONGEST_ROW + 1)):
+                line.journal.append(fact(1, seq, Call(round=1, deal=1, open=True)), 1, (character * length).encode())
+        line.steps(3)
+        rows = [payload for topic, payload, _ in line.wire.said if topic.endswith("/row")]
+        assert max(map(len, rows)) <= topics.HALL_ROW.limit
+        sent = [row.body for payload in rows for row in decode(HallRow, payload).each()]
+        assert sent == [character * LONGEST_ROW, ""]
 
 
 def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:
