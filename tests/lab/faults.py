@@ -1,7 +1,7 @@
-"""The table's program is killed and frozen, and the network goes: it comes back where it stood."""
+"""The table's program is killed and frozen, its kernel hangs, and the network goes: it comes back where it stood."""
 
 from tests.lab.report import Report
-from tests.lab.table import UNIT, LabTable
+from tests.lab.table import UNIT, LabTable, TableRecord
 
 BACK_S = 1800.0
 
@@ -15,6 +15,10 @@ def run(table: LabTable, report: Report) -> None:
         _goes_on_after(table, f"systemctl kill -s KILL --kill-whom=main {UNIT}")
     with report.check("frozen with SIGSTOP, the watchdog ends it, and it is there again in the same state"):
         _goes_on_after(table, f"systemctl kill -s STOP --kill-whom=main {UNIT}")
+    with report.check(
+        "with its kernel standing still, the machine is restarted by its watchdog, and is there in the same state"
+    ):
+        _goes_on_after_hanging(table)
     with report.check("without the network the play goes on, and its result is at the scorer when the network is back"):
         table.machine.monitor.execute("set_link", name="net0", up=False)
         table.outside.wait_for("the table is away", lambda shown: shown["silent"] or shown["lifecycle"] == "lost")
@@ -34,7 +38,20 @@ def _goes_on_after(table: LabTable, fault: str) -> None:
     table.machine.must(fault)
     table.machine.wait_for("another process", lambda: table.main_pid() not in (0, pid), BACK_S)
     table.in_state(state)
-    after = table.record()
+    _nothing_is_lost(before, table.record())
+
+
+def _goes_on_after_hanging(table: LabTable) -> None:
+    """Let the whole machine hang; the journal is as long as before or longer, and the desk shows the same state."""
+    before, state = table.record(), table.outside.table()["state"]
+    table.machine.hang()
+    table.set_clock()
+    table.wait_for_kiosk()
+    table.in_state(state)
+    _nothing_is_lost(before, table.record())
+
+
+def _nothing_is_lost(before: TableRecord, after: TableRecord) -> None:
     assert after.happened[: len(before.happened)] == before.happened
     assert after.safe >= before.safe
 

@@ -153,6 +153,7 @@ class Machine:
             "-device", "virtio-serial-pci,id=serial",
             "-chardev", f"socket,id=agent,path={self._sockets}/agent,server=on,wait=off",
             "-device", "virtserialport,bus=serial.0,chardev=agent,name=lab.agent",
+            "-device", "i6300esb", "-action", "watchdog=reset",
             "-netdev", "user,id=net0", "-device", "virtio-net-pci,netdev=net0,romfile=",
             "-drive", f"file={self._disk},format=qcow2,if=virtio,cache=writeback",
             "-kernel", str(self._kernel), "-initrd", str(self._initrd),
@@ -186,8 +187,16 @@ class Machine:
 
     def restart(self) -> None:
         """Let the machine restart by itself, as after `reboot`, and wait until it is up."""
+        self._restarts_after("systemctl reboot --no-block")
+
+    def hang(self) -> None:
+        """Let its kernel stand still for good, and wait until its watchdog has started it again."""
+        self.must("test -c /dev/watchdog0 && sysctl -qw kernel.panic=0")
+        self._restarts_after("(sleep 2; echo c >/proc/sysrq-trigger) >/dev/null 2>&1 &")
+
+    def _restarts_after(self, command: str) -> None:
         before = self._boot_id()
-        self.run("systemctl reboot --no-block")
+        self.run(command)
         self.wait_for("the machine to restart", lambda: self._boot_id() not in ("", before), COMES_UP_S)
 
     def _boot_id(self) -> str:
