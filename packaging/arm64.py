@@ -38,8 +38,9 @@ JOURNAL: Final = """
 import sys
 from pathlib import Path
 from broker.protocol.signing import SigningKey
-from kiosk.journal import JournalOwner, TableJournal
 from kiosk.config import open_device_key
+from kiosk.journal import TableJournal
+from kiosk.journal_file import JournalOwner
 
 folder = Path(sys.argv[1])
 key = open_device_key(folder / "device.key")

@@ -133,7 +133,7 @@ def make_root(target: Target) -> None:
 def compile_sources(target: Target) -> None:
     """Build the wheels that upstream does not: from sources whose hashes the lock holds."""
     for name in FROM_SOURCE:
-        if any(target.wheels.glob(f"{name}-*.whl")):
+        if name in compiled(target):
             continue
         version = re.search(rf"^{name}==(\S+)", LOCK.read_text(), re.MULTILINE)
         if version is None:
@@ -152,6 +152,14 @@ def compile_sources(target: Target) -> None:
         target.wheels.mkdir(parents=True, exist_ok=True)
         for wheel in (inside / "dist").glob("*.whl"):
             shutil.copy(wheel, target.wheels)
+
+
+def compiled(target: Target) -> dict[str, Path]:
+    """Return the wheels that were built from sources, by the name of their package in lower case.
+
+    Older setuptools name a file as the project writes itself: PyMahjongGB.
+    """
+    return {wheel.name.partition("-")[0].lower(): wheel for wheel in target.wheels.glob("*.whl")}
 
 
 def compiler(target: Target) -> dict[str, str]:
@@ -442,9 +450,9 @@ def build(target: Target) -> list[Path]:
         site.mkdir(parents=True)
         install(target, site, names)
         if part == "common":
-            uv_install(target, site, own, *target.wheels.glob("pymahjonggb-*.whl"))
+            uv_install(target, site, own, compiled(target)["pymahjonggb"])
         if part == "table":
-            uv_install(target, site, *target.wheels.glob("lgpio-*.whl"))
+            uv_install(target, site, compiled(target)["lgpio"])
         for path in (site / ".lock", *site.glob("**/__pycache__")):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         lay_beside(site, stage)

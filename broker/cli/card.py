@@ -24,6 +24,9 @@ PACKAGES: Final = "homologue"
 """The folder on the boot partition in which the packages lie."""
 
 ARCHITECTURE: Final = "arm64"
+RELEASE: Final = "deb13"
+"""Packages are built for one release of Debian; cards of Debian 12 do not run cloud-init."""
+
 SPARE: Final = 32 << 20
 """Bytes that stay free on the boot partition, which takes new kernels as well."""
 
@@ -130,11 +133,10 @@ def prepare_card(
 
 def _chosen(folder: Path, role: str, architecture: str) -> list[Path]:
     """Return all packages for the card; ours of the newest build, others as they lie there. Raises CommandError."""
-    built = sorted(folder.glob(f"homologue-{role}_*_{architecture}.deb"), key=lambda file: file.stat().st_mtime)
+    ours = f"homologue-{role}_*+{RELEASE}_{architecture}.deb"
+    built = sorted(folder.glob(ours), key=lambda file: file.stat().st_mtime)
     if not built:
-        raise CommandError(
-            "packages_missing", f"{folder} has no homologue-{role}_*_{architecture}.deb: make deb DEB_ARCH=arm64"
-        )
+        raise CommandError("packages_missing", f"{folder} has no {ours}: make deb DIST=trixie DEB_ARCH={architecture}")
     version = built[-1].name.split("_")[1]
     common = folder / f"homologue-common_{version}_{architecture}.deb"
     if not common.is_file():

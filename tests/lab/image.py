@@ -18,6 +18,9 @@ ROOT: Final = HERE.parent.parent
 CACHE: Final = ROOT / "build" / "lab"
 DEBS: Final = ROOT / "build" / "deb"
 SUITE: Final = "trixie"
+RELEASE: Final = "deb13"
+"""How the names of packages for it end."""
+
 DISK: Final = "3G"
 MODULES: Final = ("gpio-sim-oot.ko", "v4l2loopback.ko")
 
@@ -39,11 +42,11 @@ def kept(name: str, key: str, keep: Path = CACHE) -> tuple[Path, bool]:
     return folder, folder.exists()
 
 
-def newest_debs(debs: Path = DEBS, version: str = "") -> list[Path]:
-    """Return the packages of a table, of one version or the one that was built last. Raises FileNotFoundError."""
-    tables = sorted(debs.glob(f"homologue-table_{version or '*'}_amd64.deb"), key=lambda one: one.stat().st_mtime)
+def newest_debs(debs: Path = DEBS) -> list[Path]:
+    """Return the packages of a table that were built last for the machines' Debian. Raises FileNotFoundError."""
+    tables = sorted(debs.glob(f"homologue-table_*+{RELEASE}_amd64.deb"), key=lambda one: one.stat().st_mtime)
     if not tables:
-        raise FileNotFoundError(f"no package of a table in {debs}: run `make deb` first")
+        raise FileNotFoundError(f"no package of a table for {RELEASE} in {debs}: run `make deb` first")
     table = tables[-1]
     return [table.with_name(table.name.replace("homologue-table", "homologue-common")), table]
 

@@ -31,7 +31,7 @@ def stand_in(folder: Path, name: str, **files: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
-    built = folder / f"{name}_1.0_arm64.deb"
+    built = folder / f"{name}_1.0+deb13_arm64.deb"
     subprocess.run(["dpkg-deb", "--root-owner-group", "--build", inside, built], check=True, stdout=subprocess.DEVNULL)
     shutil.rmtree(inside)
 

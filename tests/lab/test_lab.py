@@ -63,15 +63,15 @@ def test_what_is_kept_is_made_anew_when_any_part_changes_and_the_older_one_goes(
     assert (first.exists(), other.exists()) == (False, True)
 
 
-def test_the_packages_of_a_table_are_those_built_last_and_both_of_one_version(tmp_path: Path) -> None:
+def test_the_packages_of_a_table_are_those_built_last_for_the_machines_debian_and_both_of_one_version(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(FileNotFoundError):
         image.newest_debs(tmp_path)
-    for name in ("homologue-table_0.1.0_amd64.deb", "homologue-common_0.1.0_amd64.deb", "homologue-table_9_arm64.deb"):
+    ours = ["homologue-common_0.1.0+deb13_amd64.deb", "homologue-table_0.1.0+deb13_amd64.deb"]
+    for name in (*ours, "homologue-table_9+deb13_arm64.deb", "homologue-table_9+deb12_amd64.deb"):
         (tmp_path / name).touch()
-    assert [one.name for one in image.newest_debs(tmp_path)] == [
-        "homologue-common_0.1.0_amd64.deb",
-        "homologue-table_0.1.0_amd64.deb",
-    ]
+    assert [one.name for one in image.newest_debs(tmp_path)] == ours
 
 
 def test_the_agent_gives_exit_status_output_and_what_it_was_given() -> None:

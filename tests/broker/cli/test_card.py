@@ -22,10 +22,10 @@ def boot(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """Return a folder with packages of two versions, the newer built last, for two machines."""
+    """Return a folder with packages of two versions, the newer built last, for two machines and two Debians."""
     folder = tmp_path / "deb"
     folder.mkdir()
-    for version in ("0.2.0", "0.10.0"):
+    for version in ("0.2.0+deb13", "0.10.0+deb13", "0.10.0+deb12"):
         for role in ("common", "table", "scorer"):
             for machine in ("amd64", "arm64"):
                 (folder / f"homologue-{role}_{version}_{machine}.deb").write_bytes(version.encode())
@@ -45,7 +45,7 @@ def content(boot: Path) -> dict[str, bytes]:
 def test_the_card_gets_both_packages_of_the_newest_build_for_a_pi(boot: Path, packages: Path) -> None:
     assert prepare(boot, packages).exit_code == 0
     laid = {path.name for path in (boot / "homologue").glob("*.deb")}
-    assert laid == {"homologue-common_0.10.0_arm64.deb", "homologue-table_0.10.0_arm64.deb"}
+    assert laid == {"homologue-common_0.10.0+deb13_arm64.deb", "homologue-table_0.10.0+deb13_arm64.deb"}
 
 
 def test_what_a_package_needs_may_lie_beside_it_for_a_room_without_a_network(boot: Path, packages: Path) -> None:
@@ -84,7 +84,7 @@ def test_prepared_again_a_card_has_what_was_asked_last(boot: Path, packages: Pat
 def test_a_dry_run_says_what_it_would_copy_and_writes_nothing(boot: Path, packages: Path) -> None:
     before = content(boot)
     done = prepare(boot, packages, "--dry-run")
-    assert "homologue-table_0.10.0_arm64.deb" in done.output
+    assert "homologue-table_0.10.0+deb13_arm64.deb" in done.output
     assert content(boot) == before
 
 
@@ -100,7 +100,7 @@ def test_somebody_elses_first_start_is_not_overwritten(boot: Path, packages: Pat
     assert (done.exit_code, "[card_taken]" in done.output, content(boot)) == (1, True, before)
 
 
-@pytest.mark.parametrize("gone", ["homologue-common_0.10.0_arm64.deb", "homologue-table_*_arm64.deb"])
+@pytest.mark.parametrize("gone", ["homologue-common_0.10.0+deb13_arm64.deb", "homologue-table_*+deb13_arm64.deb"])
 def test_without_a_package_nothing_is_laid(boot: Path, packages: Path, gone: str) -> None:
     for file in packages.glob(gone):
         file.unlink()

@@ -1,0 +1,33 @@
+"""What building the packages and trying them for arm64 rely on; the build itself is `make deb`."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.supply.parts import ROOT
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> ModuleType:
+    """Return a module of the folder `packaging`, whose scripts import each other by name."""
+    monkeypatch.syspath_prepend(ROOT / "packaging")
+    return import_module(request.param)
+
+
+@pytest.mark.parametrize("script", ["build"], indirect=True)
+def test_a_wheel_is_found_however_its_file_writes_the_name(script: ModuleType, tmp_path: Path) -> None:
+    target = script.Target("bookworm", "arm64")
+    target.wheels = tmp_path
+    for name in ("PyMahjongGB-1.4.0-cp311-cp311-linux_aarch64.whl", "lgpio-0.2.2.0-cp311-cp311-linux_aarch64.whl"):
+        (tmp_path / name).touch()
+    assert sorted(script.compiled(target)) == sorted(script.FROM_SOURCE)
+
+
+@pytest.mark.parametrize("script", ["arm64"], indirect=True)
+def test_the_program_that_opens_a_journal_there_runs_here(script: ModuleType, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", script.JOURNAL, tmp_path]
+    assert subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout == b"True\nTrue\n"
