@@ -24,6 +24,8 @@ Whole = NDArray[Any]
 SETS_OF_HAND: Final = 4
 TILES_OF_PUNG: Final = 3
 TILES_OF_PAIR: Final = 2
+TILES_OF_HAND: Final = 14
+PAIRS_OF_HAND: Final = 7
 
 CHOWS: Final = len(RUNS)
 SETS: Final = CHOWS + len(KINDS)
@@ -59,6 +61,22 @@ def count_columns(tiles: Iterable[str]) -> Whole:
     for tile in tiles:
         counts[COLUMN[tile]] += 1
     return counts
+
+
+WORDS: Final = 3
+"""Of 64 bits, four a kind: characters and honours, dots, bamboo. So a tile more changes one of them."""
+
+_UNARY: Final = np.array([0b0000, 0b0001, 0b0011, 0b0111, 0b1111], dtype=np.uint8)
+"""By how many copies there are, a bit for each."""
+
+
+def bits_of(counts: Whole) -> Whole:
+    """Return hands, n x 34, as bits, 3 x n: what two of them have in common is as many bits."""
+    each = np.zeros((len(counts), WORDS, 16), dtype=np.uint8)
+    each[:, :, :9] = _UNARY.take(counts[:, :SUITED]).reshape(-1, WORDS, 9)
+    each[:, 0, 9:] = _UNARY.take(counts[:, SUITED:])
+    packed = each[:, :, ::2] | each[:, :, 1::2] << 4
+    return np.ascontiguousarray(packed.view(np.uint64)[:, :, 0].T)
 
 
 def _vectors() -> Whole:
@@ -107,7 +125,9 @@ class Plans(NamedTuple):
     """Complete hands as columns: entry k of each belongs to hand k."""
 
     tiles: Whole
-    """34 x n: how many of each kind."""
+    """n x 34: how many of each kind."""
+    bits: Whole
+    """3 x n: the same as bits."""
     sets: Whole
     """4 x n: their numbers, or NONE."""
     value: Whole
@@ -156,7 +176,8 @@ def _joined(*several: Listed) -> Plans:
     tiles, sets, value = (np.concatenate(columns) for columns in zip(*several, strict=True))
     winds = ((tiles[:, WINDS] >= TILES_OF_PUNG) << np.arange(len(WINDS))).sum(axis=1)
     return Plans(
-        np.ascontiguousarray(tiles.T),
+        tiles,
+        bits_of(tiles),
         np.ascontiguousarray(sets.T.astype(np.int8)),
         value.astype(np.int16),
         winds.astype(np.int8),
@@ -321,8 +342,8 @@ def seven_pairs(held: Whole) -> tuple[Whole, Whole]:
     if len(twice) < FEWEST_PAIRS:
         return NO_PLANS
     once = [int(at) for at in np.flatnonzero(held == 1)]
-    others = list(combinations(once, max(7 - len(twice), 0)))
+    others = list(combinations(once, max(PAIRS_OF_HAND - len(twice), 0)))
     tiles = np.zeros((len(others), len(KINDS)), dtype=np.int8)
     for at, some in enumerate(others):
-        tiles[at, [*twice[:7], *some]] = 2
+        tiles[at, [*twice[:PAIRS_OF_HAND], *some]] = 2
     return np.ascontiguousarray(tiles.T), np.ones(len(others))

@@ -1,6 +1,7 @@
-"""How quick par is: `python -m tests.benchmarks.par --plays 1000 --before FOLDER`.
+"""How quick simulated players are: `python -m tests.benchmarks.par --plays 1000 --before FOLDER`.
 
-Prints processor time a play of one deal. `--before`: a folder with the package `broker` of another version
+Prints processor time a play: of one deal many times in step, as par plays it; with `--alone` of one deal after the
+other, each once, as the demo plays them. `--before`: a folder with the package `broker` of another version
 (`git archive v0.1 broker | tar -x -C FOLDER`), which plays the same at the same time, as this machine may be busy; then
 also the ratio, and whether both counted the same.
 """
@@ -17,31 +18,50 @@ import click
 
 from broker.protocol import SEATS
 from broker.rules import load_mcr, new_deal
-from broker.sim.par import Stretch, play_stretch
+from broker.sim.par import Counted, Stretch, play_stretch
+from broker.sim.plans import plans
+
+Points = list[list[list[int]]]
+"""By deal and seat: how often which points were got."""
 
 
-def measure(plays: int, seed: int) -> tuple[float, list[list[list[int]]]]:
-    """Return processor time in milliseconds a play, and how often each seat got which points."""
-    deal, start = new_deal(1, "east", "east", Random(f"deal {seed}")), process_time()
-    points = play_stretch(Stretch(deal, load_mcr().payments, seed, 0, plays)).points
-    return 1000 * (process_time() - start) / plays, [sorted(map(list, points[seat].items())) for seat in SEATS]
+def measure(plays: int, seed: int, *, alone: bool) -> tuple[float, Points]:
+    """Return processor time in milliseconds a play, without what is made once, and the points."""
+    plans()
+    deal, payments = new_deal(1, "east", "east", Random(f"deal {seed}")), load_mcr().payments
+    deals = [new_deal(at, "east", "east", Random(f"deal {seed} {at}")) for at in range(plays)] if alone else [deal]
+    start = process_time()
+    counted = [play_stretch(Stretch(one, payments, seed, 0, plays // len(deals))) for one in deals]
+    return 1000 * (process_time() - start) / plays, [_rows(one) for one in counted]
+
+
+def _rows(counted: Counted) -> list[list[int]]:
+    return [[at, *row] for at, seat in enumerate(SEATS) for row in sorted(counted.points[seat].items())]
 
 
 @click.command()
 @click.option("--plays", default=1000, show_default=True)
 @click.option("--seed", default=1, show_default=True)
+@click.option("--alone", is_flag=True, help="Each play of another deal, and by itself.")
 @click.option("--before", type=click.Path(path_type=Path, exists=True), help="Where another version's package lies.")
 @click.option("--as-json", is_flag=True, hidden=True)
-def par(plays: int, seed: int, before: Path | None, *, as_json: bool) -> None:
+def par(plays: int, seed: int, before: Path | None, *, alone: bool, as_json: bool) -> None:
     """Measure and print."""
     other = None
     if before is not None:
         other = subprocess.Popen(
-            [sys.executable, __file__, f"--plays={plays}", f"--seed={seed}", "--as-json"],
+            [
+                sys.executable,
+                __file__,
+                f"--plays={plays}",
+                f"--seed={seed}",
+                *(["--alone"] if alone else []),
+                "--as-json",
+            ],
             env={**os.environ, "PYTHONPATH": str(before)},
             stdout=subprocess.PIPE,
         )
-    took, points = measure(plays, seed)
+    took, points = measure(plays, seed, alone=alone)
     if as_json:
         print(json.dumps([took, points]))
         return

@@ -338,9 +338,9 @@ def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) 
     except TypeError as error:
         raise RuleError("fan_counter_failed", f"PyMahjongGB does not take this hand: {error}") from None
     least = min(missing for missing, _ in forms)
-    codes = {code for missing, useful in forms if missing == least for code in useful}
+    useful = {tile_from_code(code) for missing, codes in forms if missing == least for code in codes}
     free = _free(concealed, melds)
-    tiles = tuple(tile for tile in KINDS if tile in free and tile in {tile_from_code(code) for code in codes})
+    tiles = tuple(tile for tile in free if tile in useful)
     return (least, tiles) if least or mcr_waits(concealed, melds) else (1, free)
 
 

@@ -77,7 +77,7 @@ def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, W
     value = every.value[there] + bits[0] + bits[1] + (bits[0] if own == of_round else 0)
     counts = (CLOSED if all(meld.concealed for meld in view.melds) else OPEN)[value]
     several = [
-        (every.tiles[:, there] - TILES_OF[sets].sum(axis=0, dtype=np.int8)[:, None], counts),
+        ((every.tiles[there] - TILES_OF[sets].sum(axis=0, dtype=np.int8)).T, counts),
         all_pungs(held, sets),
     ]
     several += [] if sets else [seven_pairs(held)]

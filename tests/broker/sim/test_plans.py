@@ -26,14 +26,14 @@ def some() -> list[int]:
 @pytest.mark.parametrize("part", range(4))
 def test_a_plan_is_a_winning_hand_of_14_tiles(part: int) -> None:
     for at in some()[part::4]:
-        standing = tiles(plans().tiles[:, at])
+        standing = tiles(plans().tiles[at])
         assert (len(standing), is_winning(standing)) == (14, True), standing
 
 
 def test_a_plan_is_worth_what_is_said_even_when_claimed_and_won_on_a_discard() -> None:
     chance = Random(2)
     for at in some():
-        column = plans().tiles[:, at].copy()
+        column = plans().tiles[at].copy()
         sets = [one for one in plans().sets[:, at].tolist() if one != NONE]
         melds: tuple[McrMeld, ...] = ()
         if sets:
@@ -48,11 +48,11 @@ def test_a_plan_is_worth_what_is_said_even_when_claimed_and_won_on_a_discard() -
 
 
 def test_no_plan_is_listed_twice() -> None:
-    listed = np.ascontiguousarray(np.concatenate([plans().tiles, plans().sets]).T)
+    listed = np.ascontiguousarray(np.concatenate([plans().tiles, plans().sets.T], axis=1))
     assert len({row.tobytes() for row in listed}) == len(listed)
 
 
 def test_the_bit_of_a_wind_tells_of_its_pung() -> None:
     for at in some():
-        pungs = [wind for wind in range(4) if plans().tiles[27 + wind, at] >= 3]
+        pungs = [wind for wind in range(4) if plans().tiles[at, 27 + wind] >= 3]
         assert plans().winds[at] == sum(1 << wind for wind in pungs)
