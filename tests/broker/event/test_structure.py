@@ -157,7 +157,9 @@ def test_a_set_is_used_again_once_its_deal_is_over() -> None:
 HALLS = [
     Resources(12, 3, 240),
     Resources(16, None, 500, 4, 4),
+    Resources(16, None, 240),
     Resources(20, 4, 300),
+    Resources(40, None, 300, 10),
     Resources(64, 16, 480, 24),
     Resources(64, None, 480, None, 18, 30),
     Resources(400, 100, 480),
@@ -168,10 +170,11 @@ HALLS = [
 def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: Resources) -> None:
     for one in formats(have):
         sittings = lay_out(one.order)
-        at: dict[int, list[int]] = {}
+        at, over = dict[int, list[int]](), dict[int, int]()
         for sitting in sittings:
-            for deal in sitting.deals:
+            for turn, deal in enumerate(sitting.deals, 1):
                 at.setdefault(deal, []).append(sitting.round)
+                over[deal] = max(over.get(deal, 0), (sitting.round - 1) * len(sitting.deals) + turn)
         together = max(
             sum(min(rounds) <= now <= max(rounds) for rounds in at.values()) for now in range(1, one.order.rounds + 1)
         )
@@ -181,10 +184,10 @@ def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: 
         assert one.order.tables <= (have.tables or have.players // 4)
         assert all(one.carriers <= count for count in (have.carriers, have.sets) if count is not None)
         assert one.carriers == together * -(-copies // deals)
-        turns = min(max(rounds) for rounds in at.values()) * deals
-        assert one.first_minutes == turns * have.minutes_a_play
-        done = [rounds for rounds in at.values() if 2 * max(rounds) <= one.order.rounds]
+        assert one.first_minutes == min(over.values()) * have.minutes_a_play
+        done = [end for end in over.values() if 2 * end <= one.order.rounds * deals]
         assert one.at_half == 100 * len(done) // len(at)
+        assert one.late == (min(over.values()) == max(over.values()))
         assert one.forecast.compared[0] == min(len(rounds) for rounds in at.values()) > 1
 
 
