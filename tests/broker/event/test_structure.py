@@ -1,6 +1,7 @@
 """Sections and a final are planned together, refused where they cannot be, and read again as they were written."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -10,13 +11,15 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Plan, read_plan, structure, write_plan
+from broker.event import Plan, read_deals, read_plan, setup, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
 from broker.event.plan import BookedPlay, plan_problems
+from broker.event.readiness import start_problems
+from broker.event.setup import EventHead
 from broker.event.stages import Section, Stage, read_part, section_plays
 from broker.event.structure import Format, Resources, Structure, formats, strength_share, structured_plan
 from broker.protocol import SEATS, Player
@@ -152,6 +155,20 @@ def test_a_set_is_used_again_once_its_deal_is_over() -> None:
         assert (len(set(at)), max(at) <= LAST_SET) == (len(at), True)
     with pytest.raises(RuleError, match="deals are played at once"):
         allot_sets([*few, play(1, 100, 100)])
+
+
+def test_deals_that_are_more_than_set_numbers_lie_in_sets_that_are_free_and_the_event_may_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "SEARCH_S", 0.01)
+    setup.take_head(tmp_path, EventHead(name="long", title="Long", profile="oedmc-2020"))
+    setup.take_players(tmp_path, "name\n" + "".join(f"Player {n}\n" for n in range(1, 9)), movement_anew=False)
+    setup.make_stages(tmp_path, Structure(LAST_SET + 3))
+    setup.make_deals(tmp_path)
+    sets = {deal.number: deal.set for deal in read_deals(tmp_path)}
+    at = Counter((play.round, sets[play.deal]) for play in read_plan(tmp_path).plays)
+    assert (len(sets) > LAST_SET, max(sets.values()) <= LAST_SET, max(at.values())) == (True, True, 1)
+    assert start_problems(tmp_path) == []
 
 
 HALLS = [

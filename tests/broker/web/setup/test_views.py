@@ -133,10 +133,7 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, FORMATS).text
-    rows = re.findall(
-        r"<tr><th scope=\"row\">(\d+) × (\d+)</th><td data-label=\"Carriers of each deal\" class=\"further\">(\d+)</td>",
-        page,
-    )
+    rows = re.findall(r'<th scope="row">(\d+) × (\d+)</th><td data-label="Carriers of each deal"[^>]*>(\d+)</td>', page)
     offered = [one.order for one in formats(Resources(16, 4, 500, 4))]
     assert rows == [(str(one.rounds), str(one.deals_per_round), str(one.copies)) for one in offered]
     assert ("5", "4", "1") in rows
