@@ -205,6 +205,11 @@ class Format:
         return 2 * self.first_minutes <= self.forecast.minutes
 
     @property
+    def late(self) -> bool:
+        """Whether standings begin only when everything is over."""
+        return self.first_minutes >= self.forecast.minutes
+
+    @property
     def first_time(self) -> str:
         """Hours and minutes until the first standings, as 1:40."""
         return hours_minutes(self.first_minutes)
@@ -289,7 +294,8 @@ def _format(order: MovementOrder, minutes: int) -> Format:
     coming, turns = forecast_order(order, minutes), order.deals_per_round
     done = _rounds_of_sets(order)
     open_at_once = max(sum(first <= now <= last for first, last in done) for now in range(order.rounds))
-    half = [last for _, last in done if 2 * (last + 1) <= order.rounds]
+    within = [at + 1 if order.pods == 1 and at + 1 >= order.pod else turns for at in range(turns)]
+    over = [last * turns + at for _, last in done for at in within]
     plays, compared = coming.plays_each[0], max(1, coming.compared[0])
     return Format(
         order,
@@ -297,8 +303,8 @@ def _format(order: MovementOrder, minutes: int) -> Format:
         carriers=open_at_once * turns * -(-order.pod // turns),
         staff=-(-order.tables * RESTORING_MINUTES // minutes),
         others_met=min(order.players - 1, (SEATED - 1) * plays // turns),
-        first_minutes=(min(last for _, last in done) + 1) * turns * minutes,
-        at_half=100 * len(half) // len(done),
+        first_minutes=min(over) * minutes,
+        at_half=100 * sum(2 * end <= coming.turns for end in over) // len(over),
         strength=round(100 * strength_share(plays, compared)),
         plays_for=tuple(plays_for(goal, compared) for goal in GOALS),
     )

@@ -102,9 +102,9 @@ class DealSheet(Struct, frozen=True):
         return sum(len(group.plays) for group in self.groups) + len(self.unplayed)
 
     @property
-    def has_groups(self) -> bool:
-        """Whether the deal was played in more than one form or section."""
-        return len(self.groups) > 1
+    def has_forms(self) -> bool:
+        """Whether its tiles lay in more than one order; sections are groups of their own anyway."""
+        return len({group.form for group in self.groups}) > 1
 
 
 def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:

@@ -135,6 +135,7 @@ class DisplayPage:
             .render(
                 view=self._feed.current,
                 ladder=ladder,
+                likely=any(row.likely for row in shown),
                 options=options,
                 teams=_in_columns(teams[pagination.lines(options.names)], options)
                 if pagination.number <= of_teams

@@ -53,6 +53,9 @@ STRUCTURE: Final = (*FORMAT, "sections", "final", "final_rounds", "carry_over")
 SHOWN: Final = 200
 """Problems and lines on the page."""
 
+BEST_FORMATS: Final = 3
+"""So many formats a telephone shows before the others are unfolded."""
+
 Values = dict[str, object]
 
 
@@ -255,6 +258,7 @@ class SetupPage:
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
             "shown": SHOWN,
+            "best_formats": BEST_FORMATS,
             "rounds": max((play.round for play in plays), default=0),
             "coming": forecast_plan(plan) if plan else None,
             "minutes": minutes,

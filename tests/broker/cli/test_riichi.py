@@ -131,6 +131,8 @@ def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: s
         (HAND | {"stake": 5}, "malformed"),
         (POINTS | {"han": 0}, "han_missing"),
         (POINTS | {"fu": 32}, "impossible_fu"),
+        (POINTS | {"han": 1, "fu": 20}, "impossible_value"),
+        (POINTS | {"han": 1, "fu": 25}, "impossible_value"),
         (POINTS | {"honba": -1}, "negative_counters"),
         (POINTS | {"yakuman": -1}, "negative_yakuman"),
         (POINTS | {"discarder": "east"}, "discarder_wins"),

@@ -116,6 +116,8 @@ def test_rules_are_named_long_or_short(rules: str, first: int) -> None:
         ({**RON, "winner": -1}, "no_such_player"),
         ({**RON, "han": 0}, "han_missing"),
         ({**RON, "fu": 31}, "impossible_fu"),
+        ({**RON, "han": 1, "fu": 20}, "impossible_value"),
+        ({**RON, "han": 1, "fu": 25}, "impossible_value"),
         ({"type": "ron", "winner": 1, "loser": 2}, "value_missing"),
         ({"type": "ron", "winner": 1, "loser": 2, "han": 3}, "value_missing"),
         ({**RON, "responsible": 3}, "pao_not_asked"),

@@ -1,6 +1,7 @@
 """Sections and a final are planned together, refused where they cannot be, and read again as they were written."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -10,13 +11,15 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Plan, read_plan, structure, write_plan
+from broker.event import Plan, read_deals, read_plan, setup, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
 from broker.event.plan import BookedPlay, plan_problems
+from broker.event.readiness import start_problems
+from broker.event.setup import EventHead
 from broker.event.stages import Section, Stage, read_part, section_plays
 from broker.event.structure import Format, Resources, Structure, formats, strength_share, structured_plan
 from broker.protocol import SEATS, Player
@@ -154,10 +157,26 @@ def test_a_set_is_used_again_once_its_deal_is_over() -> None:
         allot_sets([*few, play(1, 100, 100)])
 
 
+def test_deals_that_are_more_than_set_numbers_lie_in_sets_that_are_free_and_the_event_may_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "SEARCH_S", 0.01)
+    setup.take_head(tmp_path, EventHead(name="long", title="Long", profile="oedmc-2020"))
+    setup.take_players(tmp_path, "name\n" + "".join(f"Player {n}\n" for n in range(1, 9)), movement_anew=False)
+    setup.make_stages(tmp_path, Structure(LAST_SET + 3))
+    setup.make_deals(tmp_path)
+    sets = {deal.number: deal.set for deal in read_deals(tmp_path)}
+    at = Counter((play.round, sets[play.deal]) for play in read_plan(tmp_path).plays)
+    assert (len(sets) > LAST_SET, max(sets.values()) <= LAST_SET, max(at.values())) == (True, True, 1)
+    assert start_problems(tmp_path) == []
+
+
 HALLS = [
     Resources(12, 3, 240),
     Resources(16, None, 500, 4, 4),
+    Resources(16, None, 240),
     Resources(20, 4, 300),
+    Resources(40, None, 300, 10),
     Resources(64, 16, 480, 24),
     Resources(64, None, 480, None, 18, 30),
     Resources(400, 100, 480),
@@ -168,10 +187,11 @@ HALLS = [
 def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: Resources) -> None:
     for one in formats(have):
         sittings = lay_out(one.order)
-        at: dict[int, list[int]] = {}
+        at, over = dict[int, list[int]](), dict[int, int]()
         for sitting in sittings:
-            for deal in sitting.deals:
+            for turn, deal in enumerate(sitting.deals, 1):
                 at.setdefault(deal, []).append(sitting.round)
+                over[deal] = max(over.get(deal, 0), (sitting.round - 1) * len(sitting.deals) + turn)
         together = max(
             sum(min(rounds) <= now <= max(rounds) for rounds in at.values()) for now in range(1, one.order.rounds + 1)
         )
@@ -181,10 +201,10 @@ def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: 
         assert one.order.tables <= (have.tables or have.players // 4)
         assert all(one.carriers <= count for count in (have.carriers, have.sets) if count is not None)
         assert one.carriers == together * -(-copies // deals)
-        turns = min(max(rounds) for rounds in at.values()) * deals
-        assert one.first_minutes == turns * have.minutes_a_play
-        done = [rounds for rounds in at.values() if 2 * max(rounds) <= one.order.rounds]
+        assert one.first_minutes == min(over.values()) * have.minutes_a_play
+        done = [end for end in over.values() if 2 * end <= one.order.rounds * deals]
         assert one.at_half == 100 * len(done) // len(at)
+        assert one.late == (min(over.values()) == max(over.values()))
         assert one.forecast.compared[0] == min(len(rounds) for rounds in at.values()) > 1
 
 

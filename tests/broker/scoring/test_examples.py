@@ -19,6 +19,17 @@ def test_the_examples_of_one_profile_are_not_those_of_another() -> None:
     assert len(list(failed_examples(shipped_examples("zero-sum"), load_mcr("oedmc-2020")))) == 3
 
 
+def test_the_worked_examples_of_mahjongsofts_page_and_its_record_tell_its_profile_from_the_others() -> None:
+    examples = shipped_examples("mahjongsoft")
+    assert [one.source for one in examples.points] == [
+        "the platform's page: HV 9 self-drawn gives +33 and -11",
+        "the platform's page: HV 10 self-drawn gives +34 and -12",
+        "the platform's record of 2022-06-25: two winners of 12 on East's discard",
+    ]
+    missed = {name: len(list(failed_examples(examples, load_mcr(name)))) for name in ("mcr", "zero-sum", "mahjongsoft")}
+    assert missed == {"mcr": 3, "zero-sum": 3, "mahjongsoft": 0}
+
+
 @pytest.mark.parametrize("text", ["?", "[[points]]", '[[imps]]\nsource=""\npoints=1\ndatum="x"\nimp=1', "[points]"])
 def test_what_is_no_list_of_examples_is_refused(text: str) -> None:
     with pytest.raises(RuleError) as refused:

@@ -1,5 +1,6 @@
 """Every page asks for a role: nobody sees or does what their role has not been given."""
 
+import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -290,6 +291,18 @@ def test_the_token_of_one_session_is_none_of_another(guarded: DeskServer, auth: 
     with logged_in(guarded, "head_arbiter") as one, logged_in(guarded, "head_arbiter") as other:
         answer = one.post("/people", data={"form": token_of(other), "action": "disable", "name": "display"})
     assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
+
+
+def test_the_role_of_a_new_account_has_to_be_chosen(guarded: DeskServer, auth: Authentication) -> None:
+    before = auth.accounts.all()
+    with logged_in(guarded, "head_arbiter") as client:
+        roles = re.search(r'<select name="role"( required)?>(.*?)</select>', client.get("/people").text)
+        added = {"form": token_of(client), "action": "add", "name": "nadia", "full": "Nadia", "password": PASSWORD}
+        answers = [client.post("/people", data=added | role) for role in ({}, {"role": ""})]
+    assert roles is not None
+    assert (roles[1], roles[2].index('<option value="">'), "selected" in roles[2]) == (" required", 0, False)
+    assert [(answer.status_code, "bad_account" in answer.text) for answer in answers] == [(400, True)] * 2
+    assert auth.accounts.all() == before
 
 
 def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(

@@ -82,6 +82,18 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stay
 
 
 @pytest.mark.parametrize(
+    ("value", "by"),
+    [("1 2 0", "w"), ("1 2 5", "w"), ("2 2 0", "w"), ("1 2 0", "d"), ("1 2 5", "d"), ("2 2 5", "d")],
+)
+def test_han_and_fu_that_no_hand_has_together_come_to_no_acceptance(value: str, by: str) -> None:
+    at = At()
+    at.sitting.declare("south")
+    han, *fu = value.split()
+    at.type(han, "enter", *fu, "enter", by)
+    assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, "impossible_value")
+
+
+@pytest.mark.parametrize(
     ("keys", "ending"),
     [
         (("b", "2"), RiichiEvent(kind="abort", reason="four_winds")),

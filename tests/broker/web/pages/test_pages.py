@@ -56,3 +56,32 @@ def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_th
         assert (
             page.evaluate("document.querySelector('.ladder th[scope=row]').clientWidth") > SIZES["phone"]["width"] / 3
         )
+
+
+def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_is_asked_for(
+    browser: Browser, tmp_path: Path
+) -> None:
+    offered = next(place for place in PLACES if place.name == "set-up: formats")
+    with served(tmp_path, ("new",)) as desks:
+        page = Visits(browser, desks, Look("phone", "light", "en")).to(offered)
+        formats, details = page.locator("#formats tr:has(button):visible"), page.get_by_label("Details")
+        length = "document.querySelector('#formats').offsetHeight"
+        assert (formats.count(), page.evaluate(length) < SIZES["phone"]["height"]) == (3, True)
+        staff = formats.first.locator("[data-label=Staff]")
+        assert not staff.is_visible()
+        details.first.press("Space")
+        assert staff.is_visible()
+        page.get_by_label("5 more formats").check()
+        assert formats.count() == 8
+
+
+def test_on_a_phone_the_rounds_of_each_table_begin_at_the_same_edge(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("late",)) as desks:
+        page = Visits(browser, desks, Look("phone", "light", "fr")).to(Place("grid", "late", "/grid"))
+        edges = page.locator(".grid tbody tr").evaluate_all(
+            """(rows) => rows.map((row, at) => {
+              row.querySelector("th a").textContent = 10 ** at;
+              return row.querySelector(".cell[title]").getBoundingClientRect().left;
+            })"""
+        )
+        assert (len(edges), len(set(edges))) == (4, 1)

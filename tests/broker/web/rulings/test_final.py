@@ -72,6 +72,12 @@ def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out
     assert undone.status_code in {303, 200}
 
 
+def test_the_sections_of_a_deal_are_compared_by_themselves_and_nobody_suspects_the_tiles(head: httpx.Client) -> None:
+    page = head.get("/deal/1").text
+    titles = [title.strip() for title in re.findall(r'<h2 id="group-\d">(.*?)<span', page)]
+    assert (titles, "not in the same order" in page) == (["Section A", "Section B"], False)
+
+
 def test_a_table_arbiter_sees_what_is_open_and_decides_nothing(room: Whole) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         page = client.get("/final").text

@@ -92,6 +92,15 @@ def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_w
         ({"win": "discard", "han-south": "3", "fu-south": "31", "discarder": "west"}, "impossible_result"),
         ({"win": "discard", "han-south": "3", "fu-south": "30", "discarder": "south"}, "impossible_result"),
         ({"win": "self_drawn", "yakuman-north": "1", "responsible-north": "north"}, "impossible_result"),
+        *(
+            ({"win": win, "han-south": han, "fu-south": fu, "discarder": by}, "impossible_result")
+            for win, han, fu, by in (
+                ("discard", "1", "20", "west"),
+                ("discard", "1", "25", "west"),
+                ("self_drawn", "1", "20", ""),
+                ("self_drawn", "2", "25", ""),
+            )
+        ),
         ({"win": "self_drawn", "yakuman-north": "7"}, "hand_value_out_of_range"),
         ({"win": "self_drawn", "han-north": "5", "responsible-north": "<b>"}, "bad_ruling"),
     ],

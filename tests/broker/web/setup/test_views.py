@@ -133,14 +133,13 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, FORMATS).text
-    rows = re.findall(
-        r"<tr><th scope=\"row\">(\d+) × (\d+)</th><td data-label=\"Carriers of each deal\">(\d+)</td>", page
-    )
+    rows = re.findall(r'<th scope="row">(\d+) × (\d+)</th><td data-label="Carriers of each deal"[^>]*>(\d+)</td>', page)
     offered = [one.order for one in formats(Resources(16, 4, 500, 4))]
     assert rows == [(str(one.rounds), str(one.deals_per_round), str(one.copies)) for one in offered]
     assert ("5", "4", "1") in rows
     page = send(client, {**FORMATS, "action": "choose 5 4 1"}).text
     assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables." in page
+    assert "call each deal that a table plays a round: 20 rounds." in page
     assert '<input name="deals_per_round" type="number" min="1" max="99" inputmode="numeric" value="4">' in page
     assert (folder / "event.toml").read_bytes() == before
     send(client, {"action": "make_movement", "rounds": "4", "deals_per_round": "2", "copies": "2"})
