@@ -1,9 +1,11 @@
 """What the stages of a reading hand to one another: tiles detected, marks read, and where each tile lies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from vision.geometry import Picture, Points, Quad
-from vision.reading import PlaceState
+from vision.reading import HALF_TURN, PlaceState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,16 @@ class TilePosition:
     sideways: bool = False
     covered: float = 0.0
     strange: bool = False
+
+    def is_turned(self, tile: DetectedTile) -> bool:
+        """Return whether the tile stands upside down in the outline that the finder gave."""
+        return bool((self.quad[0] != tile.quad[0]).any())
+
+    def turned_over(self) -> "TilePosition":
+        """Return how the tile lies if it stands the other way up."""
+        turn = self.turn if self.row is None else (self.turn + HALF_TURN) % 360
+        quad, rotation = np.roll(self.quad, 2, axis=0), (self.rotation + HALF_TURN) % 360
+        return replace(self, quad=quad, rotation=rotation, turn=turn)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
