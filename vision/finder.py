@@ -314,6 +314,9 @@ def _shrunk(picture: Picture, longest: int) -> Picture:
     if factor >= 1:
         return np.ascontiguousarray(picture)
     size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
+    while picture.shape[1] >= 2 * size[0] and picture.shape[1] % size[0]:  # whole numbers are quick, and so is a half
+        half = (max(1, picture.shape[1] // 2), max(1, picture.shape[0] // 2))
+        picture = np.asarray(cv2.resize(picture, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 

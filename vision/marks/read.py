@@ -407,9 +407,9 @@ def read_again(
 ) -> list[TileMark | None]:
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
     quads = first.quads
-    labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
+    labels = [mark for mark in marks if mark is not None and (mark.set_text or "").isdigit()]
     looks = look_at_crops_twice(first.crops, first.looks)
-    again = read_labels(picture, quads) if labelled else [look.mark for look in looks]
+    again = read_labels(picture, quads, before=labels) if labels else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None
