@@ -1,9 +1,11 @@
 """What the stages of a reading hand to one another: tiles detected, marks read, and where each tile lies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from vision.geometry import Picture, Points, Quad
-from vision.reading import PlaceState
+from vision.reading import HALF_TURN, PlaceState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,20 @@ class Detections:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LabelKind:
+    """How a picture's labels look: modules, and spot and size in shares of the tile's width and height.
+
+    `spot`, shape (2,), is the DataMatrix's middle from the tile's centre, right and down as it stands itself; `size`,
+    shape (2,), are its sides. `askew`, degrees, clockwise: labels are stuck on so, in the middle of their tiles.
+    """
+
+    count: int
+    spot: Points
+    size: Points
+    askew: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TileMark:
     """What a back says.
 
@@ -41,7 +57,8 @@ class TileMark:
     are then the log-odds that it stands as the quad does, by what the mark alone seems to show. `clash`
     is the serial that was taken from a mark because another tile of the picture says the same. `pitch` is how far
     apart the digits of a printed number stand, shares of the tile's width; not a number for labels. `likeness`, -1..1,
-    is that with the tile's own picture, where the set is enrolled and the picture says the same.
+    is that with the tile's own picture, where the set is enrolled and the picture says the same. `label` is how a label
+    that was read looks, so that others of the picture may be found by it.
     """
 
     serial: int | None
@@ -54,6 +71,7 @@ class TileMark:
     pitch: float = float("nan")
     way_odds: float = 0.0
     likeness: float | None = None
+    label: LabelKind | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +94,16 @@ class TilePosition:
     sideways: bool = False
     covered: float = 0.0
     strange: bool = False
+
+    def is_turned(self, tile: DetectedTile) -> bool:
+        """Return whether the tile stands upside down in the outline that the finder gave."""
+        return bool((self.quad[0] != tile.quad[0]).any())
+
+    def turned_over(self) -> "TilePosition":
+        """Return how the tile lies if it stands the other way up."""
+        turn = self.turn if self.row is None else (self.turn + HALF_TURN) % 360
+        quad, rotation = np.roll(self.quad, 2, axis=0), (self.rotation + HALF_TURN) % 360
+        return replace(self, quad=quad, rotation=rotation, turn=turn)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

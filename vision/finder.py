@@ -165,8 +165,8 @@ Quads = NDArray[np.float64]  # shape (n, 4, 2)
 CLOSEUP_SIDE = 48  # pixels of a cut-out
 CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
-_TO_CLOSEUP = cv2.getPerspectiveTransform(
-    (CLOSEUP_REACH * CLOSEUP_SQUARE).astype(np.float32), (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32)
+_FROM_CLOSEUP = cv2.getPerspectiveTransform(
+    (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32), (CLOSEUP_REACH * CLOSEUP_SQUARE).astype(np.float32)
 )
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
 _WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
@@ -184,11 +184,12 @@ class RefinedTiles:
 
 def cut_square(picture: Picture, quad: Quad) -> Picture:
     """Cut out a quad and what is about it as a square of SIDE pixels."""
-    chain = _TO_CLOSEUP @ np.linalg.inv(square_to_pixels(quad))
-    return np.asarray(
-        cv2.warpPerspective(picture, chain, (CLOSEUP_SIDE, CLOSEUP_SIDE), borderMode=cv2.BORDER_REPLICATE),
-        dtype=np.uint8,
+    chain = square_to_pixels(quad) @ _FROM_CLOSEUP
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    square = cv2.warpPerspective(
+        picture, chain, (CLOSEUP_SIDE, CLOSEUP_SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE
     )
+    return np.asarray(square, dtype=np.uint8)
 
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
@@ -313,6 +314,9 @@ def _shrunk(picture: Picture, longest: int) -> Picture:
     if factor >= 1:
         return np.ascontiguousarray(picture)
     size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
+    while picture.shape[1] >= 2 * size[0] and picture.shape[1] % size[0]:  # whole numbers are quick, and so is a half
+        half = (max(1, picture.shape[1] // 2), max(1, picture.shape[0] // 2))
+        picture = np.asarray(cv2.resize(picture, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 

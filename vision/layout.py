@@ -319,7 +319,7 @@ def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | 
     states = [_state(tile.face_up, hidden) for tile, hidden in zip(found.tiles, covered, strict=True)]
     backs = np.array([state is PlaceState.BACK for state in states], dtype=bool)
     rims, middles = colours_on(picture, quads, RIM), quads.mean(axis=1)
-    unread = np.array([mark is None or mark.serial is None for mark in marks], dtype=bool)
+    unread = np.array([not _is_read(mark) for mark in marks], dtype=bool)
     near = hand_near(found.hands, found.cell, quads)
     fingers = finger_shares(rims, middles, backs)
     fingered = (fingers > _FINGER) & (near > np.where(unread, _HAND, _SURE_HAND)) | (fingers > _FINGERS) & unread
@@ -369,6 +369,15 @@ def _tray_places(
         LaidOutPlace(*where, state or PlaceState.BACK, tile, quad)
         for where, state, tile, quad in zip(wheres, known, tiles, quads, strict=True)
     )
+
+
+def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> TableLayout:
+    """Return a layout in which each tile stands as its mark tells, where that was not known when it was laid out."""
+    lies = tuple(
+        lie.turned_over() if mark is not None and mark.turned is (not lie.is_turned(tile)) else lie
+        for tile, lie, mark in zip(found.tiles, layout.lies, marks, strict=True)
+    )
+    return replace(layout, lies=lies)
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:

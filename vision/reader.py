@@ -20,7 +20,7 @@ from vision.enrolled.file import EnrolledSet
 from vision.errors import PictureError
 from vision.finder import find_tiles
 from vision.geometry import Picture, Quad
-from vision.layout import lay_out_table
+from vision.layout import lay_out_table, stand_tiles_up
 from vision.marks.read import (
     CheckMarks,
     FirstLooks,
@@ -245,7 +245,7 @@ def _places(tray: LaidOutTray, reads: list[TileRead]) -> list[TrayPlace]:
 
 def quad_corners(quad: Quad) -> Corners:
     """Return a quad as plain numbers, hundredths of a pixel."""
-    a, b, c, d = ((round(float(x), 2), round(float(y), 2)) for x, y in quad)
+    a, b, c, d = ((round(x, 2), round(y, 2)) for x, y in quad.tolist())
     return a, b, c, d
 
 
@@ -287,9 +287,7 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     settled = settled if enrolled is not None else withhold_few(settled)
-    if upright != marks:
-        layout = lay_out_table(picture, found, settled)
-    return to_reading(found, settled, layout)
+    return to_reading(found, settled, stand_tiles_up(found, upright, layout))
 
 
 def look_beside_trays(

@@ -148,7 +148,7 @@ def way_votes(upright: int, over: int) -> float:
 
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
     """Return how much a tile counts for where the tray lies: one that was read is surely there."""
-    return 1.0 if mark is not None and mark.serial is not None else _UNREAD * tile.likelihood
+    return 1.0 if mark is not None and (mark.serial or mark.either) else _UNREAD * tile.likelihood
 
 
 def _align(

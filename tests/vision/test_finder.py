@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
 from vision.detections import DetectedTile, Detections
-from vision.finder import _of_one_size, find_tiles, is_noisy, quads_of_frames, refine_again
+from vision.finder import _of_one_size, _shrunk, find_tiles, is_noisy, quads_of_frames, refine_again
 from vision.geometry import Picture, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
@@ -75,6 +75,17 @@ def test_a_closer_look_shrinks_no_more_of_a_picture_than_is_about_the_tiles() ->
 def test_a_closer_look_outside_of_the_picture_sees_no_tile(away: float) -> None:
     quad = rectangle(np.full(2, away), 30.0, 40.0)
     assert refine_again(_tray(), quad[None]).tile[0] < 0.5
+
+
+@pytest.mark.parametrize("size", [(1520, 2028), (1080, 1920)])
+def test_a_picture_is_shrunk_as_by_the_mean_of_what_each_pixel_shows(size: tuple[int, int]) -> None:
+    rows, columns = np.mgrid[: size[0], : size[1]]
+    waves = 128 + 60 * np.sin(columns / 40) + 60 * np.cos(rows / 30)
+    picture = cv2.merge([waves.astype(np.uint8)] * 3)
+    small = _shrunk(picture, 640)
+    means = cv2.resize(waves, (small.shape[1], small.shape[0]), interpolation=cv2.INTER_AREA)
+    assert max(small.shape) == 640
+    assert np.abs(small[..., 0] - means).max() < 2
 
 
 def test_an_empty_picture_has_no_tiles() -> None:

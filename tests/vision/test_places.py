@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.vision.tray_scenes import Pose, see, tray_scene, turned
-from vision.detections import DetectedTile, Detections, TileMark
+from vision.detections import DetectedTile, Detections, TileMark, TilePosition
 from vision.geometry import Picture, Points, rectangle
 from vision.layout import (
     CORE_SIDE,
@@ -25,6 +25,7 @@ from vision.layout import (
     judge_gap,
     lay_out_table,
     points_on,
+    stand_tiles_up,
     strange_backs,
 )
 from vision.plane import TablePlane, tile_frames
@@ -231,6 +232,31 @@ def test_rotation_and_outline_begin_where_the_mark_stands(degrees: float) -> Non
         assert lie.quad == pytest.approx(own)
         away = (lie.rotation - np.degrees(np.arctan2(right[1], right[0])) + 180) % 360 - 180
         assert (abs(away) < 1.5, lie.turn, lie.row) == (True, 0, one.where and one.where[0])
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_a_tile_whose_way_up_is_told_later_lies_as_if_it_had_been_told_at_once(*, upside_down: bool) -> None:
+    """Until then it is taken to stand as its tray does; a number that reads both ways up is as surely on its tile."""
+    scene = tray_scene(Pose(azimuth=30.0))
+    seen = see(scene.changed((1, 4), quad=np.roll(scene.at((1, 4)).quad, 2 if upside_down else 0, axis=0)))
+    (at,) = (at for at, one in enumerate(seen.shown) if one.where == (1, 4))
+    marks = list(seen.marks)
+    marks[at] = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
+    before = replace(seen, marks=tuple(marks)).lay_out()
+    then = stand_tiles_up(seen.found, seen.marks, before)
+    assert (before.lies[at].turn, then.lies[at].turn) == (0, 180 if upside_down else 0)
+    for lie, known in zip(then.lies, seen.lay_out().lies, strict=True):
+        assert lie.quad == pytest.approx(known.quad)
+        assert lie.rotation == pytest.approx(known.rotation)
+        assert (lie.turn, lie.row, lie.col) == (known.turn, known.row, known.col)
+
+
+def test_a_tile_beside_a_tray_that_is_turned_over_has_no_turn_against_it() -> None:
+    lie = TilePosition(SQUARE, 200.0)
+    over = lie.turned_over()
+    assert (over.rotation, over.turn, over.quad.tolist()) == (20.0, 0, SQUARE[[2, 3, 0, 1]].tolist())
+    tile = DetectedTile(SQUARE, face_up=False, likelihood=0.9)
+    assert (lie.is_turned(tile), over.is_turned(tile)) == (False, True)
 
 
 PLANE = TablePlane(np.diag([1.0, 1.0, 1.0]), np.zeros(2), 1.0, 0.0)

@@ -6,7 +6,7 @@ How the network was made: vision/training, vision/models.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
+from math import hypot, log, prod
 
 import cv2
 import numpy as np
@@ -45,6 +45,7 @@ for _digit in range(10):
 
 
 DIGIT_UPSIDE_DOWN = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # which column of it, in a number that is upside down
+_MEANINGS = np.column_stack([DIGIT_OF_SIGN, DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]])  # both, shape (16, 20)
 
 CROP = (80, 112)  # width and height, pixels
 CROP_MARGIN = 0.06  # of the tile about it: outlines are a little off
@@ -299,28 +300,33 @@ def _combine_signs(one: Shares, other: Shares) -> Shares:
 
 def mark_of_look(look: DigitLook) -> TileMark:
     """Return the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
-    seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
-    meant = [look.signs @ DIGIT_OF_SIGN, look.signs[::-1] @ DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
-    best = [_best(shares) for shares in meant]
-    shown = [_likely(shares, digits) for shares, (digits, _) in zip(seen, best, strict=True)]
-    likely = [float(way) * share for way, share in zip(look.ways, shown, strict=True)]
-    serials = [_serial(digits) for digits, _ in best]
+    meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)
+    best: list[Digits] = meant.argmax(axis=2).T.tolist()
+    share, over = (prod(shares) for shares in meant.max(axis=2).T.tolist())
+    seen = look.signs.tolist()
+    shown = [
+        prod(row[digit] for row, digit in zip(seen, best[0], strict=True)),
+        prod(row[sign] for row, sign in zip(seen, UPSIDE_DOWN[best[1]].tolist(), strict=True)),
+    ]
+    ways, shares = look.ways.tolist(), [share, over]
+    likely = [way * seen_so for way, seen_so in zip(ways, shown, strict=True)]
+    serials = [_serial(best[0]), _serial(best[1][::-1])]
     down = likely[1] > likely[0]
     if (
         serials[0] is not None and serials[0] == serials[1]
     ):  # then it does not matter which way up the looks took it for
         told = max(likely) > _CLEAR_ODDS * min(likely)
-        return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
+        return _mark(look, serials[0], min(shares), turned=down if told else None)
     seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
     lettered = float(look.letter[: len(_LETTERS)].max()) > _LETTER_TELLS
     if None in serials or seen_apart or lettered:
         odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
         if max(likely) > odds * min(likely):
-            way = 1.0 if None in serials else float(look.ways[int(down)])
-            return _mark(look, serials[down], way * best[down][1], turned=down)
-    ambiguous = _mark_of_ambiguous(look, serials, [share for _, share in best])
-    way_odds = np.log(max(likely[0], _TINY) / max(likely[1], _TINY))
-    return replace(ambiguous, way_odds=float(np.clip(way_odds, -_MOST_WAY_ODDS, _MOST_WAY_ODDS)))
+            way = 1.0 if None in serials else ways[down]
+            return _mark(look, serials[down], way * shares[down], turned=down)
+    ambiguous = _mark_of_ambiguous(look, serials, shares)
+    way_odds = log(max(likely[0], _TINY) / max(likely[1], _TINY))
+    return replace(ambiguous, way_odds=min(max(way_odds, -_MOST_WAY_ODDS), _MOST_WAY_ODDS))
 
 
 def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
@@ -330,15 +336,6 @@ def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[
     if upright is None or turned is None:
         return _mark(look, upright or turned, either * shares[upright is None], turned=upright is None)
     return _mark(look, None, either * min(shares), turned=None, either=(upright, turned))
-
-
-def _best(shares: Shares) -> tuple[Digits, float]:
-    """Return the likeliest digits, and how likely they are, from shares of each digit at each place, shape (3, 10)."""
-    return tuple(int(digit) for digit in shares.argmax(axis=1)), float(shares.max(axis=1).prod())
-
-
-def _likely(shares: Shares, digits: Digits) -> float:
-    return float(prod(row[digit] for row, digit in zip(shares, digits, strict=True)))
 
 
 def _serial(digits: Digits) -> int | None:
@@ -358,5 +355,5 @@ def _mark(
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
     way, confidence = turned if first > _MADE_OUT else None, confidence_of_both(first, look.agreed)
-    pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
+    pitch = hypot(*(look.places[2] - look.places[0]).tolist()) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)

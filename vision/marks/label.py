@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 import zxingcpp
 
-from vision.detections import TileMark
+from vision.detections import LabelKind, TileMark
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
 from vision.marks.label_code import MODULE_COUNTS
-from vision.marks.label_fit import TALL, LabelCandidate, LabelKind, find_label, fit_label, look_for_label, refit_label
+from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, look_for_label, refit_label
 from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
@@ -303,13 +303,19 @@ _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = TileMark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
 
-def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> list[TileMark]:
+def read_labels(
+    picture: Picture,
+    quads: Sequence[Quad],
+    dismiss: DismissTiles = _dismiss_none,
+    before: Sequence[TileMark] = (),
+) -> list[TileMark]:
     """Read the label of each tile back.
 
     `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
     short ends, half a turn unknown, off by up to 3 % of a tile's width. Return a mark for each quad in order: with
     a serial, or without one but with `turned` and `spot` where a label is seen, or with nothing (`spot` is then not a
-    number). `dismiss` is asked which of the tiles that are not read at first sight are worth no closer look.
+    number). `dismiss` is asked which of the tiles that are not read at first sight are worth no closer look. `before`
+    are the picture's labels that were read already: of enough of them it is known how the others look.
     """
     if not quads:
         return []
@@ -319,22 +325,27 @@ def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles =
     doubted = _left(found, quads)
     left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
-    looks = _look_one_by_one(grey, left, hits)
-    usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)])
+    looks = _look_one_by_one(grey, left, hits, before)
+    usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)], before)
     marks |= {at: _mark_of_candidate(look, usual_set) for at, look in looks.items()}
     return [marks.get(at, NO_MARK) for at in range(len(quads))]
 
 
-def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]) -> dict[int, LabelCandidate]:
+def _look_one_by_one(
+    grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit], before: Sequence[TileMark]
+) -> dict[int, LabelCandidate]:
     """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
-    looks = _first_looks(grey, left, hits)
+    known = [*(hit.kind for hit in hits.values()), *(mark.label for mark in before if mark.label)]
+    looks = _first_looks(grey, left, known)
     certain = [look for look in looks.values() if is_certain(look, None)]
-    kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)])
+    kind = usual_kind([*known, *(look.kind for look in certain)])
     if kind is None:
         return looks
-    usual_set = _usual_set(hits, certain)
+    usual_set = _usual_set(hits, certain, before)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
         looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
+    if len(before) >= _FEW:  # what kinds there are, the first look has told
+        return looks
     searched = {at: search_label(grey, left[at]) for at in _uncertain(looks, usual_set)[:_SEARCHES]}
     looks |= {at: look for at, look in searched.items() if look}
     if other := usual_kind(look.kind for look in searched.values() if look):  # some labels are newer
@@ -343,13 +354,13 @@ def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, Label
     return looks
 
 
-def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]) -> dict[int, LabelCandidate]:
-    """Look for the kind of the hits; if few hits told it and nothing can be read so, for a kind that is searched."""
+def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -> dict[int, LabelCandidate]:
+    """Look for the kind that is known; if few told it and nothing can be read so, for a kind that is searched."""
     looks: dict[int, LabelCandidate] = {}
-    usual = usual_kind(hit.kind for hit in hits.values())
+    usual = usual_kind(known)
     if kind := usual:
         looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
-    if len(hits) >= _FEW or any(is_certain(look, None) for look in looks.values()):
+    if len(known) >= _FEW or any(is_certain(look, None) for look in looks.values()):
         return looks
     if kind := _search_kind(grey, list(left.values()), askew=usual is None):
         looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
@@ -386,15 +397,19 @@ def _uncertain(looks: dict[int, LabelCandidate], usual_set: int | None) -> list[
     return [at for at, look in looks.items() if not is_certain(look, usual_set)]
 
 
-def _usual_set(hits: dict[int, LabelHit], looks: Iterable[LabelCandidate]) -> int | None:
+def _usual_set(
+    hits: dict[int, LabelHit], looks: Iterable[LabelCandidate], before: Iterable[TileMark] = ()
+) -> int | None:
     """Return the set that most labels name, None where few name any."""
     named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
+    named.update(int(mark.set_text) for mark in before if mark.set_text)
     number, times = named.most_common(1)[0] if named else (None, 0)
     return number if times >= _FEW else None
 
 
 def _mark_of_hit(hit: LabelHit) -> TileMark:
-    return TileMark(hit.payload.serial, hit.payload.set_text, hit.turned, DECODED_CONFIDENCE, hit.kind.spot)
+    payload, kind = hit.payload, hit.kind
+    return TileMark(payload.serial, payload.set_text, hit.turned, DECODED_CONFIDENCE, kind.spot, label=kind)
 
 
 def _mark_of_candidate(look: LabelCandidate, usual_set: int | None) -> TileMark:
@@ -402,5 +417,5 @@ def _mark_of_candidate(look: LabelCandidate, usual_set: int | None) -> TileMark:
     turned, spot = (look.patch.turned, look.kind.spot) if stands else (None, NO_MARK.spot)
     if is_certain(look, usual_set):
         payload = look.guess.payload
-        return TileMark(payload.serial, payload.set_text, turned, label_confidence(look), spot)
+        return TileMark(payload.serial, payload.set_text, turned, label_confidence(look), spot, label=look.kind)
     return TileMark(None, None, turned, 0.0, spot) if stands and is_seen(look) else NO_MARK

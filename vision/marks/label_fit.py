@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.detections import LabelKind
 from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, project
 from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
@@ -21,20 +22,6 @@ TALL = 1.36  # a tile's height by its width: 1.3 to 1.4 is usual, and a fit take
 PIXELS = 4  # of a patch, a module
 _COARSEST = 1.5  # pixels of the picture that one of a patch may stand for
 _FINEST = 8  # times that a patch is cut out finer, at most
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelKind:
-    """How a picture's labels look: modules, and spot and size in shares of the tile's width and height.
-
-    `spot`, shape (2,), is the DataMatrix's middle from the tile's centre, right and down as it stands itself; `size`,
-    shape (2,), are its sides. `askew`, degrees, clockwise: labels are stuck on so, in the middle of their tiles.
-    """
-
-    count: int
-    spot: Points
-    size: Points
-    askew: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -200,17 +200,17 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
     settled, bars = list(marks), _bars(picture, found, marks)
     claims = {
         number: _claim(
-            number, mark, marks, layout, turned=_lies_turned(number, found, layout), bar=bars.get(number, 0.0)
+            number, mark, marks, layout, turned=layout.lies[number].is_turned(tile), bar=bars.get(number, 0.0)
         )
-        for number, mark in enumerate(marks)
-        if mark is not None and (mark.either is not None or mark.serial is not None)
+        for number, (tile, mark) in enumerate(zip(found.tiles, marks, strict=True))
+        if mark is not None and _says_something(mark)
     }
     for number, mark in enumerate(marks):
         if mark is None or mark.either is None:
             continue
         odds = claims[number].odds + _odds_of_others(number, mark.either, claims)
         if abs(odds) > _ENOUGH_ODDS:
-            lies_turned = _lies_turned(number, found, layout)
+            lies_turned = layout.lies[number].is_turned(found.tiles[number])
             settled[number] = stand_mark_up(mark, turned=lies_turned if odds > 0 else not lies_turned)
     return tuple(settled)
 
@@ -235,11 +235,6 @@ def _claim(
     shown = bar + (mark.way_odds if _CONTRADICTORY * min(alike) <= sum(alike) else 0.0)
     odds = neighbour_odds(number, layout, marks) + spots + (-shown if turned else shown)
     return _UprightClaim(trial.serial or 0, odds, strange)
-
-
-def _lies_turned(number: int, found: Detections, layout: TableLayout) -> bool:
-    """Return whether a tile seems to lie upside down in the outline that the finder gave."""
-    return bool((layout.lies[number].quad[0] != found.tiles[number].quad[0]).any())
 
 
 def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _UprightClaim]) -> float:
@@ -412,9 +407,9 @@ def read_again(
 ) -> list[TileMark | None]:
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
     quads = first.quads
-    labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
+    labels = [mark for mark in marks if mark is not None and (mark.set_text or "").isdigit()]
     looks = look_at_crops_twice(first.crops, first.looks)
-    again = read_labels(picture, quads) if labelled else [look.mark for look in looks]
+    again = read_labels(picture, quads, before=labels) if labels else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None

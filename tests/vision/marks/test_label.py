@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
+from vision.detections import LabelKind
 from vision.geometry import Picture, Quad, rectangle
 from vision.marks import label
 from vision.marks.label import (
@@ -40,7 +41,7 @@ from vision.marks.label import (
     usual_kind,
 )
 from vision.marks.label_code import MODULE_COUNTS, LabelGuess
-from vision.marks.label_fit import LabelCandidate, LabelKind, LabelPatch, LabelPose
+from vision.marks.label_fit import LabelCandidate, LabelPatch, LabelPose
 from vision.payload import Payload
 
 SET = 8
@@ -427,6 +428,28 @@ def test_three_labels_tell_the_usual_set(named: int) -> None:
     assert _usual_set(hits, looks) == (8 if named == 3 else None)
 
 
+def test_of_a_picture_whose_labels_are_known_no_tile_is_searched_for_another_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A second look at one tile: three that were read before tell how it should look, two do not."""
+    asked: list[Quad] = []
+    monkeypatch.setattr(label, "_likelier_candidate", lambda *_: of_odds(10.0))
+    monkeypatch.setattr(label, "search_label", lambda _, quad, **__: asked.append(quad))
+    before = [label._mark_of_candidate(of_odds(46.0), None)] * 3
+    assert [mark.label is not None for mark in before] == [True] * 3
+    looks = _look_one_by_one(GREY, {0: TILES[0]}, {}, before)
+    assert [label_odds(look) for look in looks.values()] == pytest.approx([10.0])
+    assert not asked
+    _look_one_by_one(GREY, {0: TILES[0]}, {}, before[:2])
+    assert len(asked) == 2
+
+
+def test_labels_that_were_read_before_tell_the_usual_set() -> None:
+    before = [label._mark_of_candidate(of_odds(46.0), None)]
+    assert _usual_set({}, [], before * 2) is None
+    assert _usual_set({}, [], before * 3) == 8
+
+
 def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Picture, list[Quad]]:
     """Turn a picture, and leave the tiles upright: so their labels are stuck on."""
     spun, spin = _spun(picture, degrees)
@@ -608,7 +631,7 @@ def test_some_tiles_are_looked_at_again_and_a_few_searched_for_any_kind(
     monkeypatch.setattr(label, "_likelier_candidate", look)
     monkeypatch.setattr(label, "search_label", search)
     hits = {at: LabelHit(Payload(8, at + 1), candidate().patch.kind, turned=False) for at in range(50, 53)}
-    _look_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits)
+    _look_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits, ())
     assert (looked, asked) == ([3.5] * (unread + 1) + [6.0] * again, list(range(searched)))
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.vision.marks.drawn_labels import TEXTS, barcode
+from vision.detections import LabelKind
 from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, rectangle
 from vision.marks.label_code import MODULE_COUNTS
 from vision.marks.label_fit import (
     PIXELS,
-    LabelKind,
     LabelPatch,
     LabelPose,
     _frame,

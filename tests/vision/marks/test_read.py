@@ -259,11 +259,19 @@ def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(m
     ]
     monkeypatch.setattr(read, "look_at_crops_twice", lambda *_: looks)
     labels = [mark(serial, named="08") for serial in (None, 31, 32)]
-    monkeypatch.setattr(read, "read_labels", lambda *_: labels)
+    told: list[int] = []
+
+    def labels_again(*_: object, before: list[TileMark]) -> list[TileMark]:
+        told.append(len(before))
+        return labels
+
+    monkeypatch.setattr(read, "read_labels", labels_again)
     first = FirstLooks(NINE[:3], np.zeros((3, 112, 80, 3), dtype=np.uint8), [])
     for named, again in (
         ("C", [looks[0].mark, None, looks[2].mark]),
         ("08", labels),
         (None, [looks[0].mark, None, looks[2].mark]),
     ):
-        assert read.read_again(PLAIN, first, (None, mark(None), mark(5, named=named))) == again
+        there = mark(5, named=named)
+        assert read.read_again(PLAIN, first, (None, mark(None), there)) == again
+    assert told == [1]  # the picture's labels, not its other marks
