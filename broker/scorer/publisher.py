@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -57,7 +57,7 @@ from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
-from broker.scorer.snapshot import Embargo, write_standings_csv
+from broker.scorer.snapshot import Embargo, standings_csv_parts, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scorer.wire_log import WireLog
 from broker.scoring import PlayWithImps, json_imp
@@ -70,8 +70,8 @@ ID_PREFIX: Final = uuid.uuid4().hex[:20]
 
 _numbers = count(1)
 
-DEALS_AT_ONCE: Final = 50
-"""Deals that are published again at one time, after a connection was made."""
+SLICE_S: Final = 0.02
+"""So long what shows all players or all deals is made at one time: results are taken in between."""
 
 LARGE_EVENT: Final = 400
 """With so many players, standings are half a megabyte: they are published at most once in PAUSE_S."""
@@ -157,7 +157,7 @@ class Publisher:
         self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
-        self._state, self._store, self._clock = state, store, clock
+        self._state, self._store, self._clock, self._seconds = state, store, clock, seconds
         self.folder = folder
         """The event's."""
         self._name = state.planned.name
@@ -176,7 +176,7 @@ class Publisher:
         self.link: Link | None = None
         self._failure = ""
         """Why there is no connection, as it was logged last."""
-        self._again: list[int] = []
+        self._again = deque[int]()
         """Deals to be published again since there is a connection."""
         self._calls: dict[int, tuple[int, bool]] = {}
         """How many calls are before each table's own, and whether an arbiter comes, as published."""
@@ -187,8 +187,8 @@ class Publisher:
         self._public = PublicPart()
         self.large = is_large(state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
-        self.file_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
-        """When the standings are to be written into the event's folder."""
+        self._begun: Iterator[Concern | None] | None = None
+        """What is being made of all players, bit by bit."""
 
     # ---- the connection ---------------------------------------------------------------------
 
@@ -282,16 +282,17 @@ class Publisher:
         if change.why and str(change.why) != self._failure:
             log.warning(change.why.code, why=str(change.why))
         self._failure = str(change.why)
-        self._again = [*self._state.planned.expected] if change.up else []
+        self._again = deque(self._state.planned.expected if change.up else ())
         if change.up:
             self._beat_at = 0.0
             self._public.begin(self._state, self._again)
 
     def publish_again(self) -> None:
         """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""
-        deals, self._again = self._again[:DEALS_AT_ONCE], self._again[DEALS_AT_ONCE:]
-        for deal in deals:
-            self._traveller(deal)
+        deals, began = list[int](), self._seconds()
+        while self._again and (not deals or self._seconds() - began < SLICE_S):
+            deals.append(self._again.popleft())
+            self._traveller(deals[-1])
         if deals:
             self._public_travellers(deals)
             self._public_standings()
@@ -438,9 +439,11 @@ class Publisher:
         Travellers of a large event follow with them: hundreds of plays would be told anew with each result.
         """
         changed = sorted(deals)
-        self._untold.update(changed)
-        if not self.large:
-            self._travellers()
+        if self.large:
+            self._untold.update(changed)
+        else:
+            for deal in changed:
+                self._traveller(deal)
         self._public_travellers(changed)
         if changed:
             self.standings_due.ask()
@@ -449,29 +452,61 @@ class Publisher:
         """Publish the public standings again when standings are due, though nobody's IMPs have changed."""
         self._public.changed = True
 
-    def standings_if_due(self) -> Iterable[Concern]:
-        """Publish who leads, in a large event not more often than anybody reads it; return what went wrong."""
-        if self.standings_due.due():
-            self._travellers()
-            self.standings()
-            self._public_standings()
+    @property
+    def busy(self) -> bool:
+        """Whether there is more to be made of all players or all deals than was made."""
+        return self._begun is not None or bool(self._again)
+
+    def standings_if_due(self, *, whole: bool = False) -> Iterable[Concern]:
+        """Publish who leads, in a large event not more often than anybody reads it; return what went wrong.
+
+        In a large event a slice of it, or the `whole`: the next call goes on.
+        """
+        if self._begun is None and self.standings_due.due():
+            self._begun = self._all_told()
+        began, found = self._seconds(), list[Concern]()
+        for concern in self._begun or ():
+            found += [concern] if concern else []
+            if self.large and not whole and self._seconds() - began >= SLICE_S:
+                return found
+        if self._begun is not None:
+            self._begun = None
             self.standings_due.done()
-            self.file_due.ask()
-        if not self.file_due.due():
-            return ()
-        found = self.write_standings()
-        self.file_due.done()
         return found
 
-    def write_standings(self) -> Iterable[Concern]:
-        """Write the file again. It is made from the store: that it cannot be written is no reason to stop."""
+    def hurry(self) -> None:
+        """Let who leads be published at once, from the beginning, if it is waited for."""
+        self.standings_due.waiting |= self._begun is not None
+        self._begun = None
+        self.standings_due.hurry()
+
+    def forget(self) -> None:
+        """Publish nothing more of who leads."""
+        self._begun, self.standings_due.waiting = None, False
+
+    def _all_told(self) -> Iterator[Concern | None]:
+        """Publish what shows all players, and write it, bit by bit; return what went wrong."""
+        for deal in sorted(self._untold):
+            self._untold.discard(deal)
+            self._traveller(deal)
+            yield None
+        self.standings()
+        yield None
+        self._public_standings()
+        yield None
+        yield from self.write_standings()
+
+    def write_standings(self) -> Iterator[Concern | None]:
+        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop."""
+        parts = list[str]()
+        for part in standings_csv_parts(self._state.snapshot().standings, self._state.event.origin_of):
+            parts.append(part)
+            yield None
         try:
-            rows = self._state.snapshot().standings
-            write_standings_csv(self.folder / STANDINGS, rows, self._state.event.origin_of)
+            write_standings_csv(self.folder / STANDINGS, "".join(parts))
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
-            return (Concern("standings_unwritten", text, values={"text": text}),)
-        return ()
+            yield Concern("standings_unwritten", text, values={"text": text})
 
     def standings(self) -> None:
         """Publish who leads."""
@@ -505,11 +540,6 @@ class Publisher:
             at=now,
         )
         self._publish(topics.ALERT, message)
-
-    def _travellers(self) -> None:
-        for deal in sorted(self._untold):
-            self._traveller(deal)
-        self._untold.clear()
 
     def _traveller(self, deal: int) -> None:
         """Publish all plays of a deal side by side, for arbiters."""

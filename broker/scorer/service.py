@@ -141,7 +141,7 @@ class Scorer:
 
     def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
         """Write the standings as they are, and admit the devices that the organiser has listed."""
-        self.live.alerts.note((*self.live.homes.missing(), *self.publisher.write_standings()))
+        self.live.alerts.note((*self.live.homes.missing(), *filter(None, self.publisher.write_standings())))
         self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
         self.live.devices.admit_listed(one for one in read_devices(folder) if one.table in event.tables)
 
@@ -244,13 +244,11 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            for due in (self.publisher.standings_due, self.publisher.file_due):
-                due.waiting = False  # another scorer may be active by now: its file stays
+            self.publisher.forget()  # another scorer may be active by now: its file stays
             raise
         finally:
-            self.publisher.standings_due.hurry()
-            self.publisher.file_due.hurry()
-            self._publish_standings()
+            self.publisher.hurry()
+            self.live.alerts.note(self.publisher.standings_if_due(whole=True))
             self._recorder.pins.close()
             self._plays.close()
             self.publisher.close()
@@ -260,6 +258,8 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
         self._look()
+        if self.publisher.busy:
+            timeout = 0.0
         batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
@@ -469,7 +469,7 @@ class Scorer:
         self.publisher.plays_changed(deals)
         # IMPs beside all plays change no deal; an arbiter who rules looks at once.
         self.publisher.standings_due.ask()
-        self.publisher.standings_due.hurry()
+        self.publisher.hurry()
         self._publish_standings()
 
     def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:

@@ -111,8 +111,8 @@ class Totals:
 
     def resized(self, size: int) -> "Totals":
         """Return a copy for more entries, or for as many."""
-        more = (0, size - len(self.imp))
-        return Totals(*(np.pad(column, more) for column in self.columns))
+        more = size - len(self.imp)
+        return Totals(*(np.pad(column, (0, more)) if more else column.copy() for column in self.columns))
 
     @property
     def columns(self) -> tuple[Imps, Whole, Whole, Whole]:

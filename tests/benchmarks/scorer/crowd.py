@@ -1,9 +1,13 @@
 """All tables of a hall in one process and one thread, so that who gives the load takes little of the machine.
 
 Each table is an MQTT session of its own, with its last will, as its kiosk has it: `... crowd FOLDER PORT RATE SECONDS
-[ROUND_S]`. Says `connected SECONDS` when all are there, and at its end the bytes that went each way.
+[FIRST]`. Says `connected SECONDS` when all are there, and at its end the bytes that went each way. With FIRST all
+tables play once round by round, so many plays in as many seconds and the others at RATE: each part after a line on
+standard input.
 """
 
+import math
+import select
 import selectors
 import socket
 import ssl
@@ -76,6 +80,19 @@ class Crowd:
                 if client.loop_misc() == mqtt.MQTT_ERR_NO_CONN:  # a busy broker has let it go
                     client.reconnect()
 
+    def wait_for_line(self) -> None:
+        """Serve all sessions until there is a line on standard input."""
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            self.go_on(time.monotonic() + 0.05)
+        sys.stdin.readline()
+
+    def play(self, steps: Iterable[tuple[float, Step]]) -> None:
+        """Say all that tables have to say, each when it is its time."""
+        begun = time.monotonic()
+        for after, step in steps:
+            self.go_on(begun + after)
+            self.say(step)
+
     def say(self, step: Step) -> None:
         """Publish what a table has to say."""
         self._clients[step.table].publish(step.topic, step.payload(), qos=1, retain=step.retain)
@@ -124,7 +141,7 @@ def wire_bytes(connection: Any) -> tuple[int, int]:  # noqa: ANN401 - paho says 
     return int(sent), int(received)
 
 
-def main(folder: str, port: str, rate: str, seconds: str, round_s: str = str(ROUND_S)) -> None:
+def main(folder: str, port: str, rate: str, seconds: str, first: str = "") -> None:
     """Connect all tables, then play: so many results a second, each table's play in steps."""
     begun, event = time.monotonic(), open_event(Path(folder))
     crowd = Crowd(Path(folder), int(port), event.tables)
@@ -133,10 +150,17 @@ def main(folder: str, port: str, rate: str, seconds: str, round_s: str = str(ROU
     print(f"connected {time.monotonic() - begun:.1f}", flush=True)
     crowd.go_on(time.monotonic() + 3)  # until what their greetings brought is over
     print("playing", flush=True)
-    begun, before = time.monotonic(), crowd.bytes
-    for after, step in steps(event, float(rate), float(seconds), float(round_s)):
-        crowd.go_on(begun + after)
-        crowd.say(step)
+    before, most = crowd.bytes, float(rate)
+    if first:
+        early, late = int(first), len(event.plan.plays) - int(first)
+        for part in (
+            steps(event, early / float(seconds), early, math.inf),
+            steps(event, most, late, math.inf, early),
+        ):
+            crowd.wait_for_line()
+            crowd.play(part)
+    else:
+        crowd.play(steps(event, most, int(most * float(seconds)), most * ROUND_S))
     crowd.go_on(time.monotonic() + 3)
     print("played", *(now - had for now, had in zip(crowd.bytes, before, strict=True)), flush=True)
 

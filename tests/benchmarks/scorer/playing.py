@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -55,12 +55,11 @@ class Step:
     payload: Callable[[], bytes]
 
 
-def steps(event: Event, rate: float, seconds: float, round_s: float = ROUND_S) -> Iterator[tuple[float, Step]]:
-    """Return what all tables say, and when (s from the beginning): so many results a second, for so long."""
-    said = (one for one in plays(event) if one.table <= rate * round_s)
-    whole = groupby(said, key=lambda one: (one.table, one.fact.round))
-    numbered = zip(range(int(rate * seconds)), whole, strict=False)
-    courses = (_course(number / rate, tuple(facts)) for number, (_, facts) in numbered)
+def steps(event: Event, rate: float, count: int, tables: float, first: int = 0) -> Iterator[tuple[float, Step]]:
+    """Return what these tables say of `count` plays after the `first`, and when (s): so many results a second."""
+    said = (one for one in plays(event) if one.table <= tables)
+    whole = islice(groupby(said, key=lambda one: (one.table, one.fact.round)), first, first + count)
+    courses = (_course(number / rate, tuple(facts)) for number, (_, facts) in enumerate(whole))
     return merge(*courses, key=lambda pair: pair[0])
 
 

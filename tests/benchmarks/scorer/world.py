@@ -153,9 +153,9 @@ def measure(world: World, base: Path) -> None:
         own = open_event(hand_over(world, base, port))
         broker, child = running.enter_context(whole_hall(base / FIRST, own))
         rate = min(HALL_RATE, len(own.tables) / LONGEST_PLAY_S)
-        lasts = len(own.plan.plays) / rate
+        first = min(len(own.plan.plays) // 2, int(rate * world.seconds))
         halls = running.enter_context(_process("halls", base, world.rate, world.seconds, world.times))
-        crowd = running.enter_context(_process("crowd", base / FIRST, broker.port, rate, lasts, lasts))
+        crowd = running.enter_context(_process("crowd", base / FIRST, broker.port, rate, world.seconds, first))
         lines = iter(crowd.stdout or ())
         print(f"| other halls {next(iter(halls.stdout or ())).strip()}, tables of one {next(lines).strip()} s |")
         processes: Processes = {
@@ -167,7 +167,7 @@ def measure(world: World, base: Path) -> None:
         processes |= {"the others' load": [halls.pid], "its tables": [crowd.pid]}
         with watching.Reader(url, trusting(base / "centre")) as reader:
             next(lines)
-            stages = list(play(halls, ("world", f"{world.times:g} times"), processes))
+            stages = list(play(halls, crowd, ("world", f"{world.times:g} times"), processes))
             sent, received = map(int, next(lines).split()[1:])
         plays = len(own.plan.plays)
         print(f"| a hall's tables | {sent / plays:.0f} bytes a result to its broker, {received / plays:.0f} back |")
@@ -179,10 +179,11 @@ def measure(world: World, base: Path) -> None:
         conclude(base, stages, reader.seen)
 
 
-def play(halls: "Popen[str]", names: Iterable[str], processes: Processes) -> Iterator[Stage]:
-    """Let the other halls play; yield each stage when it is over."""
+def play(halls: "Popen[str]", crowd: "Popen[str]", names: Iterable[str], processes: Processes) -> Iterator[Stage]:
+    """Let all halls play; yield each stage when the other halls' part of it is over."""
     print(file=halls.stdin, flush=True)
     for name in names:
+        print(file=crowd.stdin, flush=True)
         stage, before = Stage(name), spent(processes)
         one = json.loads(next(iter(halls.stdout or ())))
         stage.ends = time.time() * 1e3

@@ -1,5 +1,6 @@
 """`homologue scorer` as a process: it says what is wrong, and does not go on without what it cannot do without."""
 
+import gc
 import json
 import os
 import re
@@ -21,7 +22,7 @@ from msgspec.structs import replace
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
-from broker.cli.scorer_process import _other_broker
+from broker.cli.scorer_process import _keep_what_stays, _other_broker
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
@@ -331,3 +332,13 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
     scorer.stop()
     with closing(open_reader(folder, event.name)) as journal:
         assert Admissions(read_journal(journal, event).devices()).all() == []
+
+
+def test_what_has_outlived_a_whole_collection_is_not_looked_through_again() -> None:
+    outlived = [[[]] for _ in range(1000)]
+    before = gc.get_freeze_count()
+    for phase, generation in (("start", 2), ("stop", 1)):
+        _keep_what_stays(phase, {"generation": generation})
+    assert gc.get_freeze_count() <= before
+    _keep_what_stays("stop", {"generation": 2})
+    assert gc.get_freeze_count() >= before + len(outlived)

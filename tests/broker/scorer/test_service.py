@@ -192,7 +192,7 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
 def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_connection(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.scorer.publisher.DEALS_AT_ONCE", 1)
+    monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
 
     def deals() -> list[str]:
         return [topic for topic in hall.ear.story if "/traveller/" in topic]

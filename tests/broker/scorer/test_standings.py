@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event import Origin
+from broker.event import STANDINGS, Origin
 from broker.protocol import Player, Standing
 from broker.scorer.publisher import LARGE_EVENT
 from broker.scorer.service import Scorer
@@ -91,9 +91,9 @@ def test_lines_have_the_names_of_the_players() -> None:
 
 def test_a_reader_of_the_old_file_reads_it_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
-    write_standings_csv(path, [row("Ana")])
+    write_standings_csv(path, standings_csv([row("Ana")]))
     with path.open(encoding="utf-8", newline="") as reader:
-        write_standings_csv(path, [row("Ben")])
+        write_standings_csv(path, standings_csv([row("Ben")]))
         assert reader.read() == standings_csv([row("Ana")])
     assert path.read_bytes().decode("utf-8") == standings_csv([row("Ben")])
     assert [file.name for file in tmp_path.iterdir()] == ["standings.csv"]
@@ -101,9 +101,9 @@ def test_a_reader_of_the_old_file_reads_it_to_its_end(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
-    write_standings_csv(path, [row("Ana")])
+    write_standings_csv(path, standings_csv([row("Ana")]))
     with pytest.raises(UnicodeEncodeError):
-        write_standings_csv(path, [row("half a character: \ud800")])
+        write_standings_csv(path, standings_csv([row("half a character: \ud800")]))
     assert path.read_bytes().decode() == standings_csv([row("Ana")])
 
 
@@ -120,6 +120,48 @@ def test_a_large_room_hears_of_plays_once_a_second_and_of_the_last_always(tmp_pa
 def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(tmp_path: Path) -> None:
     shown = large_room(tmp_path, lambda scorer, _: scorer.feed.current.plays_in, scale=0.05)
     assert shown == [1, 1, 1, 2]
+
+
+def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
+    monkeypatch.setattr("broker.scorer.snapshot.LINES_AT_ONCE", 100)
+    event, ear, steps = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), 0
+    file = tmp_path / STANDINGS
+    with open_journal(tmp_path, event.name) as journal:
+        scorer = admitting(Scorer(event, journal, tmp_path, lambda: 0, lambda: 0.0), event)
+        scorer.publisher.link, empty = ear, file.read_bytes()
+        while scorer.publisher.busy or not steps:
+            steps += 1
+            for message in (one for one in plays(event) if one.table == steps):
+                put(scorer, message)
+            assert file.read_bytes() == empty
+            scorer.step(timeout=60)
+            assert scorer.state.plays_in == steps
+            assert sum("/traveller/" in topic or topic.endswith("/standings") for topic in ear.story) <= 1
+            ear.forget()
+        assert file.read_bytes() != empty
+    assert steps > len(event.players) / 100
+
+
+def test_what_was_begun_of_all_players_is_begun_again_and_ended_where_somebody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
+    event, ear = large_event(LARGE_EVENT // 4 + 1, 1), Ear()
+    with open_journal(tmp_path, event.name) as journal:
+        scorer = admitting(Scorer(event, journal, tmp_path, lambda: 0, lambda: 0.0), event)
+        scorer.publisher.link = ear
+        for message in (one for one in plays(event) if one.table == 1):
+            put(scorer, message)
+        scorer.step(timeout=0)
+        assert (scorer.publisher.busy, bodies(ear)) == (True, [])
+        scorer.publisher.hurry()
+        assert scorer.publisher.standings_if_due(whole=True) == []
+        assert not scorer.publisher.busy
+        assert [json.loads(one)["plays_in"] for one in bodies(ear)] == [1]
+        assert (tmp_path / STANDINGS).read_bytes().decode() == standings_csv(scorer.state.snapshot().standings)
 
 
 def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
