@@ -7,6 +7,7 @@ name. What Python compiles of its modules is shipped, so nothing is compiled on 
 """
 
 import argparse
+import csv
 import hashlib
 import os
 import re
@@ -308,6 +309,16 @@ def compile_modules(target: Target, stage: Path) -> None:
     shutil.rmtree(inside)
 
 
+def settle_records(site: Path) -> None:
+    """Leave of what is told of each wheel's files what is the same on every machine, and of files that are there."""
+    for record in site.glob("*.dist-info/RECORD"):
+        for name in ("direct_url.json", "uv_cache.json"):  # where the wheel lay here, and since when
+            record.with_name(name).unlink(missing_ok=True)
+        lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+        there = [line for line in lines if (site / next(csv.reader([line]))[0]).exists()]
+        record.write_text("".join(there), encoding="utf-8")
+
+
 def environment(target: Target, stage: Path) -> None:
     """Make the environment around the wheels: Debian's Python, and the command."""
     prefix = stage / PREFIX
@@ -458,6 +469,7 @@ def build(target: Target) -> list[Path]:
         lay_beside(site, stage)
         thin(site)
         stand_in(target, site)
+        settle_records(site)
         compile_modules(target, stage)
         if part == "common":
             environment(target, stage)

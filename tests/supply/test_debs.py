@@ -27,6 +27,21 @@ def test_a_wheel_is_found_however_its_file_writes_the_name(script: ModuleType, t
     assert sorted(script.compiled(target)) == sorted(script.FROM_SOURCE)
 
 
+@pytest.mark.parametrize("script", ["build"], indirect=True)
+def test_a_package_tells_nothing_of_the_machine_that_built_it(script: ModuleType, tmp_path: Path) -> None:
+    about = tmp_path / "one-1.dist-info"
+    about.mkdir()
+    (tmp_path / "one.py").touch()
+    (about / "direct_url.json").write_text('{"url": "file:///home/me/one.whl"}', encoding="utf-8")
+    (about / "uv_cache.json").touch()
+    kept = ["one.py,sha256=47DEQpj8,0\n", "one-1.dist-info/RECORD,,\n"]
+    gone = ["bin/one,sha256=2jmj7l5r,214\n", *(f"one-1.dist-info/{name}.json,," for name in ("direct_url", "uv_cache"))]
+    (about / "RECORD").write_text("".join([gone[0], *kept, *gone[1:]]), encoding="utf-8")
+    script.settle_records(tmp_path)
+    assert [path.name for path in about.iterdir()] == ["RECORD"]
+    assert (about / "RECORD").read_text(encoding="utf-8") == "".join(kept)
+
+
 @pytest.mark.parametrize("script", ["arm64"], indirect=True)
 def test_the_program_that_opens_a_journal_there_runs_here(script: ModuleType, tmp_path: Path) -> None:
     command = [sys.executable, "-c", script.JOURNAL, tmp_path]
