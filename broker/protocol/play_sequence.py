@@ -398,6 +398,16 @@ class TableSequence:
         self._behind += place == self._behind
         return True
 
+    def are_next(self, rounds: list[int]) -> bool:
+        """Return whether these rounds come next, in this order, and nothing was told of them."""
+        due = [*self._rounds[self._behind : self._behind + len(rounds)]]
+        return due == rounds and self.plays.keys().isdisjoint(rounds) and self._sessions.isdisjoint(rounds)
+
+    def end_next(self, plays: Sequence[PlaySoFar]) -> None:
+        """Take in the plays that come next, each as a whole."""
+        behind, self._behind = self._behind, self._behind + len(plays)
+        self.plays.update(zip(self._rounds[behind : self._behind], plays, strict=True))
+
     def follow(self, fact: Fact) -> None:
         """Take in the table's next fact. Raises OutOfSequence, and then nothing has changed."""
         play = self.play(fact.round)

@@ -6,6 +6,7 @@ A play counts as the table reported it, with every ruling applied to it, in the 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from broker.protocol import (
     DealPlayed,
     DeskRole,
     FinalDeclared,
+    Fine,
     FineRuled,
     Fouled,
     LogMessage,
@@ -379,7 +381,27 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         )
 
 
-def unruled_play(table: int, result: Result, form: str, section: str | None) -> ScoredPlay:
+class Points(Protocol):
+    """What scoring takes from a result."""
+
+    @property
+    def deal(self) -> int:
+        """Which was played."""
+
+    @property
+    def players(self) -> Mapping[Seat, str]:
+        """Who played."""
+
+    @property
+    def points(self) -> Mapping[Seat, int]:
+        """Of each."""
+
+    @property
+    def fines(self) -> Mapping[Seat, Fine]:
+        """Of some."""
+
+
+def unruled_play(table: int, result: Points, form: str, section: str | None) -> ScoredPlay:
     """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
     fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
     return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from broker.event import Event
 from broker.halls.centre import Centre, HallView
 from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
-from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
+from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer import tables
 from broker.scorer.live_event import LiveEvent
@@ -38,6 +38,7 @@ from broker.scorer.view import (
     TableView,
     Walls,
 )
+from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.store.records import DESK
 from broker.version import program_version
@@ -66,7 +67,7 @@ class _TableFacts(NamedTuple):
 class _ArrivalLine(NamedTuple):
     """A line beside all that it was made from."""
 
-    message: LogMessage
+    told: LogMessage | WholePlay
     group: ComparisonGroup | None
     provisional: bool
     named: tuple[tuple[StandIn, ...], Event]
@@ -77,7 +78,7 @@ class _ArrivalLine(NamedTuple):
 _ArrivalLines = dict[PlayKey, _ArrivalLine]
 """By table and round."""
 
-_Settled = tuple[LogMessage | PlayKey, ...]
+_Settled = tuple[LogMessage | WholePlay | PlayKey, ...]
 """Results, and the plays that were settled without one."""
 
 
@@ -93,7 +94,7 @@ class Arrivals(Sequence[PlayView]):
         `settled`: of all plays these alone.
         """
         self.snapshot, self._lines = snapshot, lines
-        self._settled: _Settled = (*snapshot.results.values(), *snapshot.instead) if settled is None else settled
+        self._settled: _Settled = (*snapshot.results.told.values(), *snapshot.instead) if settled is None else settled
 
     def of_complete_deals(self) -> "Arrivals":
         """Return those of deals that all their tables have played."""
@@ -103,13 +104,12 @@ class Arrivals(Sequence[PlayView]):
 
     def places(self) -> set[PlayKey]:
         """Return table and round of each; no line is made for it."""
-        return {(one.table, one.fact.round) if isinstance(one, LogMessage) else one for one in self._settled}
+        return {*map(_key_of, self._settled)}
 
-    def _deal(self, play: LogMessage | PlayKey) -> int:
-        key = (play.table, play.fact.round) if isinstance(play, LogMessage) else play
-        if isinstance(play, LogMessage) and key not in self.snapshot.ruled:
-            return play.fact.deal
-        return self.snapshot.ruled[key][0].deal
+    def _deal(self, play: LogMessage | WholePlay | PlayKey) -> int:
+        if isinstance(play, tuple) or _key_of(play) in self.snapshot.ruled:
+            return self.snapshot.ruled[_key_of(play)][0].deal
+        return play.deal if isinstance(play, WholePlay) else play.fact.deal
 
     def __len__(self) -> int:
         return len(self._settled)
@@ -134,26 +134,25 @@ class Arrivals(Sequence[PlayView]):
     def __hash__(self) -> int:
         return hash(self._settled)
 
-    def _play(self, play: LogMessage | PlayKey) -> PlayView:
-        return self._entered(play) if isinstance(play, LogMessage) else self._unentered(play)
+    def _play(self, play: LogMessage | WholePlay | PlayKey) -> PlayView:
+        return self._unentered(play) if isinstance(play, tuple) else self._entered(play)
 
     def _unentered(self, key: PlayKey) -> PlayView:
         """Return a play that was settled without a result of its table: keyed from paper, adjusted or void."""
         return self._as_ruled(self.snapshot.instead[key], None, *self.snapshot.ruled[key])
 
-    def _entered(self, message: LogMessage) -> PlayView:
-        fact = message.fact
-        if not isinstance(fact, Result):
-            raise TypeError(f"not a result: {message.id}")
-        if ruled := self.snapshot.ruled.get((message.table, fact.round)):
-            return self._as_ruled(message.at, fact, *ruled)
-        group, provisional = self._group(message.table, fact), fact.deal not in self.snapshot.complete
-        last = self._lines.get((message.table, fact.round))
-        named = self.snapshot.stand_ins, self.snapshot.event
-        if last and last.message is message and last.group is group and last[2:4] == (provisional, named):
+    def _entered(self, told: LogMessage | WholePlay) -> PlayView:
+        key, named = _key_of(told), (self.snapshot.stand_ins, self.snapshot.event)
+        if ruled := self.snapshot.ruled.get(key):
+            return self._as_ruled(told.at, result_of(message_told(told)), *ruled)
+        deal = self._deal(told)
+        group, provisional = self._group(key[0], deal), deal not in self.snapshot.complete
+        last = self._lines.get(key)
+        if last and last.told is told and last.group is group and last[2:4] == (provisional, named):
             return last.play
-        play = self._made(message, fact, group, provisional=provisional)
-        self._lines[message.table, fact.round] = _ArrivalLine(message, group, provisional, named, play)
+        message = message_told(told)
+        play = self._made(message, result_of(message), group, provisional=provisional)
+        self._lines[key] = _ArrivalLine(told, group, provisional, named, play)
         return play
 
     def _as_ruled(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...]) -> PlayView:
@@ -188,9 +187,9 @@ class Arrivals(Sequence[PlayView]):
             },
         )
 
-    def _group(self, table: int, result: Result) -> ComparisonGroup | None:
+    def _group(self, table: int, deal: int) -> ComparisonGroup | None:
         """Return what a play is compared with; None if there is nothing yet."""
-        groups = (row.group for row in self.snapshot.by_deal.get(result.deal, ()) if row.of_table(table))
+        groups = (row.group for row in self.snapshot.by_deal.get(deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
     def _made(
@@ -220,6 +219,12 @@ class Arrivals(Sequence[PlayView]):
                 for seat, player in result.players.items()
             },
         )
+
+
+def _key_of(play: LogMessage | WholePlay | PlayKey) -> PlayKey:
+    if isinstance(play, tuple):
+        return play
+    return play.key if isinstance(play, WholePlay) else (play.table, play.fact.round)
 
 
 class Dashboard:

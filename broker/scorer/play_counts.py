@@ -6,8 +6,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from broker.event import Event
-from broker.protocol import LogMessage
-from broker.rulings import CountedPlay, PlayKey, result_of
+from broker.rulings import CountedPlay, PlayKey
 
 
 class PlayCounts:
@@ -30,14 +29,14 @@ class PlayCounts:
         new.of_round = Counter(self.of_round)
         return new
 
-    def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
-        """Count the results of a whole journal, before any ruling."""
+    def load(self, played: Mapping[PlayKey, int]) -> None:
+        """Count the plays that have a result in a whole journal, with their deals, before any ruling."""
         self._finished = None
-        deals, bookings = [result_of(message).deal for message in results.values()], self._event.bookings
+        deals, bookings = [*played.values()], self._event.bookings
         self.of_deal.update(deals)
-        self.at_table.update([table for table, _ in results])
-        self.of_round.update([round_ for _, round_ in results])
-        planned = [bookings[key].deal for key in results]
+        self.at_table.update([table for table, _ in played])
+        self.of_round.update([round_ for _, round_ in played])
+        planned = [bookings[key].deal for key in played]
         if planned != deals:  # a table that had another plan has played by that
             self.expected.subtract(planned)
             self.expected.update(deals)

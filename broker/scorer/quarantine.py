@@ -9,7 +9,7 @@ missing waits, and counts by itself once that has come. What has counted once co
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, cast
 
@@ -197,6 +197,19 @@ class _TableFacts:
         self._judged += 1
         return True
 
+    def may_take(self, plays: Sequence[WholePlay]) -> bool:
+        """Return whether plays, in this order, are the next of this table, where all before them has followed."""
+        in_row = all(one.last + 1 == then.first for one, then in pairwise(plays))
+        next_rounds = self._sequence.are_next([one.key[1] for one in plays])
+        return in_row and next_rounds and not self.apart and self.follows_directly(plays[0].first)
+
+    def take_all(self, plays: Sequence[WholePlay]) -> None:
+        """Take in plays that may be taken."""
+        self._sequence.end_next([one.ended() for one in plays])
+        self._highest = plays[-1].last
+        self._facts.extend(plays)
+        self._judged += len(plays)
+
     def take(self, message: LogMessage) -> Sequence[Judged]:
         """Judge the next fact of this table."""
         self._highest = message.seq
@@ -303,6 +316,18 @@ class Quarantine:
         """Take in a play that begins in its turn, at a table of which nothing is missing or kept apart."""
         table = play.key[0]
         return (self._tables.get(table) or self._table(table)).take_whole(play)
+
+    def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
+        """Take in plays that are the next of their tables, or none; `may`: whether it may some of one table."""
+        at_tables = defaultdict[int, list[WholePlay]](list)
+        for play in plays:
+            at_tables[play.key[0]].append(play)
+        tables = [(self._table(table), here) for table, here in at_tables.items()]
+        if not all(may(here) and table.may_take(here) for table, here in tables):
+            return False
+        for table, here in tables:
+            table.take_all(here)
+        return True
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

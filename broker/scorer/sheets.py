@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -386,7 +385,7 @@ class ReceiptIndex:
 
     def find(self, snapshot: Snapshot, code: str) -> LogMessage | None:
         """Return the result of a code."""
-        fresh = list(islice(snapshot.results.items(), self._seen, None))  # at once: the scorer goes on adding
+        fresh = snapshot.results.since(self._seen)
         self._seen += len(fresh)
         self._places.update((receipt_code(message), place) for place, message in fresh)
         place = self._places.get(code)

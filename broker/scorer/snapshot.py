@@ -22,6 +22,7 @@ from broker.files import write_file
 from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scorer.stages import SectionStandings, latest_first, player_sections, whole_ranking
+from broker.scorer.whole_plays import Results
 from broker.scoring import (
     APART,
     Adjustment,
@@ -63,7 +64,7 @@ class Snapshot:
 
     event: Event
     ledger: Ledger
-    results: Mapping[tuple[int, int], LogMessage]
+    results: Results
     complete: frozenset[int]
     """Deals that all their tables have played."""
     adjustments: tuple[Adjustment, ...] = ()

@@ -5,7 +5,7 @@ Messages may arrive in any order; facts count in the order of their numbers, and
 the deals that it touches and no others.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -56,7 +56,7 @@ from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judge
 from broker.scorer.snapshot import Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
 from broker.scorer.stages import SectionStandings, TeamState, section_standings, whole_ranking
 from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import WholePlay
+from broker.scorer.whole_plays import Results, WholePlay, message_told, said_in
 from broker.scoring import (
     APART,
     Adjustment,
@@ -93,7 +93,8 @@ class EventState:
         """What the tables' facts add up to, apart from results."""
         self.quarantine = Quarantine(event, self._passed, self._decided)
         """What the tables have sent and does not follow: it counts only where the head arbiter has taken it over."""
-        self.results: dict[PlayKey, LogMessage] = {}
+        self._told: dict[PlayKey, LogMessage | WholePlay] = {}
+        self.results = Results(self._told)
         """What the tables have entered, and arbiters have taken over; `play` is what counts of it."""
         self._followed: dict[PlayKey, LogMessage | None] = {}
         """Of plays of which facts were taken over, the result that would stand without."""
@@ -142,7 +143,7 @@ class EventState:
     def _count_all(self) -> frozenset[int]:
         """Count everything from the start; return all deals."""
         self._ruled, self._counts = {}, PlayCounts(self.planned, self.elsewhere)
-        self._counts.load(self._results_followed())
+        self._counts.load({key: said_in(told).deal for key, told in self._followed_results().items()})
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
@@ -150,28 +151,38 @@ class EventState:
         self.count(self.scored(), self.complete)
         return frozenset(self._counts.expected)
 
-    def take_whole(self, plays: Iterator[WholePlay], may: Callable[[WholePlay], bool]) -> WholePlay | None:
+    def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
+        """Add plays of a journal as `take_whole` does, all together, or none if any asks for a closer look."""
+        ruled = bool(self.book.entries) and any(self.book.last(one.key) is not None for one in plays)
+        if ruled or self.planned is not self.original or not self.quarantine.take_all(plays, may):
+            return False
+        self._take(plays)
+        return True
+
+    def take_whole(self, plays: Iterator[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> WholePlay | None:
         """Add plays of a journal that is being loaded, each as a whole; return the first that is to be judged instead.
 
         It must have its turn and be as planned now, nothing be ruled on it, and it `may`. There is nothing to tell.
         """
-        taken, judged = list[WholePlay](), None
-        may_differ = bool(self.book.entries)
+        taken, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
         for play in plays:
             ruled = may_differ and (self.book.last(play.key) is not None or self._overtaken(play.key, play.players))
-            if ruled or not may(play) or not self.quarantine.take_whole(play):
+            if ruled or not may((play,)) or not self.quarantine.take_whole(play):
                 judged = play
                 break
             self.tables.clock.take_whole(play)
             taken.append(play)
-        results = {one.key: one.result for one in taken}
-        if self._followed or not self.results.keys().isdisjoint(results):
-            for key, result in results.items():
-                self._add_result(key, result)
-        else:
-            self.results.update(results)
-        self.tables.take_whole(taken)
+        self._take(taken)
         return judged
+
+    def _take(self, taken: Sequence[WholePlay]) -> None:
+        told = {one.key: one for one in taken}
+        if self._followed or not self._told.keys().isdisjoint(told):
+            for key, play in told.items():
+                self._add_result(key, play.result)
+        else:
+            self._told.update(told)
+        self.tables.take_whole(taken)
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
         """Take in which deals all halls have played; return those that are complete since, or no longer."""
@@ -264,18 +275,18 @@ class EventState:
         new.checked_in, new._seatings = self.checked_in, self._seatings
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
-        new.results, new._other_results = dict(self.results), dict(self._other_results)
-        new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
-        new._ruled, new._counts = dict(self._ruled), self._counts.copy()
-        new._ledger, new.teams = self._ledger, self.teams.copy()
+        new._told.update(self._told)
+        new._other_results, new._forms = dict(self._other_results), dict(self._forms)
+        new.book, new.early, new._ruled = self.book.copy(), set(self.early), dict(self._ruled)
+        new._counts, new._ledger, new.teams = self._counts.copy(), self._ledger, self.teams.copy()
         return new
 
     def with_rules(self, profile: Rules) -> "EventState":
         """Return the same results and rulings, counted by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
         new.event, new.quarantine = self.event.under(profile), self.quarantine
-        new._followed = dict(self._followed)
-        new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
+        new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
+        new._told.update(self._told)
         new._ruled = {key: new._counted(key) for key in self._ruled}
         return new
 
@@ -399,9 +410,9 @@ class EventState:
         self._followed[key] = followed
         result = self._result_under(key, self.book)
         if result is not None:
-            self.results[key] = result
+            self._told[key] = result
         else:
-            self.results.pop(key, None)
+            self._told.pop(key, None)
 
     def _result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
         """Return the result that counts with other rulings, or without any; not `entered`: as if none had followed."""
@@ -417,28 +428,25 @@ class EventState:
                 found = max(results, key=lambda one: one.seq)
         return found
 
-    def _results_followed(self) -> Mapping[PlayKey, LogMessage]:
+    def _followed_results(self) -> Mapping[PlayKey, LogMessage | WholePlay]:
         """Return the results that stand without what was taken over."""
         if not self._followed:
-            return self.results
-        return {
-            key: result
-            for key in {**self.results, **self._followed}
-            if (result := self._result_under(key, None)) is not None
-        }
+            return self._told
+        found = {key: self._result_under(key, None) for key in {**self._told, **self._followed}}
+        return {key: result for key, result in found.items() if result is not None}
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
         if key in self._followed:
             had = self._followed.pop(key)
-            self.results.pop(key, None)
+            self._told.pop(key, None)
             if had is not None:
-                self.results[key] = had
+                self._told[key] = had
             self._add_result(key, message)
             self._set_result(key, self.results[key])
             return
         if key not in self.results:
-            self.results[key] = message
+            self._told[key] = message
             return
         first, second = sorted((self.results[key], message), key=lambda result: result.seq)
         reopened = any(
@@ -447,7 +455,7 @@ class EventState:
         )
         if first.id != second.id and not reopened:
             self._other_results.setdefault(key, []).append(second)
-        self.results[key] = second if reopened else first
+        self._told[key] = second if reopened else first
 
     # ---- plays as they count ------------------------------------------------------------------------
 
@@ -460,12 +468,9 @@ class EventState:
         section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
             unruled_play(
-                key[0],
-                result := result_of(message),
-                self._restored(key, message, result.deal),
-                section_at and section_at(*key),
+                key[0], said := said_in(told), self._restored(key, told, said.deal), section_at and section_at(*key)
             )
-            for key, message in self.results.items()
+            for key, told in self._told.items()
             if key not in self._ruled
         ]
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
@@ -497,7 +502,7 @@ class EventState:
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
-    def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
+    def _restored(self, key: PlayKey, result: LogMessage | WholePlay | None, deal: int) -> str:
         """Return the form that the table restored last before its result; one restored after it changes no IMP.
 
         It is of the planned deal: where another was played, that deal's own form is assumed.
@@ -505,7 +510,7 @@ class EventState:
         forms = self._forms.get(key)
         if not forms or deal != self.planned.bookings[key].deal:
             return self.planned.form(deal)
-        before = [one for one in forms if result is None or one[0] < result.seq]
+        before = [one for one in forms if result is None or one[0] < message_told(result).seq]
         return max(before)[1] if before else self.planned.form(deal)
 
     def _recount(self, plays: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
@@ -650,7 +655,7 @@ class EventState:
             last = self._snapshot = Snapshot(
                 self.event,
                 self._ledger,
-                MappingProxyType(self.results),
+                self.results,
                 self._counts.all_complete(),
                 tuple(self.adjustments()),
                 self.book.deadline,

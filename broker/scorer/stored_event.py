@@ -13,6 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -30,7 +31,7 @@ from broker.scorer.intake import TableBook
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
-from broker.scorer.whole_plays import PlayFinder, WholePlay
+from broker.scorer.whole_plays import PlayFinder, StoredRows, WholePlay
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
@@ -41,8 +42,7 @@ from broker.store.chain import (
     UNREADABLE_ROW,
     WRONG_POINTS,
     Fault,
-    NotAsWrittenError,
-    Stretch,
+    Rows,
 )
 from broker.store.records import Decided
 from broker.store.witness import Witness
@@ -240,13 +240,9 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     faults, reading = list[Fault](), Reading(event, journal.judged_from(), is_signed)
-    try:
-        with closing(journal.stretches(faults)) as stretches:
-            for stretch in stretches:
-                reading.take(stretch)
-    except NotAsWrittenError:
-        return read_journal(journal, event, is_signed)
-    content, faults = reading.content(), [*faults, *reading.faults]
+    with closing(journal.columns(faults)) as read:
+        content = reading.content(read)
+    faults += reading.faults
     content = content._replace(judged_from=_judged_from(journal, faults))
     content = content._replace(set_aside=journal.set_aside(), elsewhere=_deals_elsewhere(journal, event))
     content = content._replace(faults=_open_faults(journal, faults, content))
@@ -264,68 +260,66 @@ def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
 
 
 class Reading:
-    """Takes in a journal, stretch by stretch. `judged_from`: so many rows are from before plays were judged."""
+    """Takes in a journal. `judged_from`: so many rows are from before plays were judged."""
 
     def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
         self._judged_from, self._is_signed = judged_from, is_signed
         self._points = PointsCheck(event)
         self._plays = PlayFinder(event, self._points.are_right)
-        self._found: list[tuple[int, int, Recorded | WholePlay]] = []
-        """By height, of whole plays that of the result, and when it was taken."""
         self._decided: list[Decided] = []
-        self._last: dict[int, tuple[int, Stretch]] = {}
-        """What each table told last: number, and where that ends."""
-        self._others: dict[tuple[int, int], Stretch] = {}
-        """By table and number what was not followed by the next."""
         self.faults: list[Fault] = []
         """What is not as it should be though its link fits."""
 
-    def take(self, stretch: Stretch) -> None:
-        """Take in the next rows."""
-        rows, first, size = stretch[:3]
-        if self._judged_from is not None and self._is_signed is None and rows.heights[first] > self._judged_from:
-            play = self._plays.find(stretch)
-            if play is not None:
-                self._followed(play.key[0], play.first, play.last, stretch)
-                last = first + size - 1
-                self._found.append((rows.heights[last], rows.received[last], play))
-                return
-        for row in stretch.each():
-            self._take_row(*row)
+    def content(self, read: Iterable[Rows]) -> JournalContent:
+        """Return all that counts in its order, with the hashes of the facts after which none has come."""
+        rows, may = StoredRows(read), self._judged_from is not None and self._is_signed is None
+        plays = [*self._plays.find(rows, self._judged_from or 0)] if may else []
+        found: list[tuple[int, Recorded | WholePlay]] = [(one.rows[-1], one) for one in plays]
+        others = np.ones(len(rows), np.bool_)
+        others[[row for play in plays for row in play.rows]] = False
+        rest = np.flatnonzero(others).tolist()
+        found += ((row, message) for row in rest if (message := self._message(*rows.row(row))) is not None)
+        found.sort(key=itemgetter(0))
+        places = [row for row, _ in found]
+        hashes = {key: fact_hash(rows.body(row)) for key, row in _last_facts(found).items()}
+        messages = [one for _, one in found]
+        return JournalContent(messages, rows["received"][places].tolist(), None, hashes, (), self._decided)
 
-    def _take_row(self, height: int, at: int, body: bytes) -> None:
+    def _message(self, height: int, at: int, body: bytes) -> Recorded | None:
+        """Return what a row says; None if that does not count."""
         try:
             message = message_of(body)
         except StoreBroken:
             self.faults.append(Fault(UNREADABLE_ROW, height))
-            return
+            return None
         if not isinstance(message, LogMessage):
             self._decided.append(Decided(message, at, body))
         elif isinstance(message.fact, Result) and not self._points.are_right(message.fact):
             self.faults.append(Fault(WRONG_POINTS, height))
-            return
+            return None
         elif self._is_signed and not self._is_signed(message, body):
             self.faults.append(Fault(BAD_SIGNATURE, height))
-            return
+            return None
+        return message
+
+
+def _last_facts(found: Iterable[tuple[int, Recorded | WholePlay]]) -> dict[tuple[int, int], int]:
+    """Return the rows of facts after which none has come, by table and number."""
+    last: dict[int, tuple[int, int]] = {}
+    others: dict[tuple[int, int], int] = {}
+    for row, one in found:
+        if isinstance(one, WholePlay):
+            table, first, seq = one.key[0], one.first, one.last
+        elif isinstance(one, LogMessage):
+            table, first, seq = one.table, one.seq, one.seq
         else:
-            self._followed(message.table, message.seq, message.seq, Stretch.of([(height, at, body)]))
-        self._found.append((height, at, message))
-
-    def _followed(self, table: int, first: int, last: int, stretch: Stretch) -> None:
-        """Take in that facts have come, so that a table's fact before them is followed."""
-        before = self._last.get(table)
+            continue
+        before = last.get(table)
         if before is not None and before[0] != first - 1:
-            self._others[table, before[0]] = before[1]
-            self._others.pop((table, first - 1), None)
-        self._last[table] = last, stretch
-
-    def content(self) -> JournalContent:
-        """Return all that was taken in, in its order, with the hashes of the facts after which none has come."""
-        self._found.sort(key=itemgetter(0))
-        heights = self._others | {(table, seq): stretch for table, (seq, stretch) in self._last.items()}
-        hashes = {key: fact_hash(body) for key, stretch in heights.items() for _, _, body in [*stretch.each()][-1:]}
-        _, received, messages = zip(*self._found, strict=True) if self._found else ((), (), ())
-        return JournalContent(messages, received, None, hashes, (), self._decided)
+            others[table, before[0]] = before[1]
+            others.pop((table, first - 1), None)
+        last[table] = seq, row
+    return others | {(table, seq): row for table, (seq, row) in last.items()}
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
@@ -413,21 +407,27 @@ def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
             yield row.table, row.seq
 
 
+ONE_BY_ONE: Final = 1_000
+"""Of plays that cannot all be taken in together so many are looked at one by one, then twice as many, and so on."""
+
+
 def _in_turn(
-    content: JournalContent, state: EventState, may: Callable[[WholePlay], bool]
+    content: JournalContent, state: EventState, may: Callable[[Sequence[WholePlay]], bool]
 ) -> Iterator[tuple[int, Recorded]]:
     """Return what a state is to load next, and when it was taken, but for the plays that it has taken in as a whole.
 
-    `may`: whether it may a play.
+    `may`: whether it may some plays of a table.
     """
     messages = zip(map(type, content.messages), content.messages, content.received, strict=True)
     for kind, same in groupby(messages, itemgetter(0)):
         if kind is not WholePlay:
             yield from ((at, one) for _, one, at in same if not isinstance(one, WholePlay))
             continue
-        plays = cast("Iterator[WholePlay]", map(itemgetter(1), same))
-        while (judged := state.take_whole(plays, may)) is not None:
-            yield from judged.facts()
+        left, some = cast("list[WholePlay]", [*map(itemgetter(1), same)]), ONE_BY_ONE
+        while left and not state.take_all(left, may):
+            plays, left, some = iter(left[:some]), left[some:], 2 * some
+            while (judged := state.take_whole(plays, may)) is not None:
+                yield from judged.facts()
 
 
 def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
@@ -437,7 +437,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
 
     def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for now, one in _in_turn(taken, state, clock.is_right):
+        for now, one in _in_turn(taken, state, clock.are_right):
             yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:

@@ -8,6 +8,7 @@ that was offline sends its facts late; then its clock knows better than ours whe
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -78,8 +79,9 @@ class TableFacts:
             projection.apply(message)
 
     def take_whole(self, plays: Sequence[WholePlay]) -> None:
-        """Take in all facts of plays that a journal has whole; the clock has passed to them."""
+        """Take in all facts of plays that a journal has whole."""
         for last in {one.key[0]: one for one in plays}.values():
+            self.clock.take_whole(last)
             self.times.take_whole(last)
         self.seatings.take_whole(plays)
 
@@ -169,8 +171,8 @@ class Seatings:
     def __init__(self) -> None:
         self._seated: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
         """Who sat down in each play, by the number of the fact."""
-        self._counted: dict[PlayKey, Result] = {}
-        self._of_deal: defaultdict[int, dict[PlayKey, Result]] = defaultdict(dict)
+        self._counted: dict[PlayKey, Result | WholePlay] = {}
+        self._of_deal: defaultdict[int, dict[PlayKey, Result | WholePlay]] = defaultdict(dict)
         self._have_played: dict[int, Counter[PlayerId]] = {}
         """Who has played each deal, how often: counted when somebody asks."""
 
@@ -189,12 +191,12 @@ class Seatings:
     def take_whole(self, plays: Iterable[WholePlay]) -> None:
         """Take in whole plays: those sat down whom the result names."""
         for play in plays:
-            key, result = play.key, play.result.fact
-            if key in self._seated or key in self._counted or not isinstance(result, Result):
+            key = play.key
+            if key in self._seated or key in self._counted:
                 self.apply(play.result)
                 self._seated.setdefault(key, {})[play.first + 1] = play.players
             else:
-                self._counted[key] = self._of_deal[play.deal][key] = result
+                self._counted[key] = self._of_deal[play.deal][key] = play
 
     def forget(self, message: LogMessage) -> None:
         """Forget a fact that counts no longer."""
@@ -322,14 +324,15 @@ class FactTimes:
         at = self._before[message.table] = message.at if right else received_at
         return message if right else replace(message, at=at)
 
-    def is_right(self, play: WholePlay) -> bool:
-        """Return whether the times of a whole play, which are in order, need not be corrected."""
-        before = self._before.get(play.key[0])
-        return before is not None and before <= play.began
+    def are_right(self, plays: Sequence[WholePlay]) -> bool:
+        """Return whether the times of whole plays of a table, in each of which they are in order, are right."""
+        before = self._before.get(plays[0].key[0])
+        in_order = all(one.at <= then.began for one, then in pairwise(plays))
+        return before is not None and before <= plays[0].began and in_order
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in that the last fact of a play was at its time."""
-        self._before[play.key[0]] = play.result.at
+        self._before[play.key[0]] = play.at
 
 
 class RiichiSessions:

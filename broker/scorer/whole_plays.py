@@ -7,12 +7,17 @@ works. Of such a play only its result is in memory as a message; its other facts
 asks for them, which is rare.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from itertools import accumulate
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+import numpy as np
+from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from broker.event import BookedPlay, Event
 from broker.protocol import (
@@ -29,8 +34,9 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import PlaySoFar
 from broker.protocol.types import PlayRef
-from broker.store.chain import MOST_TOLD, Stretch
-from broker.store.records import KeptFact, ToldFact, facts_of
+from broker.rulings import result_of
+from broker.store.chain import COLUMNS, TEXTS, IntactRow, Rows
+from broker.store.records import facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):
@@ -46,7 +52,7 @@ class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     form: str
 
 
-class _Outcome(Struct, frozen=True, gc=False):
+class Outcome(Struct, frozen=True, gc=False):
     """What a result says after its players. Few are different, and plays with the same one share it."""
 
     win: WinKind
@@ -72,13 +78,55 @@ class _Outcome(Struct, frozen=True, gc=False):
         )
 
 
-_Unclaimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], KeptFact[Raw]]
-_Claimed = tuple[ToldFact[_Walls], ToldFact[Raw], ToldFact[Raw], ToldFact[Declared], KeptFact[Raw]]
-
-_UNCLAIMED_PLAYS: Final[msgspec.json.Decoder[_Unclaimed]] = msgspec.json.Decoder(_Unclaimed)
-_CLAIMED_PLAYS: Final[msgspec.json.Decoder[_Claimed]] = msgspec.json.Decoder(_Claimed)
+_WALLS: Final[msgspec.json.Decoder[_Walls]] = msgspec.json.Decoder(_Walls)
+_CLAIMS: Final[msgspec.json.Decoder[Declared]] = msgspec.json.Decoder(Declared)
+_OUTCOMES: Final[msgspec.json.Decoder[Outcome]] = msgspec.json.Decoder(Outcome)
 _IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
-_OUTCOMES: Final[msgspec.json.Decoder[_Outcome]] = msgspec.json.Decoder(_Outcome)
+
+KINDS: Final = (b"restored", b"seated", b"confirmed", b"declared", b"result")
+"""Facts of a whole play; where nobody has won, nobody has declared."""
+
+MOST_TOLD: Final = len(KINDS)
+
+
+class StoredRows:
+    """The rows of a journal in their order, by columns. `read`: some after the others, each with texts of its own."""
+
+    def __init__(self, read: Iterable[Rows]) -> None:
+        self._parts = [*read]
+        self._begins = [*accumulate((len(one.columns[0]) for one in self._parts), initial=0)]
+        self.texts: dict[bytes, int] = {b"": 0}
+        parts = [*map(self._numbers, self._parts)]
+        names, nothing = (*COLUMNS, "start"), np.zeros(0, np.int64)
+        self._columns = {name: np.concatenate([nothing, *(one[name] for one in parts)]) for name in names}
+
+    def _numbers(self, rows: Rows) -> dict[str, NDArray[np.int64]]:
+        """Return the columns of some rows, with our numbers of texts, and where in their source each body begins."""
+        columns = dict(zip(COLUMNS, (np.array(one, np.int64) for one in rows.columns), strict=True))
+        number = np.array([self.texts.setdefault(one, len(self.texts)) for one in rows.texts], np.int64)
+        columns |= {name: number[columns[name]] for name in TEXTS}
+        return columns | {"start": np.cumsum(columns["length"]) - columns["length"]}
+
+    def __getitem__(self, name: str) -> NDArray[np.int64]:
+        """Return a column."""
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        return self._begins[-1]
+
+    def row(self, row: int) -> IntactRow:
+        """Return a row as it is stored."""
+        return int(self["height"][row]), int(self["received"][row]), self.body(row)
+
+    def body(self, row: int) -> bytes:
+        """Return what was stored in a row."""
+        part = self._parts[bisect_right(self._begins, row) - 1]
+        start = int(self["start"][row])
+        return part.source[start : start + int(self["length"][row])]
+
+    def array(self, rows: Iterable[int]) -> bytes:
+        """Return bodies as one array of JSON."""
+        return b"[%b]" % b",".join(map(self.body, rows))
 
 
 class WholePlay(Struct, frozen=True, eq=False, gc=False):
@@ -94,29 +142,47 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     form: str
     """Of its walls."""
     players: Mapping[Seat, PlayerId]
-    declared: tuple[Seat, ...]
+    outcome: Outcome
+    """As its result has it; its winners have declared."""
     last: int
     """The number of its result."""
-    result: LogMessage
-    stretch: Stretch
-    """Where they are in the journal."""
+    at: int
+    """When its table says that it told that."""
+    rows: Sequence[int]
+    """Where they are in `stored`."""
+    stored: StoredRows
+
+    @property
+    def points(self) -> Mapping[Seat, Points]:
+        """Of its result."""
+        return self.outcome.points
+
+    @property
+    def fines(self) -> Mapping[Seat, Fine]:
+        """Of its result: none."""
+        return self.outcome.fines
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of its facts."""
-        return tuple([one.id for one in _IDENTITIES.decode(self.stretch.array())])
+        return tuple([one.id for one in _IDENTITIES.decode(self.stored.array(self.rows))])
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
-        return *facts_of(self.stretch.array())[:-1], self.result
+        return facts_of(self.stored.array(self.rows))
+
+    @property
+    def result(self) -> LogMessage:
+        """Its result, read anew."""
+        return self.messages()[-1]
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
-        return zip(self.stretch.received, self.messages(), strict=True)
+        return zip(self.stored["received"][[*self.rows]].tolist(), self.messages(), strict=True)
 
     def ended(self) -> PlaySoFar:
         """Return what its sequence has come to."""
-        return PlaySoFar("recorded", self.deal, self.players, self.declared)
+        return PlaySoFar("recorded", self.deal, self.players, (*self.outcome.winners,))
 
 
 class PlayFinder:
@@ -128,81 +194,130 @@ class PlayFinder:
     def __init__(self, event: Event, are_right: Callable[[Result], bool]) -> None:
         self._bookings, self._form, self._are_right = event.bookings, event.form, are_right
         self._profile = event.profile.id
-        self._words: dict[int, tuple[bytes, ...]] = {}
-        """What facts say before, between and after round and deal, by the identity of the plan's players."""
-        self._outcomes: dict[bytes, _Outcome | None] = {}
-        """What the ends of results say; None: they ask for a closer look."""
 
-    def find(self, stretch: Stretch) -> WholePlay | None:
-        """Return the play of which a stretch of the journal has all facts; None if it asks for a closer look."""
-        if stretch.size < MOST_TOLD - 1:
-            return None
-        try:
-            facts = (_CLAIMED_PLAYS if stretch.size == MOST_TOLD else _UNCLAIMED_PLAYS).decode(stretch.array())
-        except UNREADABLE:
-            return None
-        told, last, claim = facts[0], facts[-1], facts[3].fact  # of the result, where nobody has declared
-        walls, key = told.fact, (told.table, told.fact.round)
-        booking = self._bookings.get(key)
-        if booking is None or booking.deal != walls.deal or walls.form != (form := self._form(walls.deal)):
-            return None
-        outcome = self._outcome(booking, b"".join((facts[1].fact, facts[2].fact, last.fact)))
-        if outcome is None or not _in_order(facts, stretch.received):
-            return None
-        declared = _claimed(claim, booking) if isinstance(claim, Declared) else ()
-        if declared != (*outcome.winners,):
-            return None
-        result = last.saying(outcome.result(self._profile, booking))
-        return WholePlay(key, walls.deal, told.seq, told.at, form, booking.players, declared, last.seq, result, stretch)
+    def find(self, rows: StoredRows, after: int) -> Iterator[WholePlay]:
+        """Return the plays of which rows have all facts, those after a height, in the order of their last ones."""
+        places, texts = _told_whole(rows, after), [*rows.texts]
+        first, claim, last = (places[:, at] for at in (0, 3, -1))
+        presses = np.where(claim < last, rows["rest"][claim], 0)
+        begun = (rows[name][first] for name in ("table", "round", "deal", "seq", "at", "rest"))
+        ended = (rows[name][last] for name in ("players", "rest", "seq", "at"))
+        columns = *begun, rows["players"][places[:, 1]], presses, *ended
+        forms, claims = cache(lambda walls: _form_told(texts[walls])), cache(lambda said: _claimants(texts[said]))
+        words, outcomes = dict[int, tuple[int | None, ...]](), dict[int, Outcome | None]()
+        for at, table, round_, deal, seq, began, walls, sat, said, named, end, final, over in zip(
+            places.tolist(), *(column.tolist() for column in columns), strict=True
+        ):
+            booking = self._bookings.get((table, round_))
+            if booking is None or booking.deal != deal or forms(walls) != (form := self._form(deal)):
+                continue
+            players = booking.players  # many plays may have the same
+            if (sat, named) != (words.get(id(players)) or words.setdefault(id(players), self._words(rows, players))):
+                continue
+            outcome = outcomes[end] if end in outcomes else outcomes.setdefault(end, self._outcome(texts[end], booking))
+            if outcome is None or claims(said) != (*outcome.winners,):
+                continue
+            told = at[: final - seq + 1]
+            yield WholePlay((table, round_), deal, seq, began, form, players, outcome, final, over, told, rows)
 
-    def _outcome(self, booking: BookedPlay, told: bytes) -> _Outcome | None:
-        """Return how a play has ended that was told as planned; None if it was not, or somebody must see it.
+    def _words(self, rows: StoredRows, players: Mapping[Seat, PlayerId]) -> tuple[int | None, ...]:
+        """Return the numbers of what a table says of a play's players, when they are seated and with the result."""
+        said = b',"players":%b' % msgspec.json.encode(players)
+        return rows.texts.get(said), rows.texts.get(b',"profile":"%b"%b' % (self._profile.encode(), said))
 
-        `told`: what was said of the players, that they are right, and of the result.
-        """
-        words = self._words.get(id(booking.players)) or self._read_words(booking.players)
-        begin = (b'"round":%d,"deal":%d' % (booking.round, booking.deal)).join(words)
-        if not told.startswith(begin):
-            return None
-        end = told[len(begin) :]
-        return self._outcomes[end] if end in self._outcomes else self._read_outcome(end, booking)
-
-    def _read_words(self, players: Mapping[Seat, PlayerId]) -> tuple[bytes, ...]:
-        """Return what tables say of these players, in the order of the plan; many plays may have the same."""
-        seated, profile = msgspec.json.encode(players), self._profile.encode()
-        words = self._words[id(players)] = (
-            b'{"type":"seated",',
-            b',"players":%b}{"type":"confirmed",' % seated,
-            b'}{"type":"result",',
-            b',"profile":"%b","players":%b,' % (profile, seated),
-        )
-        return words
-
-    def _read_outcome(self, end: bytes, booking: BookedPlay) -> _Outcome | None:
-        """Read how a result ends, once for all that end so: their points are right, or not, with it."""
-        outcome = None
+    def _outcome(self, said: bytes, booking: BookedPlay) -> Outcome | None:
+        """Read how a result ends, once for all that end so; None: it asks for a closer look, as wrong points do."""
         with suppress(*UNREADABLE):
-            outcome = _OUTCOMES.decode(b"{" + end)
-        if outcome and not self._are_right(outcome.result(self._profile, booking)):
-            outcome = None
-        self._outcomes[end] = outcome
-        return outcome
+            outcome = _OUTCOMES.decode(b'{"type":"result"%b}' % said)
+            return outcome if self._are_right(outcome.result(self._profile, booking)) else None
+        return None
 
 
-def _in_order(facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
-    """Return whether facts of one table follow without a gap, and its clock can be right."""
-    table, seq, at = facts[0].table, facts[0].seq, facts[0].at
-    for one, then in zip(facts, received, strict=False):  # there are as many
-        if one.seq != seq or one.table != table or not at <= one.at <= then:
-            return False
-        seq, at = seq + 1, one.at
-    return True
+def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
+    """Return where the facts of plays stand that tables have told in order and without a break, as (plays, 5).
+
+    Those after a height, in the order of their results; one that nobody has declared has its result twice. Nothing else
+    of the table stands between them, nor anything of the desk, and the clock of the table can be right.
+    """
+    by_table = np.argsort(rows["table"], kind="stable")
+    kinds, kind = np.array([rows.texts.get(kind, -1) for kind in KINDS]), rows["kind"][by_table]
+    begin = np.flatnonzero(kind[: 2 - MOST_TOLD] == kinds[0])
+    size = np.where(kind[begin + 3] == kinds[3], MOST_TOLD, MOST_TOLD - 1)
+    begin, size = (one[begin + size <= len(rows)] for one in (begin, size))
+    step = np.minimum(np.arange(MOST_TOLD), size[:, None] - 1)
+    found = by_table[begin[:, None] + step]
+    first, last, claimed = found[:, :1], found[:, -1:], size == MOST_TOLD
+    at, players, rest = rows["at"][found], rows["players"][found], rows["rest"][found]
+    right = (rows["kind"][found] == np.where(found < last, kinds, kinds[-1])) & (at <= rows["received"][found])
+    right &= rows["seq"][found] - rows["seq"][first] == step
+    right[:, 1:] &= at[:, 1:] >= at[:, :-1]
+    for column in (*(rows[name] for name in ("table", "round", "deal")), np.cumsum(rows["kind"] == 0)):
+        right &= column[found] == column[first]
+    right[:, 0] &= (players[:, 0] == 0) & (rows["height"][first[:, 0]] > after)
+    right[:, 1] &= rest[:, 1] == 0
+    right[:, 2] &= (players[:, 2] == 0) & (rest[:, 2] == 0)
+    right[:, 3] &= ~claimed | ((players[:, 3] == 0) & (rest[:, 3] != 0))
+    found = found[right.all(axis=1)]
+    return np.asarray(found[np.argsort(found[:, -1])])
 
 
-def _claimed(said: Declared, booking: BookedPlay) -> tuple[Seat, ...] | None:
-    """Return who has declared in this play; None if it was another one."""
-    as_planned = said.round == booking.round and said.deal == booking.deal
-    return tuple([one.seat for one in said.presses]) if as_planned else None
+def _form_told(said: bytes) -> str | None:
+    """Return the form of walls that were verified; None of others."""
+    with suppress(*UNREADABLE):
+        return _WALLS.decode(b'{"type":"restored","round":1,"deal":1%b}' % said).form
+    return None
+
+
+def _claimants(said: bytes) -> tuple[Seat, ...] | None:
+    """Return who has declared; None if that cannot be read."""
+    with suppress(*UNREADABLE):
+        told = _CLAIMS.decode(b'{"type":"declared","round":1,"deal":1%b}' % said) if said else None
+        return tuple([one.seat for one in told.presses]) if told else ()
+    return None
+
+
+def message_told(told: LogMessage | WholePlay) -> LogMessage:
+    """Return a fact, of a whole play its result."""
+    return told.result if isinstance(told, WholePlay) else told
+
+
+def said_in(told: LogMessage | WholePlay) -> Result | WholePlay:
+    """Return what a result says: a whole play has of it what is counted. Raises TypeError if it is none."""
+    return told if isinstance(told, WholePlay) else result_of(told)
+
+
+class Results(Mapping[tuple[int, int], LogMessage]):
+    """Results by table and round; those of whole plays are read when somebody asks. From any thread.
+
+    `told` may change meanwhile.
+    """
+
+    def __init__(self, told: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
+        self.told = told
+
+    def __getitem__(self, key: tuple[int, int]) -> LogMessage:
+        """Return a result."""
+        return message_told(self.told[key])
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether there is a result of a play."""
+        return key in self.told
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Return the plays, as they are now."""
+        return iter([*self.told])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.told)
+
+    def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
+        """Return those after the first ones."""
+        return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
+
+    def times(self) -> dict[tuple[int, int], int]:
+        """Return when tables say that they told them, ms since 1970."""
+        return {key: one.at for key, one in [*self.told.items()]}
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
@@ -274,7 +389,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
     def take_whole(self, play: WholePlay) -> None:
         """Take in all facts of a play."""
         self._facts[play.first] = play
-        self._count += play.stretch.size
+        self._count += play.last - play.first + 1
         if (last := play.last) > self._last_whole:
             self._last_whole = last
             self.highest = max(self.highest, last)

@@ -13,10 +13,10 @@ import struct
 import subprocess
 import sys
 from array import array
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -133,135 +133,116 @@ def _fits(before: bytes, height: int, row: StoredRow) -> bool:
         return False
 
 
-FACT: Final = re.compile(rb',"table":([0-9]+),"seq":[0-9]+,"at":-?[0-9]+,"fact":\{"type":"([a-z_]+)"')
-"""Table and kind of a fact. In a JSON string there are no such quotes: they are escaped."""
+NUMBER: Final = rb"([1-9][0-9]{0,17})"
 
-STEPS: Final = frozenset({b"seated", b"confirmed", b"declared"})
-"""What comes between the walls of a play and its result."""
+FACT: Final = re.compile(
+    rb'\{"schema":1,"id":"[^"]*","event":"[^"]*","table":%(n)b,"seq":%(n)b,"at":%(n)b,"fact":\{"type":"([a-z_]+)",'
+    rb'"round":%(n)b,"deal":%(n)b((?:,"profile":"[^"]*")?(?:,"players":\{[^{}]*\})?)(.*)' % {b"n": NUMBER}
+)
+"""A fact as programs write it, up to its last word: what it says beside is to be looked at."""
 
-MOST_TOLD: Final = 5
-"""Facts of a play that is told without a break: its walls, these steps, its result."""
+VOUCHED: Final = b'},"device":"'
+VOUCHES: Final = re.compile(
+    rb'\},"device":"[^"]*","before":(?:"[^"]*"|null),"signature":(?:"[^"]*"|null)(?:,"sender":null)?\}'
+)
+"""What stands behind it, and how that begins."""
 
+PLAIN: Final = bytes({*range(0x20, 0x7F)} - {ord("\\")})
+"""Of what strings are made that need no other look: no quote in them is escaped."""
 
-def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
-    """Return rows with those together that may be all facts of a play, where the last of them stands.
+NO_FACT: Final = (b"0", b"0", b"0", b"", b"0", b"0", b"", b"")
 
-    All others come one by one: also what a table has told of a play before it, or the desk, has said anything else.
-    """
-    under_way: dict[bytes, list[IntactRow]] = {}
-    for row in rows:
-        fact = FACT.search(row[2])
-        if fact is None:
-            yield from ([one] for told in under_way.values() for one in told)
-            under_way.clear()
-            yield [row]
-            continue
-        table, kind = fact.groups()
-        told = under_way.get(table)
-        if told is not None and kind in STEPS and len(told) < MOST_TOLD:
-            told.append(row)
-        elif kind == b"restored":
-            if told is not None:
-                yield from ([one] for one in told)
-            under_way[table] = [row]
-        elif told is None:
-            yield [row]
-        else:
-            del under_way[table]
-            told.append(row)
-            yield from [told] if kind == b"result" else ([one] for one in told)
-    yield from ([one] for told in under_way.values() for one in told)
+COLUMNS: Final = ("height", "received", "length", "table", "seq", "at", "kind", "round", "deal", "players", "rest")
+"""What is known of each row. Without a kind it is no fact, or told in other words."""
+
+TEXTS: Final = ("kind", "players", "rest")
+"""Columns that are numbers of texts."""
 
 
-class ReadRows(NamedTuple):
-    """Rows that were read together, by columns."""
+class Rows(NamedTuple):
+    """Rows that are as they were written, by columns; their bodies follow each other in `source`."""
 
-    heights: Sequence[int]
-    received: Sequence[int]
-    lengths: Sequence[int]
-    """Of the bodies."""
-
-
-class Stretch(NamedTuple):
-    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
-
-    rows: ReadRows
-    first: int
-    """Where its own begin among those."""
-    size: int
+    columns: Sequence["array[int]"]
+    texts: Sequence[bytes]
     source: bytes | mmap.mmap
-    start: int
-    end: int
-    """Where that array lies."""
 
     @classmethod
-    def of(cls, rows: Iterable[IntactRow]) -> "Stretch":
-        """Return rows as a stretch of their own."""
-        heights, received, bodies = zip(*rows, strict=True)
-        array = _array_of(bodies)
-        return cls(ReadRows(heights, received, [*map(len, bodies)]), 0, len(bodies), array, 0, len(array))
-
-    @property
-    def received(self) -> Sequence[int]:
-        """When each row was taken."""
-        return self.rows.received[self.first : self.first + self.size]
-
-    def array(self) -> bytes:
-        """Return the bodies as one array of JSON."""
-        return self.source[self.start : self.end]
-
-    def each(self) -> Iterator[IntactRow]:
-        """Return the rows one by one."""
-        begin = self.start + 1
-        for at in range(self.first, self.first + self.size):
-            length = self.rows.lengths[at]
-            yield self.rows.heights[at], self.rows.received[at], self.source[begin : begin + length]
-            begin += length + 1
+    def of(cls, rows: Iterable[IntactRow]) -> "Rows":
+        """Return rows by columns."""
+        columns, texts = [array("q") for _ in COLUMNS], _Texts()
+        bodies = _add_columns(rows, columns, texts)
+        return cls(columns, [*texts], bodies)
 
 
-def _array_of(bodies: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",".join(bodies)
+class _Texts(dict[bytes, int]):
+    """Numbers of texts, each given when it is first met."""
+
+    def __missing__(self, text: bytes) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+def _add_columns(rows: Iterable[IntactRow], columns: Sequence["array[int]"], texts: _Texts) -> bytes:
+    """Add some rows to columns; return their bodies."""
+    heights, received, bodies = zip(*rows, strict=True)
+    joined = b"".join(bodies)
+    plain = joined.isascii() and not joined.translate(None, PLAIN)
+    read, vouches = FACT.fullmatch, VOUCHES.fullmatch
+    told = [
+        found.groups()
+        if (plain or not body.translate(None, PLAIN))
+        and (end := body.find(VOUCHED)) > 0
+        and vouches(body, end)
+        and (found := read(body, 0, end))
+        else NO_FACT
+        for body in bodies
+    ]
+    known = (heights, received, map(len, bodies), *zip(*told, strict=True))
+    for name, column, more in zip(COLUMNS, columns, known, strict=True):
+        column.extend(map(texts.__getitem__ if name in TEXTS else int, more))
+    return joined
 
 
 LONG: Final = 16 * 2**20
-"""Bytes of a file from which on a process of its own is worth while."""
+"""Bytes of a file from which on processes of their own are worth while."""
 
-STRETCHES_AT_ONCE: Final = 100
+PARTS: Final = 2
+"""Processes that read a file, each its part."""
 
-HEAD: Final = struct.Struct("=q32s")
-"""The height of the last row, and its link."""
+ROWS_AT_ONCE: Final = 1_000
 
-
-class NotAsWrittenError(Exception):
-    """The process that reads ahead has found something wrong, or cannot read the file."""
+HEAD: Final = struct.Struct("=q32sq32sqq")
+"""Height and link of the row before a part and of its last one; how many rows it has, and texts."""
 
 
 class CheckedAhead:
-    """Reads a file in a process of its own while this one starts, and verifies its links. A context manager.
+    """Reads a file in processes of their own while this one starts, and verifies its links. A context manager.
 
-    What it has read it leaves in memory that both have. Where it finds anything wrong, or cannot read the file, the
-    rows are read and verified as always.
+    The bodies they leave in memory that all have. Where they find anything wrong, or cannot read the file, the rows are
+    read and verified as always.
     """
 
     def __init__(self, path: Path, *, long: int = LONG) -> None:
         """Begin, if the file is long."""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._shared: mmap.mmap | None = None
+        self._parts: list[tuple[subprocess.Popen[bytes], mmap.mmap]] = []
         if not path.is_file() or path.stat().st_size < long:
             return
         with suppress(OSError):  # without it all is read as always
-            self._begin(path)
+            for part in range(PARTS):
+                self._begin(path, part)
 
-    def _begin(self, path: Path) -> None:
+    def _begin(self, path: Path, part: int) -> None:
         shared = os.memfd_create("journal")
         try:
-            # What is in the file has room in as much memory again; what is not used of it is not there.
-            os.ftruncate(shared, 2 * sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
-            self._shared = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
+            # What is in the file has room in as much memory; what is not used of it is not there.
+            os.ftruncate(shared, sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
+            bodies = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
             # Without the libraries, of which it needs none, it is there at once.
-            words = [sys.executable, "-I", "-S", __file__, path.absolute().as_uri() + "?mode=ro", str(shared)]
+            address = path.absolute().as_uri() + "?mode=ro"
+            words = [sys.executable, "-I", "-S", __file__, address, str(shared), str(part)]
             nowhere = subprocess.DEVNULL
-            self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=nowhere, pass_fds=[shared])
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=nowhere, pass_fds=[shared])
+            self._parts.append((process, bodies))
         finally:
             os.close(shared)
 
@@ -275,73 +256,71 @@ class CheckedAhead:
 
     def close(self) -> None:
         """End it, if nobody waits for it any more; may be called twice."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-        self._process = self._shared = None
+        for process, _ in self._parts:
+            process.kill()
+            process.communicate()
+        self._parts.clear()
 
-    def stretches(self) -> Generator[Stretch, None, tuple[int, bytes]]:
-        """Return all rows by plays, as soon as they are there; at the end height and link of the last one.
-
-        Raises NotAsWrittenError: nothing that was returned is to be taken then.
-        """
-        process, shared, begin = self._process, self._shared, 0
-        if process is None or process.stdout is None or shared is None:
-            return 0, FIRST_LINK
-        for line in process.stdout:
-            (plays, rows), numbers = map(int, line.split()), array("q")
-            size = (2 * plays + 3 * rows) * numbers.itemsize
-            numbers.frombytes(shared[begin : begin + size])
-            begin += size
-            for stretch in _unpacked(numbers, plays, rows, shared, begin):
-                yield stretch
-                begin = stretch.end
-        if process.wait():
-            raise NotAsWrittenError
-        self.close()
-        return HEAD.unpack_from(shared, begin)
+    def rows(self) -> tuple[list[Rows], int, bytes]:
+        """Return all rows, and height and link of the last one, once they are there; none if anything is wrong."""
+        found, height, link = list[Rows](), 0, FIRST_LINK
+        parts = [(process.communicate()[0], process.returncode, bodies) for process, bodies in self._parts]
+        self._parts.clear()
+        if len(parts) < PARTS or any(code for _, code, _ in parts):
+            return [], 0, FIRST_LINK
+        for told, _, bodies in parts:
+            first, before, last, after, count, texts = HEAD.unpack_from(told)
+            if (first, before) != (height, link):
+                return [], 0, FIRST_LINK
+            numbers, end = array("q"), HEAD.size + (len(COLUMNS) * count + texts) * 8
+            numbers.frombytes(told[HEAD.size : end])
+            columns = [numbers[at * count : (at + 1) * count] for at in range(len(COLUMNS))]
+            ends = [*accumulate(numbers[len(COLUMNS) * count :], initial=end)]
+            found.append(Rows(columns, [told[one:other] for one, other in pairwise(ends)], bodies))
+            height, link = last, after
+        return found, height, link
 
 
-def _unpacked(numbers: "array[int]", plays: int, rows: int, source: mmap.mmap, begin: int) -> Iterator[Stretch]:
-    """Return stretches by the numbers that were written: rows and bytes of each, then the columns of all rows."""
-    read = ReadRows(*(numbers[2 * plays + at * rows : 2 * plays + (at + 1) * rows] for at in range(3)))
-    first = 0
-    for count, size in zip(numbers[:plays], numbers[plays : 2 * plays], strict=True):
-        yield Stretch(read, first, count, source, begin, begin := begin + size)
-        first += count
-
-
-def _check(address: str, shared: int) -> None:
-    """Write a file's rows into memory, and print how much there is; end where one is not as it was written."""
-    last = [0, FIRST_LINK]
+def _check(address: str, shared: int, part: int) -> None:
+    """Write the bodies of a part of a file's rows into memory, and print the rest; end where a row was changed."""
+    columns, texts = [array("q") for _ in COLUMNS], _Texts()
     with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
         store.execute("BEGIN")
-        plays = by_plays(_linked(store.execute(ROWS), last))
-        while some := [*islice(plays, STRETCHES_AT_ONCE)]:
-            heights, received, bodies = zip(*chain.from_iterable(some), strict=True)
-            arrays = [_array_of([row[2] for row in one]) for one in some]
-            sizes = [*map(len, some), *map(len, arrays)]
-            out.write(array("q", [*sizes, *heights, *received, *map(len, bodies)]).tobytes())
-            out.write(b"".join(arrays))
-            out.flush()
-            print(len(some), len(bodies), flush=True)
-        out.write(HEAD.pack(*last))
+        highest = store.execute("SELECT max(height) FROM journal").fetchone()[0] or 0
+        first, last = (highest * one // PARTS for one in (part, part + 1))
+        before = (
+            store.execute("SELECT link FROM journal WHERE height = ?", (first,)).fetchone()[0] if first else FIRST_LINK
+        )
+        head = [first, before]
+        rows = _linked(store.execute(ROWS, (first, last)), head)
+        while some := [*islice(rows, ROWS_AT_ONCE)]:
+            out.write(_add_columns(some, columns, texts))
+    if head[0] != last:
+        sys.exit(1)
+    told = sys.stdout.buffer
+    told.write(HEAD.pack(first, before, *head, len(columns[0]), len(texts)))
+    for numbers in (*columns, array("q", map(len, texts))):
+        told.write(numbers.tobytes())
+    told.write(b"".join(texts))
 
 
-def _linked(rows: Iterable[StoredRow], last: list[Any]) -> Iterator[IntactRow]:
-    """Return rows that all are as they were written, and leave height and link in `last`; where one is not, end."""
-    height, before = 0, FIRST_LINK
+def _linked(rows: Iterable[StoredRow], head: list[Any]) -> Iterator[IntactRow]:
+    """Return rows that all are as they were written, after the height and link in `head`; where one is not, end.
+
+    At the end `head` has those of the last one.
+    """
+    height, before = head
     for number, received_at, body, link in rows:
         height += 1
-        if number != height or sha256(b"%b%d %d " % (before, height, received_at) + body).digest() != link:
+        if number != height or sha256(b"%b%d %d %b" % (before, height, received_at, body)).digest() != link:
             sys.exit(1)
         yield height, received_at, body
         before = link
-    last[:] = height, before
+    head[:] = height, before
 
 
-ROWS: Final = "SELECT height, received_at, body, link FROM journal ORDER BY height"
+ROWS: Final = "SELECT height, received_at, body, link FROM journal WHERE height > ? AND height <= ? ORDER BY height"
 
 if __name__ == "__main__":
     gc.disable()  # there are no cycles to be found among half a million rows
-    _check(sys.argv[1], int(sys.argv[2]))
+    _check(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -42,10 +43,8 @@ from broker.store.chain import (
     CheckedAhead,
     Fault,
     IntactRow,
-    NotAsWrittenError,
+    Rows,
     StoredRow,
-    Stretch,
-    by_plays,
     intact_rows,
     link_after,
 )
@@ -250,19 +249,19 @@ class Reader:
         with self._errors("the journal cannot be read"), closing(self._stored_rows(height)) as rows:
             yield from intact_rows(rows, faults, link, height) if self._linked else (row[:3] for row in rows)
 
-    def stretches(self, faults: list[Fault]) -> Generator[Stretch, None, None]:
-        """Return the same by plays; at first, if somebody reads ahead, what was read there.
-
-        Raises StoreError; NotAsWrittenError: to be begun again, and then nobody reads ahead.
-        """
+    def columns(self, faults: list[Fault]) -> Generator[Rows, None, None]:
+        """Return the same by columns; at first, if somebody reads ahead, what was read there. Raises StoreError."""
         height, link = 0, FIRST_LINK
         if self._ahead:
-            ahead, self._ahead = self._ahead, None
-            height, link = yield from ahead.stretches()
-            if height and self.link_at(height) != link:
-                raise NotAsWrittenError
+            read, height, link = self._ahead.rows()
+            self._ahead = None
+            if height and self.link_at(height) == link:
+                yield from read
+            else:
+                height, link = 0, FIRST_LINK
         with closing(self.intact(faults, height, link)) as rows:
-            yield from map(Stretch.of, by_plays(rows))
+            while some := [*islice(rows, ROWS_AT_ONCE)]:
+                yield Rows.of(some)
 
     def name(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return faults with what their rows say of themselves beside what is written there. Raises StoreError."""

@@ -130,11 +130,7 @@ def progress_of(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Pr
 
     A result's time is by its table's clock. A clock that is ahead of ours tells no more than that it is over.
     """
-    # Taken at once: the scorer goes on adding.
-    event, arrived = (
-        snapshot.event,
-        {**{key: one.at for key, one in list(snapshot.results.items())}, **snapshot.instead},
-    )
+    event, arrived = snapshot.event, {**snapshot.results.times(), **snapshot.instead}
     recorded: dict[PlayKey, int] = {key: min(at, now) for key, at in arrived.items() if snapshot.settled(key)}
     at_work = {
         table.table: (table.round, STAGES[table.state])

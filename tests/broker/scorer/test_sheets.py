@@ -30,6 +30,7 @@ from broker.scorer.grid import grid
 from broker.scorer.sheets import ReceiptIndex, TeamSheet, deal_sheet, play_line, player_sheet, receipt_sheet, team_sheet
 from broker.scorer.snapshot import MOST_DEALS, Embargo, Snapshot, open_part, standings_history, standings_table
 from broker.scorer.state import EventState
+from broker.scorer.whole_plays import Results
 from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.rulings.ruled import correct, ruling
@@ -193,7 +194,7 @@ def test_a_result_that_is_published_otherwise_says_so() -> None:
     moment = whole()
     key, message = next(iter(moment.results.items()))
     other = fact(message.table, message.seq, result(*key, OUTCOMES[0], {"east": Fine(imp=8, reason="false hu")}))
-    published = Snapshot(moment.event, moment.ledger, {**moment.results, key: other}, moment.complete)
+    published = Snapshot(moment.event, moment.ledger, Results({**moment.results, key: other}), moment.complete)
     assert receipt_sheet(published, other).equal is False
 
 
@@ -217,7 +218,7 @@ def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_tab
     moment = whole()
     (table, round_), message = next(iter(moment.results.items()))
     elsewhere = {key: one for key, one in moment.results.items() if key != (table, round_)} | {(table, 4): message}
-    moved = replace(moment, results=elsewhere)
+    moved = replace(moment, results=Results(elsewhere))
     assert moved.result(message.fact.deal, table) == moment.result(message.fact.deal, table) == (message, message.fact)
 
 

@@ -36,13 +36,16 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded
-from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Stretch, by_plays
+from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Rows
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
 
 MINUTE: Final = 60_000
+
+SOME: Final = 11
+"""Rows that are read by themselves: plays lie across them."""
 
 OFTEN: Final = settings(max_examples=max(200, settings().max_examples))
 """With few journals no ruling meets a whole play, and no play is out of turn."""
@@ -57,11 +60,9 @@ class Row(NamedTuple):
 
 def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
     """Return what was taken as a journal is read."""
-    reading = Reading(event(), judged_from)
     bodies = [(height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)]
-    for told in by_plays(bodies):
-        reading.take(Stretch.of(told))
-    return reading.content()._replace(judged_from=judged_from)
+    parts = (Rows.of(bodies[:SOME]), Rows.of(bodies[SOME:])) if len(bodies) > SOME else (Rows.of(bodies),)
+    return Reading(event(), judged_from).content(parts)._replace(judged_from=judged_from)
 
 
 def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
@@ -104,7 +105,9 @@ def everything(room: EventState) -> object:
         (tables.clock._before, tables.times.playing, tables.times.calling, tables.times.restored),
         {key: [*players] for key, players in seatings.begun().items()},
         {key: seatings.of(key) for key in event().bookings},
-        (seatings._counted, dict(seatings._of_deal), seatings.repeated(event())),
+        {key: (one.deal, one.players) for key, one in seatings._counted.items()},
+        {deal: [*plays] for deal, plays in seatings._of_deal.items()},
+        seatings.repeated(event()),
         (room._counts.of_deal, room._counts.at_table, room._counts.of_round, room._counts.expected),
         room.apart_plays(),
         list(room.snapshot().ranking),
@@ -335,12 +338,30 @@ def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_
     found = []
     for ended in (last, fact(1, last.seq, wrong, at=last.at)):
         reading = Reading(event(), 0)
-        bodies = [(height, MINUTE, encode(one)) for height, one in enumerate([*said, ended], 1)]
-        for told in by_plays(bodies):
-            reading.take(Stretch.of(told))
-        whole = [isinstance(one, WholePlay) for one in reading.content().messages]
+        rows = Rows.of((height, MINUTE, encode(one)) for height, one in enumerate([*said, ended], 1))
+        whole = [isinstance(one, WholePlay) for one in reading.content([rows]).messages]
         found.append((whole, [(one.code, one.height) for one in reading.faults]))
     assert found == [([True], []), ([False] * len(said), [(WRONG_POINTS, len(said) + 1)])]
+
+
+@given(st.integers(1, len(steps(1))), st.data())
+@COSTLY
+def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(seq: int, chance: st.DataObject) -> None:
+    bodies = [encode(one) for one in log(1, *steps(1))]
+    body = bytearray(bodies[seq - 1])
+    place = chance.draw(st.integers(0, len(body) - 1))
+    body[place] = chance.draw(st.sampled_from([*b'0123456789"\\,:{} \n', body[place] ^ 1, body[place] ^ 128]))
+    bodies[seq - 1] = bytes(body)
+    rows = [(height, MINUTE, one) for height, one in enumerate(bodies, 1)]
+    alone, together = (Reading(event(), after).content([Rows.of(rows)]) for after in (len(rows), 0))
+    assert [*unfolded_all(together)] == [*alone.messages]
+    assert loaded(together._replace(judged_from=0)) == loaded(alone._replace(judged_from=0))
+
+
+def unfolded_all(content: JournalContent) -> Iterator[Recorded]:
+    """Return all messages, those of whole plays one by one."""
+    for one in content.messages:
+        yield from one.messages() if isinstance(one, WholePlay) else (one,)
 
 
 def test_a_play_that_lay_otherwise_or_that_others_declared_is_no_whole_one() -> None:
