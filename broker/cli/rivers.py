@@ -57,6 +57,7 @@ def _row(found: FoundPlay) -> dict[str, Any]:
         "plays": found.plays,
         "proved": found.proved,
         "last_tile": found.ltw,
+        "self_drawn": found.self_drawn,
         "irregular": found.irregular,
         "out_of_turn": found.out_of_turn,
         "turned": found.turned,
@@ -82,14 +83,19 @@ def _lines(found: FoundPlay) -> Iterator[str]:
     orders = "one order fits" if found.plays == 1 else f"{found.plays} orders fit"
     yield f"{proved} of {len(found.steps)} steps are proved; {orders}."
     yield LAST_TILE[found.ltw]
-    if found.steps[-1].action.do == "self_hu":
-        yield "The winning tile was self-drawn: proved."
+    if found.self_drawn is not False:
+        yield SELF_DRAWN[found.self_drawn]
     if found.irregular:
         who = found.out_of_turn or "somebody"
         yield f"No legal play fits: {who} drew out of turn{': proved' if found.out_of_turn else ''}."
     for seat in found.turned:
         yield f"The river of {seat} lies the wrong way round."
 
+
+SELF_DRAWN = {
+    True: "The winning tile was self-drawn: proved.",
+    None: "The winning tile was self-drawn as recorded; only the winner's hand, all of it read, proves that.",
+}
 
 LAST_TILE = {
     True: "The last tile of the wall was reached: proved.",

@@ -6,7 +6,7 @@ keep these. The hands of a deal come again from play to play: what was found for
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -151,8 +151,8 @@ def _search(hands: Sequence[Hand], held: Whole) -> _Near:
         within = int(lacks.min(initial=NO_PLAN)) + FURTHER
         made = _made_for(at, held[at], kind, within)
         within = min(within, *(int(one.lacks.min(initial=NO_PLAN)) + FURTHER for one in made), NO_PLAN)
-        near = (lacks <= within).nonzero()[0]
-        found.append((numbers.take(near), lacks.take(near)))
+        kept = (lacks <= within).nonzero()[0]
+        found.append((numbers.take(kept), lacks.take(kept)))
         others += (_Near(*(column[one.lacks <= within] for column in one)) for one in made)
     hand = np.arange(len(hands)).repeat([numbers.size for numbers, _ in found])
     numbers, lacks = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -266,8 +266,8 @@ class _Pools:
                 lacks = TILES_OF_HAND - _common(pool.bits, held)
                 if int(lacks.min()) + FURTHER + apart <= pool.most:
                     return self._keep(held, pool, lacks, pool.most - apart)
-        lacks = TILES_OF_HAND - sum(map(self._common_word, range(WORDS), held.tolist()))
-        return self._keep(held, every, lacks, NO_PLAN)
+        words = map(self._common_word, range(WORDS), held.tolist())
+        return self._keep(held, every, TILES_OF_HAND - reduce(np.add, words), NO_PLAN)
 
     def _keep(self, held: Whole, pool: _Pool, lacks: Whole, most: int) -> tuple[Whole, Whole]:
         """Make smaller pools of one that has all plans which lack at most `most` tiles."""
@@ -342,5 +342,5 @@ def _plans_with(sets: Sets) -> Whole:
         return np.arange(every.shape[1])
     at = _plans_with(sets[:-1])
     there = [row if len(sets) == 1 else row.take(at) for row in every]
-    times = sum((row == sets[-1]).view(np.int8) for row in there)
-    return at[times >= sets.count(sets[-1])]
+    numbers: Whole = at[np.count_nonzero(np.stack(there) == sets[-1], axis=0) >= sets.count(sets[-1])]
+    return numbers

@@ -13,7 +13,7 @@ characters, T bamboo, B dots, F1 to F4 winds, J1 to J3 red, green and white. Wal
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -74,30 +74,37 @@ def tile(name: str) -> str:
     return HONOURS.get(name) or name[1] + SUITS[name[0]]
 
 
-def read_plays(text: str) -> Iterator[RecordedPlay]:
-    """Read a file."""
-    for number, match in enumerate(text.split("Match ")[1:], 1):
-        drawn: dict[Seat, list[str]] = {}
-        done, wind = list[Done](), 0
-        for words in (line.split() for line in match.splitlines()):
-            if words[:1] == ["Wind"]:
-                wind = int(words[1])
-            if words[:1] != ["Player"]:
-                continue
-            seat, did, *names = SEATS[int(words[1])], *words[2:]
-            if did == "Deal":
-                drawn[seat] = [tile(one) for one in names]
-            elif did in DOES:
-                ignored = (words[at + 2] for at, word in enumerate(words) if word == "Ignore")
-                done.append(
-                    Done(
-                        _action(DOES[did], seat, tile(names[0])),
-                        frozenset({seat, *(SEATS[int(one)] for one in ignored)}),
-                    )
-                )
-            if did == "Draw":
-                drawn[seat].append(tile(names[0]))
-        yield RecordedPlay(_deal(number, SEATS[wind], drawn), tuple(done))
+def read_plays(lines: Iterable[str]) -> Iterator[RecordedPlay]:
+    """Read the lines of a file, play by play: a data set of Botzone's has 100,000 of them."""
+    match = list[list[str]]()
+    number = count(1)
+    for words in map(str.split, lines):
+        if words[:1] == ["Match"] and match:
+            yield _play(next(number), match)
+            match = []
+        match.append(words)
+    if match:
+        yield _play(next(number), match)
+
+
+def _play(number: int, match: Iterable[Sequence[str]]) -> RecordedPlay:
+    drawn: dict[Seat, list[str]] = {}
+    done, wind = list[Done](), 0
+    for words in match:
+        if words[:1] == ["Wind"]:
+            wind = int(words[1])
+        if words[:1] != ["Player"]:
+            continue
+        seat, did, *names = SEATS[int(words[1])], *words[2:]
+        if did == "Deal":
+            drawn[seat] = [tile(one) for one in names]
+        elif did in DOES:
+            ignored = (words[at + 2] for at, word in enumerate(words) if word == "Ignore")
+            claimed = frozenset({seat, *(SEATS[int(one)] for one in ignored)})
+            done.append(Done(_action(DOES[did], seat, tile(names[0])), claimed))
+        if did == "Draw":
+            drawn[seat].append(tile(names[0]))
+    return RecordedPlay(_deal(number, SEATS[wind], drawn), tuple(done))
 
 
 def read_pmn(file: BinaryIO) -> Iterator[RecordedPlay]:
@@ -119,7 +126,8 @@ def recorded(path: Path) -> Iterator[tuple[str, Iterator[RecordedPlay]]]:
             with file.open("rb") as opened:
                 yield file.name, read_pmn(opened)
         else:
-            yield file.name, read_plays(file.read_text(encoding="ascii", errors="replace"))
+            with file.open(encoding="ascii", errors="replace") as lines:
+                yield file.name, read_plays(lines)
 
 
 def _action(do: Do, seat: Seat, name: str) -> Action:

@@ -12,7 +12,7 @@ from broker.rules.mcr import Action
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable, SimulatedPlay
 from tests.benchmarks.club import STYLES
-from tests.benchmarks.people import DOES, HONOURS, SUITS, choices, recorded
+from tests.benchmarks.people import DOES, HONOURS, SUITS, Done, choices, read_plays, recorded
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt
 
@@ -59,6 +59,44 @@ def test_players_are_found_to_choose_as_themselves(tmp_path: Path) -> None:
             same = [same for kind, style, same in choices(found, Random(1)) if (kind, style) == ("discard", "plain")]
             assert len(same) == sum(one.do == "discard" for one in wanted)
             assert all(same)
+
+
+TWO_PLAYS = """\
+Match one
+Wind 1
+Player 0 Deal W1 W2 W3 W4 W5 W6 W7 W8 W9 F1 F2 F3 F4
+Player 1 Deal T1 T2 T4 T6 T7 T8 T9 J1 J1 J2 J2 J3 J3
+Player 2 Deal B1 B1 B2 B2 B3 B3 B4 B4 T5 T5 B7 B8 B9
+Player 3 Deal B1 B2 B3 B4 B5 B6 B7 B8 B9 W1 W2 W3 F1
+Player 0 Draw T5
+Player 0 Play T5
+Player 2 Peng T5 Ignore Player 1 Chi T5
+Score 0 0 0 0
+Match two
+Wind 0
+Player 0 Deal W1 W2 W3 W4 W5 W6 W7 W8 W9 F1 F2 F3 F4
+Player 1 Deal T1 T2 T4 T6 T7 T8 T9 J1 J1 J2 J2 J3 J3
+Player 2 Deal B1 B1 B2 B2 B3 B3 B4 B4 T5 T5 B7 B8 B9
+Player 3 Deal B1 B2 B3 B4 B5 B6 B7 B8 B9 W1 W2 W3 F1
+Player 0 Draw T3
+Player 0 Play T3
+Player 1 Chi T2
+"""
+"""In the format of Botzone's data sets, made up."""
+
+
+def test_botzone_s_format_has_the_round_s_wind_claims_that_were_overtaken_and_chows_by_their_middle_tile() -> None:
+    first, second = read_plays(TWO_PLAYS.splitlines())
+    assert (first.deal.prevalent_wind, second.deal.prevalent_wind) == ("south", "east")
+    assert first.deal.faces["south"][:13] == tuple(f"{rank}s" for rank in (1, 2, 4, 6, 7, 8, 9)) + tuple(
+        f"{honour}z" for honour in (7, 7, 6, 6, 5, 5)
+    )
+    assert first.done == (
+        Done(Action("draw", "east"), frozenset({"east"})),
+        Done(Action("discard", "east", "5s"), frozenset({"east"})),
+        Done(Action("pung", "west"), frozenset({"south", "west"})),
+    )
+    assert second.done[-1].action == Action("chow", "south", "1s")
 
 
 def played(seed: int) -> SimulatedPlay:

@@ -70,6 +70,8 @@ class FoundPlay(Struct, frozen=True, dict=True):
     """How many orders fit."""
     ltw: bool | None
     """Whether the last tile of the wall was reached when it ended; None if plays of both kinds fit."""
+    self_drawn: bool | None = False
+    """Whether the winner drew the winning tile; None if it is recorded so, and the winner's hand was not seen whole."""
     out_of_turn: Seat | None = None
     """Who drew out of turn, where nothing fits unless somebody did; None too where it may have been several."""
     irregular: bool = False
@@ -128,7 +130,7 @@ def play_from_rivers(
             if search.plays
         ]
         if fits:
-            return _summary(fits, tiles, irregular=irregular)
+            return replace(_summary(fits, tiles, irregular=irregular), self_drawn=_is_self_drawn(laid, ending.outcome))
     tables = _readings(as_read, ending, tiles)
     searches = chain.from_iterable(_searches(table, tiles, irregular=False) for table in tables)
     stuck = max(searches, key=lambda search: search.furthest, default=None)
@@ -313,10 +315,18 @@ def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> Fou
         tuple(_with_unread(steps, fits, tiles)),
         sum(fit.search.plays for fit in fits),
         ltw.pop() if len(ltw) == 1 else None,
-        odd.pop() if len(odd) == 1 else None,
-        irregular,
-        best.turned,
+        out_of_turn=odd.pop() if len(odd) == 1 else None,
+        irregular=irregular,
+        turned=best.turned,
     )
+
+
+def _is_self_drawn(laid: Mapping[Seat, LaidSeat], outcome: Outcome) -> bool | None:
+    """Return whether this is proved of a play that fits: a hand that is complete with its owner's tiles alone."""
+    if outcome.win != "self_drawn":
+        return False
+    hands = [laid[seat].hand if seat in laid else None for seat in outcome.winners]
+    return True if all(hand is not None and None not in hand for hand in hands) else None
 
 
 def _with_unread(steps: Iterable[PlayStep], fits: Sequence[_Fit], tiles: DealtTiles) -> Iterator[PlayStep]:

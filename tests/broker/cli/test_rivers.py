@@ -14,6 +14,7 @@ from broker.rules import Outcome
 from broker.scorer.stored_event import open_stored_event
 from broker.sim.laid import LaidPlay, laid_play
 from tests.broker.export.pmn.test_event import drawn_out
+from tests.broker.rules.mcr.test_play_from_rivers import pass_tiles
 
 
 class Drawn(NamedTuple):
@@ -59,7 +60,20 @@ def test_the_play_is_told_step_by_step_with_what_is_proved(drawn: Drawn) -> None
 def test_as_json(drawn: Drawn) -> None:
     told = json.loads(rivers(drawn, "--json").stdout)
     assert (told["plays"], told["proved"], told["irregular"]) == (1, True, False)
+    assert (told["last_tile"], told["self_drawn"], told["out_of_turn"]) == (True, False, None)
     assert {step["certainty"] for step in told["steps"]} == {"proved"}
+
+
+def test_who_drew_out_of_turn_is_named_and_such_a_play_is_not_kept(drawn: Drawn) -> None:
+    event = open_stored_event(drawn.folder).event
+    passed = pass_tiles(event.open_deal(drawn.hand.deal), event.order(drawn.hand.deal), out_of_turn=9)
+    irregular = drawn._replace(laid=passed)
+    told = json.loads(rivers(irregular, "--json").stdout)
+    assert told["irregular"]
+    assert rivers(irregular).stdout.splitlines()[-1] == (
+        f"No legal play fits: {told['out_of_turn']} drew out of turn: proved."
+    )
+    assert "[play_irregular]" in rivers(irregular, "--save").stderr
 
 
 def test_a_kept_play_is_in_the_record(drawn: Drawn) -> None:

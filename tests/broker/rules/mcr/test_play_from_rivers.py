@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, LaidSeat, Seat
-from broker.rules import Outcome, RuleError, new_deal, new_set, serial_order
-from broker.rules.deal import NEXT_SEAT
+from broker.rules import Deal, Outcome, RuleError, new_deal, new_set, serial_order
+from broker.rules.deal import NEXT_SEAT, SerialTray
 from broker.rules.mcr import (
     Action,
     Ending,
@@ -32,6 +32,10 @@ from tests.broker.sim.playing import dealt, played
 
 KONGS: Final = (1, 10, 15, 30, 35)
 """Seeds of plays at random in which kongs are claimed, and others added to a pung."""
+
+WON_ON_A_DISCARD: Final = (0, 3, 4, 6)
+SELF_DRAWN: Final = (1, 2, 5)
+"""Seeds of plays of simulated players."""
 
 Own = dict[Seat, list[tuple[str, Serial]]]
 
@@ -90,7 +94,6 @@ def test_a_play_is_found_and_the_referee_allows_it(seed: int) -> None:
     it = found(play)
     end = replay_actions(play.deal, it.actions, OEDMC, everybody)
     assert {win.hu.seat for win in end.wins} == set(play.ending.outcome.winners)
-    assert it.ltw in (end.turns.ltw, None)
     assert not wrong_steps(it, play)
     assert not it.irregular
     assert not it.turned
@@ -173,10 +176,40 @@ def test_all_that_nobody_claimed_needs_no_choice() -> None:
     assert all(step.certainty == "proved" for step in it.steps)
 
 
+@pytest.mark.parametrize("gaps", [True, False])
+def test_whether_the_last_tile_was_reached_is_said_as_it_was_or_left_open(*, gaps: bool) -> None:
+    said = set[tuple[bool, bool | None]]()
+    for seed in range(6):
+        actions = played(seed).actions
+        said.add(
+            (replay_actions(dealt(seed), actions, OEDMC, everybody).turns.ltw, found(simulated(seed, gaps=gaps)).ltw)
+        )
+    assert said <= {(True, True), (False, False), (True, None), (False, None)}
+    assert (False, False) in said
+
+
+@pytest.mark.parametrize("seed", SELF_DRAWN)
+def test_self_drawn_is_proved_by_the_winner_s_hand_alone(seed: int) -> None:
+    seen, unseen = (simulated(seed, hands=hands, gaps=True) for hands in (True, False))
+    assert (found(seen).self_drawn, found(unseen).self_drawn) == (True, None)
+
+
+@pytest.mark.parametrize("seed", WON_ON_A_DISCARD)
+def test_a_win_on_a_discard_that_was_recorded_as_self_drawn_is_refused_or_not_proved(seed: int) -> None:
+    seen, unseen = (simulated(seed, hands=hands, gaps=True) for hands in (True, False))
+    ending = Ending(Outcome("self_drawn", seen.ending.outcome.winners))
+    assert code(seen, {}, ending) == "no_play_fits"
+    assert found(unseen._replace(ending=ending)).self_drawn is None
+
+
 def passed_play(out_of_turn: int | None = None) -> LaidPlay:
-    """Everybody discards what was drawn; after so many discards the next player is passed over."""
+    """Return a play of which everybody discards what was drawn, as `pass_tiles`."""
     deal = new_deal(7, "east", "east", Random(3))
-    order = serial_order(deal, new_set(Random(4)))
+    return pass_tiles(deal, serial_order(deal, new_set(Random(4))), out_of_turn)
+
+
+def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | None = None) -> LaidPlay:
+    """Everybody discards what was drawn; after so many discards the next player is passed over."""
     walls = {seat: [*chain.from_iterable(order[seat][1:])] for seat in SEATS}
     rivers: dict[Seat, list[int]] = {seat: [] for seat in SEATS}
     seat, thrown = deal.dealer, 0
