@@ -257,6 +257,11 @@ class RulingBook:
             seen.add(entry.id)
         return entry
 
+    def about(self, entry: RulingEntry) -> RulingEntry:
+        """Return the ruling that is taken back or appealed against; else the ruling itself."""
+        said = entry.decision
+        return self.entries.get(said.ruling, entry) if isinstance(said, Undo | Appealed | AppealDecided) else entry
+
     def subject(self, entry: RulingEntry) -> Subject:
         """Return what a ruling is about."""
         root = self.root(entry)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import Event
-from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Undo, Withdrawn
+from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Withdrawn
 from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, seat_points
 from broker.rules.points import score_riichi
 from broker.rules.riichi import RiichiProfile
@@ -44,8 +44,8 @@ class RulingChange(Struct, frozen=True):
     """One ruling, and what it changed."""
 
     entry: RulingEntry
-    undoes: RulingEntry | None
-    """The ruling that it takes back."""
+    about: RulingEntry
+    """The ruling that it takes back or appeals against; else the ruling itself."""
     root: RulingEntry
     """What it is about in the end: of an undo the first that was undone; else the ruling itself."""
     before: SubjectState | None
@@ -63,14 +63,13 @@ class RulingChanges:
     def of(self, entry: RulingEntry) -> RulingChange:
         """Return what one ruling changed."""
         book = self._room.book
-        undoes = book.entries.get(entry.decision.ruling) if isinstance(entry.decision, Undo) else None
         root, number = book.root(entry), self._order[entry.id]
         subject = book.subject(entry)
         about = [one for one in book.all_of(subject) if self._order[one.id] <= number]
         if root.play is not None and root.play in self._event.bookings:
             about += [one for one in book.all_of(WHO_PLAYS) if self._order[one.id] < number]
         before, after = self._held(about, root, entry, apart=entry.id), self._held(about, root, entry)
-        return RulingChange(entry, undoes, root, before if self._is_known(root.play, entry) else None, after)
+        return RulingChange(entry, book.about(entry), root, before if self._is_known(root.play, entry) else None, after)
 
     def _held(
         self, about: Iterable[RulingEntry], root: RulingEntry, entry: RulingEntry, apart: str = ""

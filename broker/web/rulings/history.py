@@ -105,8 +105,7 @@ class RulingWriter:
     # ---- what was decided -------------------------------------------------------------------
 
     def _what(self, change: RulingChange) -> Markup:
-        if change.undoes is not None:
-            undone = change.undoes
+        if isinstance(change.entry.decision, Undo) and (undone := change.about) is not change.entry:
             kind, what = self._(RULING[undone.kind]), self._decided(undone)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
         return self._decided(change.entry)
@@ -302,7 +301,8 @@ class RulingLine(Struct, frozen=True):
     entry: RulingEntry
     counts: bool
     players: tuple[str, ...]
-    undoes: RulingEntry | None
+    about: RulingEntry
+    """The ruling that it takes back or appeals against; else the ruling itself."""
     undone_by: str | None
 
 
@@ -318,9 +318,8 @@ def history_lines(book: RulingBook) -> list[RulingLine]:
 
 
 def _line(book: RulingBook, entry: RulingEntry, undone_by: Mapping[str, str]) -> RulingLine:
-    undoes = book.entries.get(entry.decision.ruling) if isinstance(entry.decision, Undo) else None
     players = tuple(players_named(book.root(entry).decision))
-    return RulingLine(entry, book.counts(entry.id), players, undoes, undone_by.get(entry.id))
+    return RulingLine(entry, book.counts(entry.id), players, book.about(entry), undone_by.get(entry.id))
 
 
 def filter_rulings(listed: Iterable[RulingLine], filters: Mapping[str, str]) -> list[RulingLine]:
@@ -341,13 +340,12 @@ def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _play(line: RulingLine) -> str:
-    entry = line.undoes or line.entry
-    return f"{entry.table}-{entry.round}"
+    return f"{line.about.table}-{line.about.round}"
 
 
 RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
     "play": lambda line, value: _play(line) == value,
-    "deal": lambda line, value: str(line.entry.deal) == value,
+    "deal": lambda line, value: str(line.about.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
     "author": lambda line, value: folded(value) in folded(line.entry.author),

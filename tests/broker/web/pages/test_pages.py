@@ -85,3 +85,16 @@ def test_on_a_phone_the_rounds_of_each_table_begin_at_the_same_edge(browser: Bro
             })"""
         )
         assert (len(edges), len(set(edges))) == (4, 1)
+
+
+def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("late",)) as desks:
+        visits = Visits(browser, desks, Look("laptop", "light", "en"))
+        for name in ("standings", "rulings"):  # one that follows the room, and one with forms
+            page = visits.to(Place(name, "late", f"/{name}"))
+            page.keyboard.press("Tab")
+            skip = page.locator("a:focus")
+            assert (skip.inner_text(), skip.bounding_box() is not None) == ("Skip to the content", True)
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.querySelector('main').contains(document.activeElement)")

@@ -1,5 +1,6 @@
 """Infractions and appeals at the desk: proposed, questioned, published, appealed against, and printed."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,6 +126,13 @@ def test_an_appeal_is_recorded_decided_and_what_the_committee_has_changed_taken_
     assert publish(head, opened(head, f"/rulings/new?undo={ruling}")).status_code == 303
     assert "The ruling still counts" not in head.get("/infractions").text
     assert [kind for kind, _ in desk.kinds] == ["warning", "fine", "appeal", "appeal_decided", "undo"]
+    of_play = head.get("/rulings?play=1-2").text
+    titles = [
+        re.sub("<.*?>", "", one)
+        for one in re.findall(r"<p>(<strong>(?:Appeal|Decision on an appeal)<.*?)</p>", of_play)
+    ]
+    about = "Fine · Table 1 · Round 2 · Deal"
+    assert [title.partition(about)[0] for title in titles] == ["Decision on an appeal · ", "Appeal · "]
 
 
 def test_a_late_appeal_is_questioned_and_admitted_once_it_is_confirmed(desk: Ruled, head: httpx.Client) -> None:
