@@ -131,7 +131,7 @@ class DeskFinder:
                 asked = asked | {name} if there else asked - {name}
             found |= {name: desk for name in sorted(asked) if (desk := self._ask(name))}
             asked -= found.keys()
-            self._tell(tuple(sorted(found.values())))
+            self._tell(tuple(sorted({*found.values()})))
 
     def _ask(self, name: str) -> FoundDesk | None:
         """Return the desk that has announced itself under a name; None: it has not answered, or is not ours."""

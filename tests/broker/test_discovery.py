@@ -1,11 +1,11 @@
 """Tables find the desk that announces itself; on loopback, by real packets."""
 
+import os
 import queue
 import socket
 from contextlib import closing
 from typing import Final
 
-import pytest
 from zeroconf import ServiceInfo, Zeroconf
 from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
@@ -14,46 +14,54 @@ from broker.discovery import SERVICE, Announcement, DeskFinder, FoundDesk
 from tests.patience import PATIENCE_S
 
 LOOPBACK: Final = ["127.0.0.1"]
-CUP: Final = FoundDesk("cup-2026", "127.0.0.1:8136")
-LEAGUE: Final = FoundDesk("league", "127.0.0.1:8137")
+CUP: Final = FoundDesk(f"cup-{os.getpid()}", "127.0.0.1:8136")
+LEAGUE: Final = FoundDesk(f"league-{os.getpid()}", "127.0.0.1:8137")
+"""Other processes may run this test at the same time: all hear each other."""
+
 ANSWER, PTR, IN = 0x8400, 12, 1
 """Of RFC 1035: flags of an answer, a record's type, and its class."""
 
 
-@pytest.fixture
-def heard() -> "queue.SimpleQueue[tuple[FoundDesk, ...]]":
-    return queue.SimpleQueue()
+class Heard:
+    """What a table is told of this process's desks."""
+
+    def __init__(self) -> None:
+        self._told = queue.SimpleQueue[set[FoundDesk]]()
+
+    def tell(self, desks: tuple[FoundDesk, ...]) -> None:
+        self._told.put({*desks} & {CUP, LEAGUE})
+
+    def next(self) -> set[FoundDesk]:
+        return self._told.get(timeout=PATIENCE_S)
+
+    def until(self, *wanted: FoundDesk) -> None:
+        """Wait for what is told at last."""
+        while self.next() != {*wanted}:
+            pass
 
 
-def until(heard: "queue.SimpleQueue[tuple[FoundDesk, ...]]", wanted: tuple[FoundDesk, ...]) -> None:
-    """Wait for what is told at last."""
-    while heard.get(timeout=PATIENCE_S) != wanted:
-        pass
-
-
-def test_desks_are_found_and_missed(heard: "queue.SimpleQueue[tuple[FoundDesk, ...]]") -> None:
-    with Announcement("cup-2026", 8136, LOOPBACK):
-        finder = DeskFinder(heard.put, LOOPBACK)
-        until(heard, (CUP,))
-        with Announcement("league", 8137, LOOPBACK):
-            until(heard, (CUP, LEAGUE))
-        until(heard, (CUP,))
-    until(heard, ())
+def test_desks_are_found_and_missed() -> None:
+    heard = Heard()
+    with Announcement(CUP.event, 8136, LOOPBACK):
+        finder = DeskFinder(heard.tell, LOOPBACK)
+        heard.until(CUP)
+        with Announcement(LEAGUE.event, 8137, LOOPBACK):
+            heard.until(CUP, LEAGUE)
+        heard.until(CUP)
+    heard.until()
     finder.close()
     finder.close()
 
 
-def test_a_desk_that_is_announced_and_answers_no_question_at_first_is_asked_again(
-    heard: "queue.SimpleQueue[tuple[FoundDesk, ...]]",
-) -> None:
-    name = f"cup-2026.{SERVICE}"
+def test_a_desk_that_is_announced_and_answers_no_question_at_first_is_asked_again() -> None:
+    heard, name = Heard(), f"{CUP.event}.{SERVICE}"
     where = ServiceInfo(
-        SERVICE, name, 8136, addresses=[socket.inet_aton("127.0.0.1")], properties={"event": "cup-2026"}, server=name
+        SERVICE, name, 8136, addresses=[socket.inet_aton("127.0.0.1")], properties={"event": CUP.event}, server=name
     )
-    with closing(DeskFinder(heard.put, LOOPBACK)), closing(Zeroconf(interfaces=LOOPBACK)) as busy:
+    with closing(DeskFinder(heard.tell, LOOPBACK)), closing(Zeroconf(interfaces=LOOPBACK)) as busy:
         announced = DNSOutgoing(ANSWER)
         announced.add_answer_at_time(DNSPointer(SERVICE, PTR, IN, 4500, name), 0)
         busy.send(announced)
-        assert heard.get(timeout=PATIENCE_S) == ()
+        assert heard.next() == set()
         busy.registry.async_add(where)  # it answers from now on, and announces nothing more
-        until(heard, (CUP,))
+        heard.until(CUP)

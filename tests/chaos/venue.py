@@ -20,13 +20,14 @@ from broker.errors import BrokerDied
 from broker.event import write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates, device_user
 from broker.protocol.signing import SigningKey, device_of
 from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
 from broker.store import STORE
+from tests.broker.mqtt.brokers import make_broker
 from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader

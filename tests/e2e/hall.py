@@ -12,12 +12,13 @@ from typing import Any
 
 from broker.event.movement import NumberedPlay
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.sim.demo_audit import Fact, audit_event, facts
 from broker.sim.demo_event import NAME, write_kiosk
 from broker.sim.processes import DemoProcess
 from kiosk.sim import read_script
+from tests.broker.mqtt.brokers import make_broker
 from tests.e2e.proxy import Proxy
 from tests.e2e.standstill import missing_from
 from tests.encryption import trusting

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
 from broker.protocol import (
     ArbiterPin,
@@ -34,6 +34,7 @@ from broker.protocol.facts import Ruled
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.protocol.signing import SigningKey
 from broker.scorer.service import Scorer
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.hall import NOW, open_journal
 from tests.broker.scorer.small import NAME, event, fact
 from tests.patience import PATIENCE_S

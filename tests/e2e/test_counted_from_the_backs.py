@@ -9,7 +9,6 @@ from pathlib import Path
 from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.protocol import SEATS, McrValue, Seat
 from broker.protocol.link import Address
 from broker.rules import KINDS
@@ -22,6 +21,7 @@ from kiosk.journal_file import JournalOwner
 from kiosk.program import TableProgram
 from kiosk.screens import DeclaredView
 from kiosk.table import DOUBTFUL_NS, Phase
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting import EVENT, TABLE, dealt

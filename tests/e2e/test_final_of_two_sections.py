@@ -14,7 +14,7 @@ import pytest
 from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.output import STANDINGS
 from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address
@@ -28,6 +28,7 @@ from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.program import TableProgram
 from kiosk.table import Phase
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW
 from tests.broker.scorer.small import NAME

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.mqtt.certificates import Certificates
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
+from tests.broker.mqtt.brokers import make_broker
 from tests.demo_event import MakeEvent
 from tests.encryption import trusting
 from tests.patience import PATIENCE_S

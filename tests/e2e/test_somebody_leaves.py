@@ -11,7 +11,6 @@ import pytest
 from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.protocol import SEATS, AnyDecision, PlanChanged, Player, SeatedAnew, Substitute, Undo, Withdrawn
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
@@ -22,6 +21,7 @@ from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.program import TableProgram
 from kiosk.table import Phase
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW
 from tests.broker.scorer.small import NAME, event

@@ -12,13 +12,14 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.protocol import Receipt, ScorerState, decode, encode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import state
 from tests.demo_event import MakeEvent

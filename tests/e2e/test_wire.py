@@ -13,12 +13,13 @@ from paho.mqtt.enums import CallbackAPIVersion
 from broker.event.movement import NumberedPlay
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.protocol import SEATS, TableState, encode
 from broker.protocol.signing import SigningKey
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
+from tests.broker.mqtt.brokers import make_broker
 from tests.demo_event import MakeEvent
 from tests.patience import PATIENCE_S
 

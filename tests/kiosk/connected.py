@@ -9,7 +9,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.protocol import (
     SEATS,
     LogMessage,
@@ -27,6 +26,7 @@ from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
 from kiosk.table import Phase
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Time, since

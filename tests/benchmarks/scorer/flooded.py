@@ -22,7 +22,7 @@ import msgspec
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
@@ -30,6 +30,7 @@ from broker.sim.processes import DemoProcess
 from broker.web.connections import ConnectionLimits
 from tests.benchmarks.scorer.hall import cpu_s, scorer
 from tests.benchmarks.scorer.large import NAME, Chains, calls, large_event, large_folder, list_devices
+from tests.broker.mqtt.brokers import make_broker
 
 TABLES: Final = 40
 TURNS: Final = 3

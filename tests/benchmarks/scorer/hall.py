@@ -17,7 +17,7 @@ from typing import Final, cast
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
 from broker.protocol import LogMessage, Result
 from broker.sim.processes import DemoProcess
@@ -25,6 +25,7 @@ from broker.store import message_of
 from broker.store.sqlite import SqliteReader
 from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.large import NAME, certify, large_event, large_folder, list_devices
+from tests.broker.mqtt.brokers import make_broker
 from tests.encryption import trusting
 
 ROUNDS: Final = 4

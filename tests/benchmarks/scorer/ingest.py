@@ -16,13 +16,14 @@ from typing import Final, NamedTuple
 
 from broker.cli.encryption import Logins
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import cpu_s
 from tests.benchmarks.scorer.large import NAME, Chains, calls, certify, large_event, list_devices, table_address
+from tests.broker.mqtt.brokers import make_broker
 
 TABLES: Final = 4
 ROUNDS: Final = 40

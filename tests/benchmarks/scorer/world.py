@@ -26,7 +26,6 @@ from broker.event.halls import CentreAddress, Hall, write_centre, write_halls
 from broker.files import make_folder, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.protocol import LAST_TABLE
@@ -36,6 +35,7 @@ from broker.store import STORE
 from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.hall import LONGEST_S, children, cpu_s, memory_mb, published, scorer, told
 from tests.benchmarks.scorer.large import NAME, certify, large_folder, list_devices
+from tests.broker.mqtt.brokers import make_broker
 from tests.encryption import trusting
 
 FIRST: Final = "hall-1"

@@ -27,7 +27,6 @@ from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.mqtt.certificates import Certificates
 from broker.people import FIRST_LINK_FILE
 from broker.protocol import topics
@@ -39,6 +38,7 @@ from broker.sim.processes import DemoProcess
 from broker.store import open_journal, open_reader
 from broker.web.connections import ConnectionLimits
 from broker.web.tables.event_pin import PIN_FILE
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles

@@ -9,7 +9,6 @@ import pytest
 
 from broker.cli.standby import StandbyPlace, was_replaced
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.protocol import ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
@@ -17,6 +16,7 @@ from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import Peer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
 from tests.patience import PATIENCE_S

@@ -16,13 +16,14 @@ import pytest
 
 from broker.mqtt import process
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.process import FREE_CONNECTIONS, Broker, MqttBrokerSettings
 from broker.protocol import encode, topics
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.hall import NOW, admitting
 from tests.broker.scorer.small import NAME, event, fact, restored

@@ -25,11 +25,12 @@ from broker.errors import (
     UserUnknown,
 )
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
 from broker.mqtt.process import Broker, ChildProcess, MqttBrokerSettings
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 from tests.patience import PATIENCE_S
 
@@ -38,7 +39,7 @@ ROOT = Path(__file__).parents[3]
 ORPHANAGE = """
 import sys
 from pathlib import Path
-from broker.mqtt.brokers import make_broker
+from tests.broker.mqtt.brokers import make_broker
 from broker.mqtt.access import Credentials
 broker = make_broker(sys.argv[1], Path(sys.argv[2]), "cup", Credentials.create(1), tables=1)
 broker.start()

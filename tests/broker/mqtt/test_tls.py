@@ -18,12 +18,13 @@ from click.testing import CliRunner, Result
 
 from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates, device_user
 from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
 from tests.patience import PATIENCE_S

@@ -15,7 +15,6 @@ import pytest
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.mqtt.process import Broker
 from broker.people import Actor, Authentication
 from broker.protocol import LogMessage, Receipt, decode, topics
@@ -24,6 +23,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.sim.processes import DemoProcess
 from broker.store import decoded
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.small import NAME, deals, in_session, list_devices, plan, registry, sent, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
 from broker.mqtt.process import Broker
 from broker.people import Account, Actor, Authentication, OrderUnsent
 from broker.protocol import Message, Order, decode_on_topic, topics
@@ -25,6 +24,7 @@ from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import RESEND_MS, DeskLink, KeptOrder, OrderDesk, OrderGiven
+from tests.broker.mqtt.brokers import make_broker
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.test_auth import HOSTILE, logged_in, token_of

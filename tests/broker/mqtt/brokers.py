@@ -1,0 +1,36 @@
+"""A broker for tests and benchmarks, of either kind."""
+
+from pathlib import Path
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, broker_of
+from broker.mqtt.certificates import Certificates
+from broker.mqtt.process import Broker, MqttBrokerSettings
+
+
+def make_broker(  # noqa: PLR0913 - each is said by its name
+    kind: Kind,
+    folder: Path,
+    event: str,
+    credentials: Credentials,
+    *,
+    tables: int,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    certificates: Certificates | None = None,
+) -> Broker:
+    """Return a broker, not yet started, that keeps its store, settings and log in `folder`.
+
+    Port 0 takes a free one at the first start. With the event's certificates it speaks TLS, and lets in who has one.
+    Raises SettingRefused, and UserUnknown if the credentials lack a user.
+    """
+    settings = MqttBrokerSettings(
+        folder=folder,
+        event=event,
+        credentials=credentials,
+        tables=tables,
+        host=host,
+        port=port,
+        certificates=certificates,
+    )
+    return broker_of(kind, settings)
