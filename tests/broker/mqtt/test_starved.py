@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+import paho.mqtt.client as paho
 import pytest
 
 from broker.halls.link import MOST_PATIENCE_S
@@ -73,7 +74,7 @@ def busy_reader(
     broker, known = made
     heard: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     reader = leaving.enter_context(Client(broker, "scorer", known.password("scorer"), acknowledges=False))
-    reader._paho.on_message = lambda _client, _data, message: heard.put(message.payload)
+    reader._paho.on_message = lambda _client, _data, message: heard.put(bytes(message.payload))
     assert reader.connect()
     assert all(reader.subscribe(topic))
     with Client(broker, writer, known.password(writer)) as said:
@@ -108,8 +109,12 @@ def slow_reader(
     )
     assert reader.connect()
     assert all(reader.subscribe(ROW))
-    hears = reader._on_message
-    reader._paho.on_message = lambda *heard: has_time.wait() and hears(*heard)
+
+    def hear_later(client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
+        has_time.wait()
+        reader._on_message(client, data, message)
+
+    reader._paho.on_message = hear_later
     leaving.callback(has_time.set)
     desk = leaving.enter_context(Client(broker, "desk", known.password("desk")))
     assert desk.connect()
