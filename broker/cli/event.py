@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import click
 import msgspec
@@ -44,8 +44,9 @@ from broker.event import (
     write_plan,
 )
 from broker.event.deals import DEFAULT_WINDS, make
+from broker.event.halls import HALLS, Hall, write_halls
 from broker.event.movement import summary
-from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
+from broker.event.players import EXTRA_COLUMNS, ListedPlayer, players_csv, read_players, read_saved_players, teams_of
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
 from broker.event.structure import (
@@ -53,6 +54,7 @@ from broker.event.structure import (
     Structure,
     for_seconds,
     formats,
+    plan_in_halls,
     section_order,
     seeded,
     structured_plan,
@@ -159,6 +161,11 @@ def _folder_name() -> str | None:
 @click.option("--deals-per-round", type=click.IntRange(1, 99), help="Deals that each table plays in a round.")
 @click.option("--copies", type=click.IntRange(1, 250), help="Carriers of each deal, in each section [default: 1].")
 @click.option("--tables", type=click.IntRange(1), help="Tables, in each section [default: as many as players fill].")
+@click.option(
+    "--halls-by",
+    type=click.Choice(["club", "country"]),
+    help="The event is in many places: everybody stays in the hall of their club, or country (docs/halls.md).",
+)
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
 @click.option(
     "--final", type=click.IntRange(min=0), default=0, help="Number of players, or teams, that qualify for a final."
@@ -194,6 +201,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     deals_per_round: int | None,
     copies: int | None,
     tables: int | None,
+    halls_by: Literal["club", "country"] | None,
     sections: int,
     final: int,
     final_rounds: int,
@@ -234,10 +242,18 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     wish = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
         deals_per_round=deals_per_round, copies=copies, tables=tables
     )
-    wish, alone = _agreed(ctx, plan, wish)
-    plan = replace(plan, uncompared=alone)
+    halls: Sequence[Hall] = ()
+    if halls_by:
+        of = {one.player.id: one.further[EXTRA_COLUMNS.index(halls_by)] for one in players}
+        plan, halls = plan_in_halls(plan, of, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
+    else:
+        wish, alone = _agreed(ctx, plan, wish)
+        plan = replace(plan, uncompared=alone)
     with _whole_or_not_at_all(folder):
-        if wish.plain:
+        if halls:
+            write_plan(folder, plan)
+            write_halls(folder, halls)
+        elif wish.plain:
             write_plan(folder, plan)
             ctx.invoke(
                 new_movement,
@@ -475,7 +491,8 @@ def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None
         click.echo(f"{code}: {text}")
     if found:
         ctx.exit(1)
-    click.echo(f"{folder} may start: homologue scorer {folder}")
+    first = f"hall split {folder} --to HALLS --address HOST" if (folder / HALLS).exists() else f"scorer {folder}"
+    click.echo(f"{folder} may start: homologue {first}")
 
 
 def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:

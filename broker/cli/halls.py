@@ -15,7 +15,17 @@ from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
 from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
 from broker.event.deals.commitment import COMMITMENT
-from broker.event.halls import HALLS, NODES, CentreAddress, Hall, plan_of_hall, read_halls, write_centre, write_halls
+from broker.event.halls import (
+    HALLS,
+    NODES,
+    CentreAddress,
+    Hall,
+    plan_of_hall,
+    read_halls,
+    refuse_travellers,
+    write_centre,
+    write_halls,
+)
 from broker.files import write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
@@ -110,7 +120,9 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     \b
     homologue hall split world-cup --to halls --address centre.example.org
     """
-    halls = [one for one in _halls_of(folder) if not names or one.name in names]
+    everywhere = _halls_of(folder)
+    refuse_travellers(read_plan(folder), everywhere)
+    halls = [one for one in everywhere if not names or one.name in names]
     brokers = _with_ports(addresses) or nodes_of(folder).nodes
     known = open_event(folder)
     certificates = None if plain else Certificates.ensure(folder, [one.rpartition(":")[0] for one in brokers])

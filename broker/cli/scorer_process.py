@@ -36,7 +36,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, broker_of
 from broker.mqtt.nats import NatsCluster
 from broker.mqtt.process import Broker, MqttBrokerSettings
-from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
+from broker.mqtt.programs import BrokerChoice, broker_program, choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication
 from broker.people.copies import ClosedAccounts, copy_people
@@ -425,8 +425,11 @@ def _broker(
         told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
         return _other_broker(broker, logins), _check_nothing, told
     kept = folder / BROKER_FOLDER
-    wanted = cast("Kind | None", broker if nodes == 1 else "embedded")
-    known, choice = kind_of_event(kept), choose_broker(kept, wanted)
+    known = kind_of_event(kept)
+    if nodes == 1:
+        choice = choose_broker(kept, cast("Kind | None", broker))
+    else:
+        choice = BrokerChoice(broker_program("embedded"), N_("only this one can have several nodes"))
     child = _start(running, choice.kind, event, kept, listen, logins, nodes)
     program = choice.program
     click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")

@@ -192,6 +192,23 @@ def write_centre(folder: Path, centre: CentreAddress) -> None:
     write_private(folder / HALL, tomli_w.dumps(msgspec.to_builtins(centre)).encode())
 
 
+def refuse_travellers(plan: Plan, halls: Iterable[Hall]) -> None:
+    """Refuse a plan by which somebody plays in two halls. Raises BadEvent."""
+    at = {table: hall for hall in halls for table in hall.numbers}
+    of, names = dict[str, Hall](), {one.id: one.name for one in plan.players}  # a final is planned by ranks
+    for play in plan.plays:
+        for player in play.players.values() if play.table in at else ():
+            here = at[play.table]
+            if player in names and (other := of.setdefault(player, here)) is not here:
+                text = N_(
+                    "{player} plays in two halls: {one} and {other}",
+                    player=names[player],
+                    one=other.title,
+                    other=here.title,
+                )
+                raise _wrong(RuleError("player_in_two_halls", text))
+
+
 def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     """Return the plan of one hall: its tables, and who plays there. Raises BadEvent if it has no play."""
     tables = hall.numbers

@@ -8,9 +8,12 @@ includes the player's own play, and the luck of t - 1 others. `ONE_PLAY` was mea
 (docs/why-duplicate.md, `broker/sim/luck.py`).
 """
 
+import re
 import time
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replace_order
 from itertools import product
 from math import ceil
 from random import Random
@@ -20,6 +23,7 @@ from msgspec.structs import replace
 
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import too_many_sets
+from broker.event.halls import Hall
 from broker.event.movement import KeepSearching, MovementOrder, make_movement, name_players
 from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
 from broker.event.movement.make import usual_order
@@ -32,6 +36,8 @@ from broker.rules import RuleError
 from broker.scoring import GOALS, longer
 
 LETTERS = "ABCDEFGHIJ"
+
+LONGEST_HALL_NAME: Final = 24
 
 
 def seeded(seed: int = 0) -> RandomSource:
@@ -135,6 +141,39 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
         stages=() if wish.plain else tuple(stages),
         copies=max(order.copies * wish.sections, final.copies if final else 1),
     )
+
+
+def plan_in_halls(
+    plan: Plan, of: Mapping[str, str], wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
+) -> tuple[Plan, tuple[Hall, ...]]:
+    """Return a plan in which everybody stays in their hall, and the halls. `of`: each player's, as people call it.
+
+    All halls play the same deals in the same rounds, whatever their size: each has its own carriers of them.
+    Raises RuleError `halls_wrong`, `impossible_size`.
+    """
+    if plan.teams or not wish.plain:
+        raise RuleError("halls_wrong", N_("halls are for individual events of one stage, without sections"))
+    if missing := [one.name for one in plan.players if not of.get(one.id)]:
+        raise RuleError("halls_wrong", N_("the list does not say in which hall {player} plays", player=missing[0]))
+    plays, halls, copies, first = list[BookedPlay](), list[Hall](), 0, 0
+    for at, title in enumerate(dict.fromkeys(of[one.id] for one in plan.players), 1):
+        here = [one.id for one in plan.players if of[one.id] == title]
+        order = usual_order(len(here), None, wish.rounds, wish.deals_per_round, 1)
+        order = replace_order(order, copies=-(-order.tables // order.deals_per_round))
+        made = scheduled_plays(name_players(make_movement(order, chance, go_on()), here))
+        plays += (replace(play, table=play.table + first) for play in made)
+        halls.append(
+            Hall(_hall_name(title, at, {one.name for one in halls}), title, f"{first + 1}-{first + order.tables}")
+        )
+        first, copies = first + order.tables, copies + order.copies
+    in_order = tuple(sorted(plays, key=lambda play: (play.round, play.table)))
+    return replace(plan, plays=in_order, copies=copies), tuple(halls)
+
+
+def _hall_name(title: str, at: int, taken: Container[str]) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    name = re.sub("[^a-z0-9]+", "-", plain)[:LONGEST_HALL_NAME].strip("-")
+    return f"hall-{at}" if not name or name in taken else name
 
 
 def _final_order(plan: Plan, wish: Structure, *, teams: bool) -> MovementOrder | None:

@@ -88,10 +88,10 @@ class RulingService:
         self._given(ruling, deals)
         return self.room.book.entries[ruling.id]
 
-    def adopt(self, ruling: Ruling, keep: Callable[[], None]) -> Ruling:
+    def adopt(self, ruling: Ruling) -> Ruling:
         """Store a ruling of another desk under a number of our own, and let it count. Raises Refused, StoreError.
 
-        `keep` is called in the commit. Whether its time was over is judged by the clock of that desk.
+        Whether its time was over is judged by the clock of that desk.
         """
         draft = RulingDraft(
             id=ruling.id,
@@ -107,7 +107,6 @@ class RulingService:
         numbered = replace(ruling, number=1 + self._highest())
         with self._journal.commit():
             self._journal.append(numbered, self._clock())
-            keep()
         self._given(numbered, self.room.apply(numbered, self._judged))
         return numbered
 

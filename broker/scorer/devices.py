@@ -455,27 +455,19 @@ class Devices:
     def admit(self, table: int, key: str, machine: str) -> None:
         """Admit a device that was paired, or that the organiser has listed."""
         if not self.admissions.admits(table, device_of(key)):
-            self._record(self._admitted(table, device_of(key), key, machine=machine))
+            self.record(self._admitted(table, device_of(key), key, machine=machine))
 
     def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
         """Admit devices that the organiser has listed, in one commit; not those on which somebody has decided."""
         new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
-        made = [self._admitted(one.table, one.device, one.key, machine=one.machine) for one in new.values()]
-        numbered = [replace(one, number=one.number + at) for at, one in enumerate(made)]
-        if not numbered:
-            return
-        with self._journal.commit():
-            for record in numbered:
-                self._journal.append(record, self._clock())
-        for record in numbered:
-            self.hold(record)
+        self.record(*(self._admitted(one.table, one.device, one.key, machine=one.machine) for one in new.values()))
 
     def accept(self, table: int, device: str, author: str, account: str) -> None:
         """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""
         found = self.unknown.get(table)
         if found is None or found.device != device:
             raise NoDeviceWaits(f"no device {device[:ID_SHOWN]} waits to be admitted at table {table}")
-        self._record(self._admitted(table, device, found.key, author=author, account=account))
+        self.record(self._admitted(table, device, found.key, author=author, account=account))
 
     def _admitted(
         self,
@@ -490,7 +482,7 @@ class Devices:
         return DeviceAdmitted(
             id=uuid.uuid4().hex,
             event=self._event,
-            number=self.admissions.number + 1,
+            number=1,
             table=table,
             device=device,
             key=key,
@@ -504,11 +496,11 @@ class Devices:
         """Take nothing more from a device at a table. To undo it, accept it again. Raises NoDeviceWaits."""
         if not self.admissions.admits(table, device):
             raise NoDeviceWaits(f"the device {device[:ID_SHOWN]} is not admitted at table {table}")
-        self._record(
+        self.record(
             DeviceRevoked(
                 id=uuid.uuid4().hex,
                 event=self._event,
-                number=self.admissions.number + 1,
+                number=1,
                 table=table,
                 device=device,
                 author=author,
@@ -518,22 +510,19 @@ class Devices:
             )
         )
 
-    def adopt(self, record: DeviceRecord, keep: Callable[[], None]) -> DeviceRecord:
-        """Store what another desk has decided under a number of our own; `keep` is called in the commit."""
-        numbered = replace(record, number=self.admissions.number + 1)
-        self._record(numbered, keep)
-        return numbered
-
-    def _record(self, record: DeviceRecord, keep: Callable[[], None] = lambda: None) -> None:
-        """Keep what was decided, then let it hold."""
-        table, device = record.table, record.device
+    def record(self, *records: DeviceRecord) -> None:
+        """Keep what was decided, here or at another desk, under our next numbers and in one commit; let it hold."""
+        if not records:
+            return
+        numbered = [replace(one, number=self.admissions.number + at) for at, one in enumerate(records, 1)]
         with self._journal.commit():
-            self._journal.append(record, self._clock())
-            keep()
-            if isinstance(record, DeviceRevoked):
-                self.serving.forget(table, device)
-                self._keep(table)
-        self.hold(record)
+            for record in numbered:
+                self._journal.append(record, self._clock())
+                if isinstance(record, DeviceRevoked):
+                    self.serving.forget(record.table, record.device)
+                    self._keep(record.table)
+        for record in numbered:
+            self.hold(record)
 
     def hold(self, record: DeviceRecord) -> None:
         """Let hold what was decided, and is stored."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import HallLink, RowsAtCentre
-from broker.protocol import AtCentre, LogMessage, Refused, Ruling, topics
+from broker.protocol import AtCentre, DeviceRecord, LogMessage, Refused, Ruling, topics
 from broker.protocol.link import Incoming
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import Concern, concern_of_hall, concern_of_refusal
@@ -82,16 +82,20 @@ def rows_of_halls(
                 note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
 
 
-def adopt(centre: Centre, row: OfHall, rulings: RulingService, devices: Devices) -> Iterator[Concern]:
-    """Take in a ruling of a hall's desk, or which device it has admitted; return why not, where that cannot be."""
-    try:
-        if isinstance(row.record, Ruling):
-            centre.adopted(row.hall, rulings.adopt(row.record, centre.keep))
-        elif not isinstance(row.record, Incoming):
-            centre.adopted(row.hall, devices.adopt(row.record, centre.keep))
-    except Refused as refused:
-        yield concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}")
-    row.acknowledge()
+def adopt(centre: Centre, rows: list[OfHall], rulings: RulingService, devices: Devices) -> Iterator[Concern]:
+    """Take in which devices halls' desks have admitted, in one commit, and their rulings; return why one cannot be."""
+    first = {row.record.id: row.record for row in reversed(rows) if isinstance(row.record, DeviceRecord)}
+    devices.record(*reversed(first.values()))
+    for row in rows:
+        try:
+            if isinstance(row.record, Ruling):
+                centre.adopted(row.hall, rulings.adopt(row.record))
+            elif isinstance(row.record, DeviceRecord):
+                centre.adopted(row.hall, row.record)
+        except Refused as refused:
+            yield concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}")
+        row.acknowledge()
+    rows.clear()
 
 
 def note_judged(centre: Centre | None, verdicts: Iterable[IntakeVerdict]) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from broker.errors import ScorerBusy, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
-from broker.halls.centre import Centre
+from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
     SILENT_S,
@@ -345,14 +345,18 @@ class Scorer:
         if centre is None:
             self._take_facts(batch)
             return
-        facts: list[Incoming] = []
+        facts, decided = list[Incoming](), list[OfHall]()
         for row in rows_of_halls(centre, batch, live.alerts.note):
             if isinstance(row, Incoming):
+                live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
                 facts.append(row)
                 continue
             self._take_facts(facts)
             facts = []
-            live.alerts.note(adopt(centre, row, self.rulings, live.devices))
+            decided.append(row)
+            if isinstance(row.record, Ruling):  # the next may be about this one
+                live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
+        live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
         self._take_facts(facts, centre)
         new = pass_over(centre, live.intake, self._journal, live.state.planned.name, self._clock())
         self.publisher.plays_changed({deal for one in new for deal in live.state.pass_over(*one, live.judged)})

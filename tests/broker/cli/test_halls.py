@@ -1,6 +1,7 @@
 """`homologue hall`: an event is parted into halls, each with what it needs and no more."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,14 @@ from broker.halls.link import addresses_of
 from broker.mqtt.certificates import Certificates
 from broker.protocol.signing import SigningKey
 from broker.scorer.event_key import open_event_key
-from tests.broker.halls.places import HALLS
+from tests.broker.halls.places import HALLS, plan_apart
 from tests.broker.scorer.small import deals, plan, registry
 
 
 @pytest.fixture
 def event(tmp_path: Path) -> Path:
     folder = tmp_path / "world cup"
-    save_event(folder, plan(), deals(), registry())
+    save_event(folder, plan_apart(), deals(), registry())
     write_halls(folder, HALLS)
     return folder
 
@@ -49,6 +50,31 @@ def test_each_hall_gets_its_own_tables_the_deals_and_who_it_is_at_the_centre(eve
             ("2001:db8::1", 2000, f"hall-{one.name}", True),
         ]
         assert {path.name for path in folder.iterdir() if path.stat().st_mode & 0o077} == set()
+
+
+def test_who_is_planned_in_two_halls_is_named_before_anything_is_written(event: Path, tmp_path: Path) -> None:
+    save_event(event, plan(), deals(), registry())
+    refused = CliRunner().invoke(homologue, ["hall", "split", str(event), "--to", str(tmp_path / "halls")])
+    assert re.search(r"\S+ plays in two halls: (Paris and Osaka|Osaka and Paris)", refused.output), refused.output
+    assert not (tmp_path / "halls").exists()
+
+
+def test_an_event_whose_players_stay_in_the_halls_of_their_clubs_can_be_split(tmp_path: Path) -> None:
+    places = ["Club de Paris", "Ōsaka", "Café", "東京"]
+    rows = "".join(f"P{at},{places[at % 4]}\n" for at in range(17))
+    (tmp_path / "list.csv").write_text(f"name,club\n{rows}", "utf-8")
+    new = ["event", "new", str(tmp_path / "cup"), "--title", "Cup", "--players", str(tmp_path / "list.csv")]
+    made = CliRunner().invoke(homologue, [*new, "--rounds", "3", "--halls-by", "club"])
+    assert made.exit_code == 0, made.output
+    assert f"homologue hall split {tmp_path / 'cup'}" in made.output
+    run("split", tmp_path / "cup", "--to", tmp_path / "halls", "--address", "127.0.0.1")
+    assert [(one.name, one.title, one.tables) for one in read_halls(tmp_path / "cup")] == [
+        ("club-de-paris", "Club de Paris", "1-1"),
+        ("osaka", "Ōsaka", "2-2"),
+        ("cafe", "Café", "3-3"),
+        ("hall-4", "東京", "4-4"),
+    ]
+    assert {one.name for one in (tmp_path / "halls").iterdir()} == {"club-de-paris", "osaka", "cafe", "hall-4"}
 
 
 def test_without_tls_a_hall_has_a_password_of_its_own(event: Path, tmp_path: Path) -> None:

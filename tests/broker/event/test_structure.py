@@ -21,7 +21,15 @@ from broker.event.plan import BookedPlay, plan_problems
 from broker.event.readiness import start_problems
 from broker.event.setup import EventHead
 from broker.event.stages import Section, Stage, read_part, section_plays
-from broker.event.structure import Format, Resources, Structure, formats, strength_share, structured_plan
+from broker.event.structure import (
+    Format,
+    Resources,
+    Structure,
+    formats,
+    plan_in_halls,
+    strength_share,
+    structured_plan,
+)
 from broker.protocol import SEATS, Player
 from broker.rules import RuleError
 from broker.sim.luck import share_of_columns
@@ -259,3 +267,31 @@ def test_the_formula_of_strength_is_what_a_simulation_of_its_model_gives(plays: 
         others = chance.normal(0, 1, (tables - 1, *totals.shape)).sum(axis=0)
         totals += own - (own + others) / tables
     assert abs(share_of_columns(totals) - strength_share(plays, tables)) < 0.03
+
+
+@pytest.mark.parametrize(("sizes", "wish"), [((16, 9, 4), Structure(4)), ((8, 20), Structure(4, deals_per_round=2))])
+def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_same_rounds(
+    sizes: tuple[int, ...], wish: Structure
+) -> None:
+    plan = people(sum(sizes))
+    names = [name for at, size in enumerate(sizes) for name in [f"Hall {at}"] * size]
+    of = {one.id: name for one, name in zip(plan.players, names, strict=True)}
+    made, halls = plan_in_halls(plan, of, wish, Random(1), at_once)
+    at = {table: hall.title for hall in halls for table in hall.numbers}
+    assert list(at) == [*range(1, sum(size // 4 for size in sizes) + 1)]
+    assert all(of[player] == at[play.table] for play in made.plays for player in play.players.values())
+    played = [{(play.round, play.deal) for play in made.plays if at[play.table] == hall.title} for hall in halls]
+    assert all({deal for _, deal in one} == {deal for _, deal in played[0]} for one in played)
+    assert check_movement(made.plays, made.copies) == []
+    assert problems(made) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "teams", "wish"),
+    [({}, 0, Structure(4)), ({"p001": "A"}, 0, Structure(4)), (None, 4, Structure(4)), (None, 0, Structure(4, 2))],
+)
+def test_halls_that_cannot_be_planned_are_refused(of: dict[str, str] | None, teams: int, wish: Structure) -> None:
+    plan = people(16, teams)
+    with pytest.raises(RuleError) as caught:
+        plan_in_halls(plan, dict.fromkeys(plan.teams, "A") if of is None else of, wish, Random(1), at_once)
+    assert caught.value.code == "halls_wrong"

@@ -24,7 +24,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.halls import HallRow
+from broker.protocol.halls import HallRow, NextRow
 from broker.protocol.link import Incoming
 from broker.rulings.model import RulingAuthor, RulingDraft
 from broker.store.chain import link_after
@@ -92,10 +92,15 @@ def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_agai
         assert rulings_at(made) == [(1, "award-paris"), (2, "undo-paris"), (3, "redo-paris")]
 
 
-def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -> bytes:
-    """Return a row that somebody with a hall's credentials makes, after the last that the centre has."""
+def forged(made: Places, hall: str, body: bytes, *, height: int | None = None, again: bytes | None = None) -> bytes:
+    """Return a row that somebody with a hall's credentials makes, after the last that the centre has.
+
+    `again`: what the next row in the same message says.
+    """
     at = made.at_centre._at[hall]
     number = at.upto + 1 if height is None else height
+    link = link_after(bytes.fromhex(at.link), number, 1, body)
+    then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()
     return encode(
         HallRow(
             id=f"forged-{number:04}",
@@ -105,9 +110,10 @@ def forged(made: Places, hall: str, body: bytes, *, height: int | None = None) -
             attempt=at.attempt,
             height=number,
             before=at.link,
-            link=link_after(bytes.fromhex(at.link), number, 1, body).hex(),
+            link=link.hex(),
             at=1,
             body=body.decode(),
+            then=then,
         )
     )
 
@@ -152,6 +158,27 @@ def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None
         assert codes(made.centre).count("not_of_hall") >= 1
         assert {"not_of_hall", "hall_ruling_refused", "unsigned"} <= set(codes(made.centre))
         assert made.centre.scorer.state.play((4, 1)).rulings == ()
+
+
+def test_what_a_hall_has_admitted_is_stored_in_one_commit_and_each_of_it_once(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        scorer, commits = made.centre.scorer, list[list[tuple[int, str]]]()
+        scorer._journal.follow(
+            lambda decided, _: commits.append([(one.message.number, one.message.id) for one in decided])
+        )
+        made.carry()
+        own = [one.device for name in made.halls for one in made.halls[name].scorer.live.devices.admissions.all()]
+        assert [len(one) for one in commits if one] == [2, 2]
+        commits.clear()
+        admitted = DeviceAdmitted(
+            id="forged-device", event="cup", number=9, table=1, device="thief-0001", key=None, at=1
+        )
+        arrive(made, "paris", forged(made, "paris", encode(admitted), again=encode(admitted)))
+        assert [one for one in commits if one] == [[(len(own) + 1, "forged-device")]]
+        made.restart(CENTRE)
+        devices = made.centre.scorer.live.devices.admissions.all()
+        assert sorted(one.device for one in devices) == sorted([*own, "thief-0001"])
+        assert made.at_centre._at["paris"].upto == made.halls["paris"].scorer._journal.height + 2
 
 
 @pytest.mark.parametrize(

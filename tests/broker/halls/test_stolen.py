@@ -21,17 +21,17 @@ from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
 from broker.scorer.event_key import KEY_FILE, open_event_key
-from tests.broker.halls.places import CENTRE, HALLS, places
+from tests.broker.halls.places import CENTRE, HALLS, places, plan_apart
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.test_tls import shake_hands
-from tests.broker.scorer.small import deals, plan, registry
+from tests.broker.scorer.small import deals, registry
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
     """Return a folder with the centre's and those of its halls, each as its machine completes it at its first start."""
     centre = tmp_path / "centre"
-    save_event(centre, plan(), deals(), registry())
+    save_event(centre, plan_apart(), deals(), registry())
     write_halls(centre, HALLS)
     split = ["split", str(centre), "--to", str(tmp_path), "--address", "127.0.0.1"]
     assert CliRunner().invoke(hall, split).exit_code == 0
