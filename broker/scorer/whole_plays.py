@@ -3,8 +3,8 @@
 In such a play there is nothing that an arbiter must know, and judging its facts one by one finds nothing: the walls
 were verified as the deal lies, everybody sat as booked, at most one declared, nobody was fined, the table told nothing
 else meanwhile, and the desk ruled nothing. Whatever else a table tells is taken fact by fact, as it is while the scorer
-works. Of such a play only its result is in memory as a message; its other facts are read from their JSON when somebody
-asks for them, which is rare.
+works. Such a play is in memory by what is counted of it; its facts, its result too, are read from their JSON when
+somebody asks for them, which is rare.
 """
 
 from bisect import bisect_right
