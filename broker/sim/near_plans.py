@@ -63,7 +63,7 @@ BASES: Final = 24
 
 PAIRS_FAN: Final = 24
 
-FEW: Final = 1500
+FEW: Final = 6000
 """So many plans are looked through without a pool."""
 
 NO_PLAN: Final = 99
