@@ -63,7 +63,7 @@ BASES: Final = 24
 
 PAIRS_FAN: Final = 24
 
-FEW: Final = 1500
+FEW: Final = 6000
 """So many plans are looked through without a pool."""
 
 NO_PLAN: Final = 99
@@ -150,7 +150,8 @@ def _search(hands: Sequence[Hand], held: Whole) -> _Near:
         numbers, lacks = _pools_of(kind.sets).nearest(bits)
         within = int(lacks.min(initial=NO_PLAN)) + FURTHER
         made = _made_for(at, held[at], kind, within)
-        within = min(within, *(int(one.lacks.min(initial=NO_PLAN)) + FURTHER for one in made), NO_PLAN)
+        for one in made:
+            within = min(within, int(one.lacks.min(initial=NO_PLAN)) + FURTHER)
         kept = (lacks <= within).nonzero()[0]
         found.append((numbers.take(kept), lacks.take(kept)))
         others += (_Near(*(column[one.lacks <= within] for column in one)) for one in made)
@@ -186,7 +187,7 @@ def _pays(value: Whole, appetite: Whole) -> Whole:
 def _made_for(hand: int, held: Whole, kind: PlanKind, within: int) -> list[_Near]:
     """Return All Pungs and Seven Pairs, if the nearest may lack so few tiles."""
     sets, found = kind.sets, list[tuple[Whole, Whole]]()
-    twice = sorted((count for count in held.tolist() if count >= TILES_OF_PAIR), reverse=True)
+    twice = sorted([count for count in held.tolist() if count >= TILES_OF_PAIR], reverse=True)
     if len(twice) + len(sets) < FEWEST_PAIRS:
         return []
     pungs = SETS_OF_HAND - len(sets)

@@ -131,7 +131,7 @@ def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[n
         for hold, number in zip(holds, drawn.sum(axis=1).tolist(), strict=True)
         for _ in range(number)
     ]
-    noise[drawn] = -np.log(-np.log(np.clip(lots, 1e-12, 1 - 1e-12)))
+    noise[drawn] = -np.log(-np.log(np.minimum(np.maximum(lots, 1e-12), 1 - 1e-12)))
     noise *= whims[:, None]
     return noise
 

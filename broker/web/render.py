@@ -130,6 +130,11 @@ def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
     return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
 
 
+def datum(number: int | str, _: HtmlTranslator) -> str:
+    """Write a datum with its sign, a fraction to two places, as the reader's language writes decimals."""
+    return signed_number(number) if isinstance(number, int) else _.decimal(float(Fraction(number)), "+0.00;−0.00")
+
+
 def fraction(number: int | str) -> str:
     """Write an exact fraction as it is, with a true minus."""
     return str(number).replace("-", "\N{MINUS SIGN}")
@@ -152,6 +157,7 @@ def environment() -> Environment:
     )
     made.filters.update(
         signed=signed_number,
+        datum=datum,
         time_tag=time_tag,
         day_time_tag=day_time_tag,
         fraction=fraction,

@@ -181,10 +181,15 @@ WORLDS: Final = (
 @click.command()
 @click.option("--events", default=150, show_default=True, help="Of each world.")
 @click.option("--seed", default=1, show_default=True)
-def strength(events: int, seed: int) -> None:
+@click.option(
+    "--world", "numbers", multiple=True, type=click.IntRange(1, len(WORLDS)), help="Only this row [default: all]."
+)
+def strength(events: int, seed: int, numbers: tuple[int, ...]) -> None:
     """Play events whose truth is known and print two tables."""
     measured = []
     for number, world in enumerate(WORLDS):
+        if numbers and number + 1 not in numbers:
+            continue
         measured.append(Truths(world))
         chance = np.random.default_rng([seed, number])
         for _ in range(events):

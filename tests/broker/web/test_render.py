@@ -12,7 +12,7 @@ from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.scorer.view import DashboardView, HallContact, TableView
 from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
 from broker.web.labels import RECORDED, STATE, account_text, recorded_text
-from broker.web.render import CardState
+from broker.web.render import CardState, datum
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
 from tests.broker.web import sample
@@ -45,6 +45,12 @@ def test_a_name_cannot_leave_the_attribute_it_stands_in() -> None:
 @pytest.mark.parametrize(("number", "text"), [(36, "+36"), (-8, "−8"), (0, "0")])
 def test_a_sum_carries_its_sign_and_a_true_minus(number: int, text: str) -> None:
     assert signed_number(number) == text
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "−22.50"), ("fr", "−22,50"), ("zh", "−22.50")])
+def test_a_datum_is_written_as_the_language_writes_decimals(language: str, text: str) -> None:
+    assert datum("-45/2", translators()[language]) == text
+    assert datum(-9, translators()[language]) == "−9"
 
 
 def test_a_time_is_told_in_utc_for_the_browser_to_put_into_its_zone() -> None:
