@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple, cast, get_args
 
@@ -285,11 +286,20 @@ def _load_scorer(
 OLDEST: Final = 2
 """The generation of a whole collection."""
 
+ALL_AGAIN: Final = 20
+"""Of so many whole collections one looks through everything: what had stayed for long may be garbage by now."""
+
+_whole_collections = count(1)
+
 
 def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
-    """Look only once through what has outlived a whole collection."""
-    if (phase, about["generation"]) == ("stop", OLDEST):
+    """Look only once through what has outlived a whole collection, and now and then through all of it."""
+    if about["generation"] != OLDEST:
+        return
+    if phase == "stop":
         gc.freeze()
+    elif next(_whole_collections) % ALL_AGAIN == 0:
+        gc.unfreeze()
 
 
 def _second_home(wishes: StoreOptions, event: str) -> SecondHome | None:

@@ -168,14 +168,26 @@ def _few_tables(plan: Plan) -> Iterator[RuleError]:
 
 def _late_standings(plan: Plan) -> Iterator[RuleError]:
     """Say where no deal is over before the last round: until then only arbiters see standings."""
-    for plays in _compared(plan):
+    for stage, plays in _stages(plan):
         over: dict[int, int] = {}
         for play in plays:
             over[play.deal] = max(over.get(play.deal, 0), play.round)
         rounds = {play.round for play in plays}
         if len(rounds) > EARLY_ROUNDS and min(over.values()) == max(rounds):
-            yield RuleError("standings_late", N_("no deal is over before round {round}", round=max(rounds)))
-            return
+            late = (
+                N_("{stage}: no deal is over before round {round}", stage=stage, round=max(rounds))
+                if stage
+                else N_("no deal is over before round {round}", round=max(rounds))
+            )
+            yield RuleError("standings_late", late)
+
+
+def _stages(plan: Plan) -> Iterable[tuple[str, list[BookedPlay]]]:
+    """Return the plays of each stage with its name, which is empty where there is one alone."""
+    for stage in plan.stages:
+        yield stage.name, [play for play in plan.plays if play.round in stage.rounds]
+    if not plan.stages:
+        yield "", [*plan.plays]
 
 
 def _compared(plan: Plan) -> list[list[BookedPlay]]:

@@ -109,7 +109,7 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
     Raises RuleError as `section_order`, `stages_wrong`, `part_wrong`.
     """
     order, teams = section_order(plan, wish), check_teams_of_four(plan.teams)
-    final = _final_order(plan, wish, teams=bool(teams))
+    final = _final_order(plan, wish, order.copies * wish.sections, teams=bool(teams))
     made = make_movement(order, chance, go_on(), in_teams=bool(teams))
     plays, sections = list[BookedPlay](), list[Section]()
     listed = list(teams) or [player.id for player in plan.players]
@@ -176,7 +176,8 @@ def _hall_name(title: str, at: int, taken: Container[str]) -> str:
     return f"hall-{at}" if not name or name in taken else name
 
 
-def _final_order(plan: Plan, wish: Structure, *, teams: bool) -> MovementOrder | None:
+def _final_order(plan: Plan, wish: Structure, carriers: int, *, teams: bool) -> MovementOrder | None:
+    """Return what the final's movement is made for. `carriers` of a deal are there: with them its deals end early."""
     if not wish.final:
         return None
     if wish.carry_over.strip():
@@ -193,7 +194,9 @@ def _final_order(plan: Plan, wish: Structure, *, teams: bool) -> MovementOrder |
                 sections=wish.sections,
             ),
         )
-    return usual_order(wish.final * (SEATED if teams else 1), None, wish.final_rounds, None, None)
+    players = wish.final * (SEATED if teams else 1)
+    copies = min(carriers, players // SEATED) if carriers > 1 else None
+    return usual_order(players, None, wish.final_rounds, None, copies)
 
 
 ONE_PLAY: Final = 0.0245

@@ -18,7 +18,7 @@ from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
 from broker.event.plan import BookedPlay, plan_problems
-from broker.event.readiness import start_problems
+from broker.event.readiness import start_notes, start_problems
 from broker.event.setup import EventHead
 from broker.event.stages import Section, Stage, read_part, section_plays
 from broker.event.structure import (
@@ -148,6 +148,25 @@ def test_stages_that_do_not_fit_the_movement_are_named(stages: tuple[Stage, ...]
 )
 def test_a_part_is_a_fraction_or_a_percentage(text: str, part: str) -> None:
     assert str(read_part(text)) == part
+
+
+def late(plan: Plan) -> list[str]:
+    """Return what is said of standings that come late."""
+    return [text for code, text in start_notes(plan) if code == "standings_late"]
+
+
+def test_a_final_has_the_carriers_of_its_qualification_so_that_its_deals_end_early() -> None:
+    with_two, alone = planned(Structure(8, 2, 16, 4, copies=2)), planned(Structure(8, 1, 16, 4))
+    final = [play for play in with_two.plays if play.round in with_two.stages[1].rounds]
+    assert ({Counter(one.deal for one in final)[deal] for deal in {one.deal for one in final}}, with_two.copies) == (
+        {4},
+        4,
+    )
+    assert all(len({one.round for one in final if one.deal == deal}) == 1 for deal in {one.deal for one in final})
+    assert (late(with_two), late(alone)) == (
+        [],
+        ["Qualification: no deal is over before round 8", "Final: no deal is over before round 12"],
+    )
 
 
 def test_a_set_is_used_again_once_its_deal_is_over() -> None:

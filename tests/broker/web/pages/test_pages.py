@@ -58,6 +58,17 @@ def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_th
         )
 
 
+def test_country_and_club_stand_beside_a_name_once_on_any_screen(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("late",)) as desks:
+        page = Visits(browser, desks, Look("laptop", "light", "en")).to(Place("standings", "late", "/standings"))
+        row = page.locator(".ladder tbody tr").first
+        shown = dict.fromkeys(SIZES, 0)
+        for size in shown:
+            page.set_viewport_size(SIZES[size])
+            shown[size] = row.locator(".origin:visible").count()
+        assert shown == dict.fromkeys(SIZES, 1)
+
+
 def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_is_asked_for(
     browser: Browser, tmp_path: Path
 ) -> None:
