@@ -14,9 +14,7 @@ from itertools import accumulate, groupby
 from typing import Final, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
-from reportlab.graphics import renderPDF
-from reportlab.graphics.barcode.qr import QrCodeWidget
-from reportlab.graphics.shapes import Drawing
+from reportlab import rl_config
 from reportlab.lib.colors import Color, black
 from reportlab.lib.enums import TA_LEFT, TA_RIGHT
 from reportlab.lib.pagesizes import A4, landscape
@@ -37,6 +35,9 @@ from reportlab.platypus import (
 )
 
 from broker.i18n import Translator
+from broker.qr import qr_code
+
+rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
@@ -58,9 +59,14 @@ class FontRun(NamedTuple):
 
 def draw_qr(canvas: Canvas, payload: str, at: tuple[float, float], side: float) -> None:
     """Draw a QR code whose lower left corner is at a place."""
-    drawing = Drawing(side, side)
-    drawing.add(QrCodeWidget(payload, barWidth=side, barHeight=side, barLevel="M"))
-    renderPDF.draw(drawing, canvas, *at)
+    size, runs = qr_code(payload)
+    canvas.saveState()
+    canvas.setFillColor(black)
+    canvas.translate(at[0], at[1] + side)
+    canvas.scale(side / size, -side / size)
+    # One shape: drawn one by one, some printers leave seams between the modules.
+    canvas.addLiteral(" ".join((*(f"{x} {y} {length} 1 re" for x, y, length in runs), "f")))
+    canvas.restoreState()
 
 
 def draw_text(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> float:

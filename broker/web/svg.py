@@ -1,7 +1,7 @@
 """Charts, intervals and QR codes as SVG that the page's own style colours (light, dark and print).
 
 pygal's own style and script are taken out: no page of ours has anything inline that could style or run. A chart says
-nothing that does not stand in a table beside it. zxing-cpp makes the QR codes.
+nothing that does not stand in a table beside it.
 """
 
 import math
@@ -13,13 +13,11 @@ from itertools import count
 from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
-import numpy as np
 import pygal
-import zxingcpp
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from broker.protocol import SEATS, Imp, Seat
+from broker.qr import qr_code
 from broker.scorer.sheets import DealSheet, PlayerSheet
 from broker.scorer.snapshot import StandingsHistory
 from broker.scoring import Interval
@@ -163,25 +161,11 @@ def interval_bar(interval: Interval, span: tuple[float, float]) -> Markup:
     )
 
 
-QUIET = 4
-"""Modules of white around it, as ISO/IEC 18004 wants."""
-
-
-def _runs(black: NDArray[np.bool_]) -> Iterator[str]:
-    """Return each run of black modules of a row as one piece of a path: a sheet may have many codes."""
-    for y, row in enumerate(black, QUIET):
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8))) + QUIET
-        for start, end in zip(edges[::2], edges[1::2], strict=True):
-            yield f"M{start} {y}h{end - start}v1h{start - end}z"
-
-
 def qr(text: str) -> Markup:
-    """Return the QR code of a text, error correction M (15 %)."""
-    barcode = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
-    black = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False)) == 0
-    size = len(black) + 2 * QUIET
-    runs = "".join(_runs(black))
+    """Return the QR code of a text."""
+    size, runs = qr_code(text)
+    path = "".join(f"M{x} {y}h{length}v1h{-length}z" for x, y, length in runs)
     return Markup(
         '<svg class="qr" viewBox="0 0 {size} {size}" role="img" aria-label="QR: {text}">'
         '<rect width="{size}" height="{size}"/><path d="{runs}"/></svg>'
-    ).format(size=size, text=text, runs=runs)
+    ).format(size=size, text=text, runs=path)

@@ -1,5 +1,6 @@
 """The table's screen: every state in every language, with the longest names, and nothing runs into anything."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
@@ -88,6 +89,12 @@ def name_in(text: str) -> str:
     return text.rstrip("…").rpartition(" · ")[2]
 
 
+def overlapping(rects: list[pygame.Rect]) -> Iterator[tuple[int, int]]:
+    """Return which of the rectangles lie on one another."""
+    for one, rect in enumerate(rects):
+        yield from ((one, other) for other in rect.collidelistall(rects) if other > one)
+
+
 def mislaid(scene: str, room: Room) -> list[str]:
     """Draw a scene in every language; return what is wrong with its lines."""
     wrong = []
@@ -99,7 +106,7 @@ def mislaid(scene: str, room: Room) -> list[str]:
         tight = [(text, rect.inflate(0, -rect.height // 3)) for text, rect in lines]
         found = (
             *(f"outside: {text}" for text, rect in lines if not screen.contains(rect)),
-            *(f"{one[0]} on {other[0]}" for one, other in combinations(tight, 2) if one[1].colliderect(other[1])),
+            *(f"{tight[one][0]} on {tight[other][0]}" for one, other in overlapping([rect for _, rect in tight])),
             *(f"cut: {text}" for text, _ in lines if "…" in text and not any(name_in(text) in it for it in names)),
         )
         wrong += [f"{scene}, {language}, {room}: {one}" for one in found]
