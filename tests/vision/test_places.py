@@ -14,6 +14,7 @@ from vision.layout import (
     RIM,
     Colours,
     GapEvidence,
+    _colours_at,
     _detail,
     _tile_evidence,
     colours_on,
@@ -53,6 +54,12 @@ def test_colours_are_those_of_the_pixels_there_and_of_the_border_beyond() -> Non
     quads = np.stack([rectangle(np.array([x, 20.0]), 8.0, 8.0) for x in (10.0, 30.0, 60.0, -20.0)])
     assert colours_on(picture, quads, np.array([[0.5, 0.5]]))[:, 0, 0] == pytest.approx([0, 100, 100, 0], abs=0.1)
     assert colours_on(picture, quads[:0], RIM).shape == (0, 64, 3)
+
+
+def test_a_point_has_the_colour_of_the_pixel_in_which_it_lies_and_the_nearest_beyond_the_border() -> None:
+    picture = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    points = np.array([[0.9, 0.9], [1.0, 0.0], [3.9, 2.9], [-5.0, -5.0], [4.0, 3.0]])
+    assert _colours_at(picture, points).tolist() == [0, 1, 11, 0, 11]
 
 
 @pytest.mark.parametrize(("x", "share"), [(50.0, 1.0), (0.0, 0.5), (100.0, 0.5), (-30.0, 0.0), (12.0, 0.9)])
@@ -257,6 +264,19 @@ def test_a_tile_beside_a_tray_that_is_turned_over_has_no_turn_against_it() -> No
     assert (over.rotation, over.turn, over.quad.tolist()) == (20.0, 0, SQUARE[[2, 3, 0, 1]].tolist())
     tile = DetectedTile(SQUARE, face_up=False, likelihood=0.9)
     assert (lie.is_turned(tile), over.is_turned(tile)) == (False, True)
+
+
+@pytest.mark.parametrize(("neighbours", "told"), [(2, 4), (3, 7)])
+def test_three_neighbours_that_lie_alike_tell_the_plane_and_two_do_not(
+    monkeypatch: pytest.MonkeyPatch, neighbours: int, told: int
+) -> None:
+    told_by: list[int] = []
+    monkeypatch.setattr("vision.trays.fit_plane", lambda _, members, __: told_by.append(len(members)))
+    there = {(0, col) for col in range(4)} | {(2, col) for col in range(7, 7 + neighbours)}
+    scene = tray_scene(Pose())
+    seen = see(replace(scene, tiles=tuple(one for one in scene.tiles if one.where in there)))
+    assert find_trays(seen.found, seen.marks, (960, 960)) == ()
+    assert told_by == [told]
 
 
 PLANE = TablePlane(np.diag([1.0, 1.0, 1.0]), np.zeros(2), 1.0, 0.0)

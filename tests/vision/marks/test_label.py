@@ -390,6 +390,7 @@ def test_where_a_decoded_label_lies_on_its_tile() -> None:
     assert over is not None
     assert over.turned
     assert over.kind.spot == pytest.approx([-0.1, 0.1])
+    assert _on_tile(Payload(8, 5), 14, rectangle(np.array([117.9, 100.0]), 24.0, 24.0), tile) is not None
     assert _on_tile(Payload(8, 5), 14, rectangle(np.array([119.0, 100.0]), 24.0, 24.0), tile) is None
     uneven = rectangle(np.array([100.0, 100.0]), 24.0, 24.0) + np.array([[0, 0], [0, 4], [6, 0], [0, 0]])
     seen = _on_tile(Payload(8, 5), 14, uneven, tile)
