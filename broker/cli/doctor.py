@@ -23,8 +23,9 @@ from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
 from broker.event.event import open_event
-from broker.event.halls import read_nodes
+from broker.event.halls import read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
+from broker.halls.link import addresses_of
 from broker.mqtt.access import PROBER
 from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
@@ -66,6 +67,7 @@ def scorer_doctor(
         "broker": lambda: _broker(broker),
         "certificates": lambda: _certificates(folder),
         "nodes": lambda: _nodes(folder),
+        "centre": lambda: _centre(folder),
         "people": lambda: _people(folder),
         "secrets": lambda: _secrets(folder),
         "disk": lambda: _disk(folder),
@@ -190,6 +192,24 @@ def _nodes(folder: Path) -> Iterator[Finding]:
                     "halls use the others; without more than half of them nothing reaches the centre",
                     f"on that machine: homologue centre FOLDER --node {number}",
                 )
+
+
+def _centre(folder: Path) -> Iterator[Finding]:
+    """Look whether a hall among others reaches a broker of the centre, and is let in."""
+    if not (centre := read_centre(folder)):
+        return
+    found = list[str]()
+    for at in addresses_of(folder, centre):
+        context = event_context(at.ca.read_text("ascii"), at.identity) if at.ca else None
+        if not (why := probe_broker(at.host, at.port, None if context else (at.user, at.password), context)):
+            return
+        found.append(f"{at.host}:{at.port}: {why}")
+    yield Finding(
+        "centre_away",
+        f"the centre is not reached: {'; '.join(found)}",
+        "the hall plays on and sends later; no deal becomes public here meanwhile",
+        "compare the address with the centre's; ask there whether this hall was revoked (homologue hall list)",
+    )
 
 
 def _people(folder: Path) -> Iterator[Finding]:

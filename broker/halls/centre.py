@@ -422,7 +422,8 @@ class Centre:
             behind=max(0, state.height - upto) if state else 0,
             heard_at=heard.at if heard else None,
             version=state.version if state else "",
-            clock_off_ms=state.at - heard.at if heard and state and state.at is not None else 0,
+            # What is said of a hall that is gone was written when it came, by its broker's hand.
+            clock_off_ms=state.at - heard.at if there and heard and state and state.at is not None else 0,
             refused=self._refused[hall.name],
             revoked=hall.revoked,
         )

@@ -27,7 +27,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.halls import LONGEST_ROW, MOST_PASSED, MOST_ROWS, NextRow
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.signing import is_signed_by
 from broker.protocol.tls import Identity
 from broker.store import Journal
@@ -73,6 +73,10 @@ class CentreView(Struct, frozen=True):
     """Ms since 1970 by our clock; None: never since this start."""
     refused: int
     revoked: bool
+    turned_away: bool = False
+    """A broker of the centre answers, and does not let us in."""
+    tried: tuple[str, ...] = ()
+    """Where the centre is looked for."""
 
 
 class RowsAtCentre(Struct, frozen=True):
@@ -144,7 +148,7 @@ class HallLink:
         self._timed: tuple[int, float] | None = None
         """The number of a row, and when it was sent, for the first time: its receipt tells how busy the centre is."""
         self._beat_at = 0.0
-        self._up = False
+        self._up = self._turned_away = False
         kept = journal.remembered(KEPT).get("")
         self.has: RowsAtCentre | None = msgspec.json.decode(kept, type=RowsAtCentre) if kept else None
         """None until it is heard of for the first time."""
@@ -213,6 +217,8 @@ class HallLink:
             self._take_receipt(message)
 
     def _changed(self, change: LinkChanged) -> None:
+        if change.up or change.why:
+            self._turned_away = isinstance(change.why, LinkRefused)
         if change.up != self._up:
             self._up = change.up
             self.news.append("centre_found" if change.up else "centre_lost")
@@ -359,4 +365,6 @@ class HallLink:
             heard_at=self._heard[0] if self._heard else None,
             refused=receipt.refused if receipt else 0,
             revoked=bool(receipt and receipt.revoked),
+            turned_away=self._turned_away,
+            tried=self.centre.brokers,
         )

@@ -23,8 +23,8 @@ from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_r
 from broker.rulings import CountedPlay
 from broker.scorer.carriers import PlayKey
 from broker.scorer.inbox import PendingCall
-from broker.scorer.publisher import Throttle
 from broker.scorer.state import EventState
+from broker.scorer.throttle import Throttle
 from broker.store import Journal
 
 log = get_logger("homologue.scorer")

@@ -59,6 +59,7 @@ from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, standings_csv_parts, write_standings_csv
 from broker.scorer.state import EventState
+from broker.scorer.throttle import Throttle
 from broker.scorer.wire_log import WireLog
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
@@ -98,43 +99,6 @@ AnyStandings = TypeVar("AnyStandings", Standings, PublicStandings)
 def is_large(event: Event) -> bool:
     """Return whether what shows all players of an event is made less often."""
     return len(event.players) > LARGE_EVENT
-
-
-REST: Final = 9
-"""So many times as long as it took a thing rests that takes the longer the larger an event is."""
-
-LONGEST_REST_S: Final = 30.0
-
-
-class Throttle:
-    """Lets a thing that was asked for happen at most once in `pause_s`, and in a tenth of the time; 0: each time."""
-
-    def __init__(self, pause_s: float, seconds: Callable[[], float]) -> None:
-        self._pause_s, self._seconds = pause_s, seconds
-        self._earliest = self._began = 0.0
-        self.waiting = False
-
-    def ask(self) -> None:
-        """Ask for it."""
-        self.waiting = True
-
-    def hurry(self) -> None:
-        """Let the next one happen at once."""
-        self._earliest = 0.0
-
-    def due(self) -> bool:
-        """Return whether it is to happen now; if so, the pause begins."""
-        if not self.waiting or self._seconds() < self._earliest:
-            return False
-        self.waiting, self._began = False, self._seconds()
-        self._earliest = self._began + self._pause_s if self._pause_s else 0.0
-        return True
-
-    def done(self) -> None:
-        """Take in that it has happened now."""
-        if self._pause_s:
-            now = self._seconds()
-            self._earliest = max(self._earliest, now + min(REST * (now - self._began), LONGEST_REST_S))
 
 
 class Publisher:

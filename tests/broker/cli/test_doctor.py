@@ -18,7 +18,9 @@ from broker.cli.doctor import hall_findings
 from broker.cli.main import homologue
 from broker.event import open_event
 from broker.event.deals.commitment import commit_folder
-from broker.event.halls import Nodes, write_nodes
+from broker.event.halls import CentreAddress, Nodes, write_centre, write_nodes
+from broker.files import write_private
+from broker.halls.link import PASSWORD_FILE
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
@@ -98,10 +100,16 @@ def nodes_away(event: Path) -> None:
     write_nodes(event, Nodes("cup", ("127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1")))
 
 
+def centre_away(event: Path) -> None:
+    write_centre(event, CentreAddress("paris", "Paris", ("127.0.0.1:1", "127.0.0.2:1"), open_event_key(event).public))
+    write_private(event / PASSWORD_FILE, b"secret")
+
+
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
         (nodes_away, {"node_away"}),
+        (centre_away, {"centre_away"}),
         (other_deals, {"deal_differs"}),
         (open_secret, {"secret_readable"}),
         (broken_certificate, {"certificates_broken"}),

@@ -335,7 +335,7 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
 
 
 def test_what_has_outlived_a_whole_collection_is_not_looked_through_again() -> None:
-    outlived = [[[]] for _ in range(1000)]
+    outlived = [[object()] for _ in range(1000)]
     before = gc.get_freeze_count()
     for phase, generation in (("start", 2), ("stop", 1)):
         _keep_what_stays(phase, {"generation": generation})

@@ -14,13 +14,13 @@ from broker.event.halls import CentreAddress
 from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
 from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, decode, encode, topics
 from broker.protocol.halls import LONGEST_ROW
-from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
 from broker.protocol.signing import SigningKey
 from broker.scorer.state import EventState
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
-from tests.broker.scorer.hall import NOW, open_journal
+from tests.broker.scorer.hall import NOW, Clock, open_journal
 from tests.broker.scorer.small import event, fact, whole_event, whole_log
 from tests.examples import COSTLY
 
@@ -78,9 +78,14 @@ def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_pat
         assert states() == ["hall_there", "hall_there", "unheard", "unheard"]
         link = made.halls["paris"].scorer.live.hall
         assert link is not None
+        clock = made.centre.scorer._clock
+        assert isinstance(clock, Clock)
+        clock.read = lambda: NOW + 3_600_000
         link.close()
         made.carry_up("paris")
         assert states() == ["hall_away", "hall_away", "unheard", "unheard"]
+        (paris, _) = made.centre.scorer.feed.current.halls
+        assert (paris.lifecycle, paris.clock_span) == ("gone", "")  # a will was written long ago
 
 
 def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: Path) -> None:
@@ -446,3 +451,14 @@ def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path)
             line.clock[0] += 1
             line.steps(1)
         assert waited == 17
+
+
+def test_a_hall_says_that_it_is_not_let_in_until_it_is_or_nobody_answers(tmp_path: Path) -> None:
+    with line_of(tmp_path) as line:
+        said = []
+        for why in (LinkRefused("not you"), None, LinkDown("nobody answers"), LinkRefused("not you")):
+            line.hall.take(FromCentre(LinkChanged(up=False, why=why)))
+            said.append(line.hall.view().turned_away)
+        line.hall.take(FromCentre(LinkChanged(up=True)))
+        assert [*said, line.hall.view().turned_away] == [True, True, False, True, False]
+        assert line.hall.view().tried == ("127.0.0.1:1",)

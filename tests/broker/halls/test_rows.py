@@ -270,6 +270,18 @@ def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) 
         assert made.centre.scorer.state.plays_in == 16
 
 
+def test_a_revoked_hall_that_speaks_all_the_same_is_refused(tmp_path: Path) -> None:
+    """It may still be let in at a node that has not heard of it."""
+    with places(tmp_path) as made:
+        made.carry()
+        write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
+        made.centre.step()
+        before = made.centre.scorer._journal.height, made.at_centre._at["osaka"]
+        arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
+        assert (made.centre.scorer._journal.height, made.at_centre._at["osaka"]) == before
+        assert "hall_cut_off" in codes(made.centre)
+
+
 def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]

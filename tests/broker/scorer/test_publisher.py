@@ -33,7 +33,7 @@ from broker.protocol import (
 from broker.protocol.link import LinkChanged
 from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake, TableBook
-from broker.scorer.publisher import LONGEST_REST_S, PAUSE_S, REST, Publisher, Throttle
+from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
 from broker.store.anchor import AnchorPlace, LogHead, find_anchor
 from tests.broker.rulings.ruled import AT, room_of, ruling
@@ -147,33 +147,6 @@ def test_a_deal_with_too_many_plays_is_told_by_its_first_tables_when_it_is_over(
             told.append([play.table for one in ear.heard("") if type(one) is Traveller for play in one.plays])
             ear.forget()
     assert told == [*[[]] * (state.expected(DEAL) - 1), [1]]
-
-
-@pytest.mark.parametrize(
-    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST), (10.0, 10.0 + LONGEST_REST_S)]
-)
-def test_what_shows_all_players_takes_a_tenth_of_the_time_at_most(took_s: float, rests_s: float) -> None:
-    now = [100.0]
-    throttle = Throttle(PAUSE_S, lambda: now[0])
-    throttle.ask()
-    assert throttle.due()
-    now[0] += took_s
-    throttle.done()
-    throttle.ask()
-    for after, due in ((rests_s - 0.01, False), (rests_s + 0.01, True)):
-        now[0] = 100.0 + after
-        assert throttle.due() == due
-
-
-def test_who_waits_for_what_shows_all_players_waits_for_no_rest_and_nobody_gets_it_unasked() -> None:
-    throttle = Throttle(PAUSE_S, lambda: 100.0)
-    throttle.ask()
-    assert (throttle.due(), throttle.due()) == (True, False)
-    throttle.done()
-    throttle.hurry()
-    assert not throttle.due()
-    throttle.ask()
-    assert throttle.due()
 
 
 def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,7 +227,16 @@ def in_hall() -> DashboardView:
     """The room of a hall that has lost the centre."""
     return replace(
         view(),
-        centre=CentreView("Osaka", connected=False, rows=1616, upto=412, heard_at=NOON, refused=2, revoked=False),
+        centre=CentreView(
+            "Osaka",
+            connected=False,
+            rows=1616,
+            upto=412,
+            heard_at=NOON,
+            refused=2,
+            revoked=False,
+            tried=("centre.example.org:1883",),
+        ),
     )
 
 

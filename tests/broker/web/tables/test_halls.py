@@ -57,7 +57,14 @@ def test_nothing_is_said_of_a_clock_that_is_nearly_right(off_ms: int) -> None:
     ("stands", "said"),
     [
         ({"connected": True}, "Connected. The centre has 412 of 1616 messages of this hall."),
-        ({}, "Not connected. The centre has 412 of 1616 messages of this hall; the others are sent later."),
+        (
+            {},
+            "of 1616 messages of this hall; the others are sent later. It is looked for at centre.example.org:1883.",
+        ),
+        (
+            {"turned_away": True},
+            "centre.example.org:1883 does not let this hall in: its certificate is not the centre’s",
+        ),
         ({"revoked": True}, "The centre no longer accepts messages from this hall."),
     ],
 )
