@@ -61,24 +61,23 @@ def test_players_are_found_to_choose_as_themselves(tmp_path: Path) -> None:
             assert all(same)
 
 
-TWO_PLAYS = """\
-Match one
-Wind 1
+HANDS = """\
 Player 0 Deal W1 W2 W3 W4 W5 W6 W7 W8 W9 F1 F2 F3 F4
 Player 1 Deal T1 T2 T4 T6 T7 T8 T9 J1 J1 J2 J2 J3 J3
 Player 2 Deal B1 B1 B2 B2 B3 B3 B4 B4 T5 T5 B7 B8 B9
 Player 3 Deal B1 B2 B3 B4 B5 B6 B7 B8 B9 W1 W2 W3 F1
-Player 0 Draw T5
+"""
+
+TWO_PLAYS = f"""\
+Match one
+Wind 1
+{HANDS}Player 0 Draw T5
 Player 0 Play T5
 Player 2 Peng T5 Ignore Player 1 Chi T5
 Score 0 0 0 0
 Match two
 Wind 0
-Player 0 Deal W1 W2 W3 W4 W5 W6 W7 W8 W9 F1 F2 F3 F4
-Player 1 Deal T1 T2 T4 T6 T7 T8 T9 J1 J1 J2 J2 J3 J3
-Player 2 Deal B1 B1 B2 B2 B3 B3 B4 B4 T5 T5 B7 B8 B9
-Player 3 Deal B1 B2 B3 B4 B5 B6 B7 B8 B9 W1 W2 W3 F1
-Player 0 Draw T3
+{HANDS}Player 0 Draw T3
 Player 0 Play T3
 Player 1 Chi T2
 """

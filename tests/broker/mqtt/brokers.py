@@ -8,14 +8,13 @@ from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings
 
 
-def make_broker(  # noqa: PLR0913 - each is said by its name
+def make_broker(
     kind: Kind,
     folder: Path,
     event: str,
     credentials: Credentials,
     *,
     tables: int,
-    host: str = "127.0.0.1",
     port: int = 0,
     certificates: Certificates | None = None,
 ) -> Broker:
@@ -29,7 +28,6 @@ def make_broker(  # noqa: PLR0913 - each is said by its name
         event=event,
         credentials=credentials,
         tables=tables,
-        host=host,
         port=port,
         certificates=certificates,
     )

@@ -214,7 +214,7 @@ def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credential
     with pytest.raises(SettingRefused):
         make_broker("mosquitto", folder / "a\nb", EVENT, credentials, tables=1)
     with pytest.raises(SettingRefused):
-        make_broker("mosquitto", folder, EVENT, credentials, tables=1, host="")
+        MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=1, host="")
     with pytest.raises(SettingRefused):
         make_broker("mosquitto", folder, EVENT, credentials, tables=1, port=70_000)
 

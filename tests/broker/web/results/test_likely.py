@@ -42,10 +42,7 @@ def pages(folder: Path, rounds: int, *, teams: bool) -> list[str]:
 @pytest.mark.parametrize("teams", [False, True], ids=["players", "teams"])
 @pytest.mark.parametrize(("rounds", "said"), [(1, False), (3, True), (4, False)])
 def test_likely_places_stand_on_every_page_that_ranks_while_they_say_something(
-    rounds: int,
-    said: bool,  # noqa: FBT001 - a parameter
-    teams: bool,  # noqa: FBT001 - a parameter
-    tmp_path: Path,
+    tmp_path: Path, rounds: int, *, said: bool, teams: bool
 ) -> None:
     found = pages(tmp_path, rounds, teams=teams)
     rankings = [1 + teams, 1, 1 + teams]  # the display has teams and players on pages of their own
