@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, expect
 from tests.cases import cases_of, one_after_the_other
 from tests.chromium import chromium
 from tests.demo_event import MakeEvent, maker
+from tests.patience import PATIENCE_S
 
 settings.register_profile(
     "default",
@@ -104,7 +105,7 @@ def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
 # see `tests/event_loop.py`.
 @pytest.fixture(scope="session")
 def running_browser() -> Iterator[Browser]:
-    expect.set_options(timeout=60_000)
+    expect.set_options(timeout=PATIENCE_S * 1000)
     with chromium() as running:
         yield running
 

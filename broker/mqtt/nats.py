@@ -151,8 +151,7 @@ class NatsCluster:
                     folder=settings.folder / f"node-{number}",
                     port=port + number - 1,
                     cluster=Cluster(number, routes, secret),
-                ),
-                ready_s=CLUSTER_READY_S,
+                )
             )
             for number in range(1, self._nodes + 1)
         ]
@@ -237,9 +236,6 @@ def _answers(place: str) -> bool:
 
 
 WATCH_S: Final = 2.0
-
-CLUSTER_READY_S: Final = 60.0
-"""Until the nodes have found each other and chosen who leads."""
 
 
 def find_nats_server() -> Path:

@@ -222,7 +222,7 @@ def find_setpriv() -> str:
     return found
 
 
-READY_S: Final = 20.0  # a Raspberry Pi with a slow card needs some seconds for a large store
+READY_S: Final = 60.0  # a busy machine, a slow card with a large store, nodes that look for each other
 STOP_S: Final = 10.0
 LOCK_S: Final = 3.0  # a broker whose master was killed takes a moment to die
 POLL_S: Final = 0.02

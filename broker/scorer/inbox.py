@@ -3,6 +3,7 @@
 import queue
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError
@@ -62,16 +63,19 @@ class PendingCall(Generic[T]):
         self._work = work
         self.answer: Future[T] = Future()
 
-    def do(self, refusal: ScorerError | None = None) -> None:
-        """Answer, with a refusal if there is one. Anything else that goes wrong goes on to whoever runs the scorer."""
+    def do(self, refusal: ScorerError | None = None) -> Callable[[], None]:
+        """Do it, or refuse it; return what gives the answer to whoever waits, once they may look at what was done.
+
+        Anything else that goes wrong goes on to whoever runs the scorer.
+        """
         if not self.answer.set_running_or_notify_cancel():
-            return
+            return lambda: None
         try:
             if refusal:
                 raise refusal
-            self.answer.set_result(self._work())
+            return partial(self.answer.set_result, self._work())
         except (Refused, ScorerError) as refused:
-            self.answer.set_exception(refused)
+            return partial(self.answer.set_exception, refused)
         except BaseException as broken:
             self.answer.set_exception(broken)
             raise

@@ -308,12 +308,17 @@ class Scorer:
         if self.standby.leaving:  # tables send it again, to the standby
             incoming = []
         self._take(self._recorder.disk.admit(incoming))
-        for call in batch:
-            if isinstance(call, PendingCall):
-                call.do(None if not self.standby.leaving else ScorerBusy("the standby takes over: go to its desk"))
-                self.dashboard.due.hurry()  # who has ruled looks at once
-        if self.publisher.large:
-            self.dashboard.show()  # the arbiter is not to wait until thousands of lines are written
+        answers = [
+            call.do(ScorerBusy("the standby takes over: go to its desk") if self.standby.leaving else None)
+            for call in batch
+            if isinstance(call, PendingCall)
+        ]
+        if answers:
+            self.dashboard.due.hurry()  # who has ruled looks at once
+        if answers or self.publisher.large:
+            self.dashboard.show()  # nobody is to wait until thousands of lines are written
+        for answer in answers:
+            answer()
         self._publish_standings()
         self._publish_alerts()
         self.dashboard.show()

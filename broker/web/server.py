@@ -27,7 +27,8 @@ from broker.web.services import NO_SERVICES, Services
 
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
 LOOK_S: Final = 0.1
-STOP_S: Final = 2.0
+STOP_S: Final = 10.0
+"""On a busy machine; else two seconds are enough."""
 FAREWELL_S: Final = 0.5
 
 
@@ -69,7 +70,7 @@ class Certificate:
 
 
 class DeskServer:
-    """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
+    """Serves one feed. Stopped within seconds, however many pages are open; it may be started again."""
 
     def __init__(  # noqa: PLR0913 - each is said by its name
         self,

@@ -144,7 +144,7 @@ def test_no_secret_of_an_event_is_logged_whatever_goes_through(
         signing = auth.webhooks.add("site", "http://127.0.0.1:9/", BY)
     with started(folder) as running:
         secrets = {PASSWORD, token, signing, "a wrong password", "a-wrong-token"}
-        with httpx.Client(base_url=running.desk, verify=trusting(folder), timeout=60) as stranger:
+        with httpx.Client(base_url=running.desk, verify=trusting(folder), timeout=PATIENCE_S) as stranger:
             origin = {"Origin": running.desk.rstrip("/")}
             stranger.post("/login", data={"name": "anne", "password": "a wrong password"}, headers=origin)
             for one in (token, "a-wrong-token"):

@@ -15,6 +15,7 @@ from broker.sim.demo_event import write_kiosk
 from kiosk.loop import run_program
 from kiosk.upgrade import TableUpgrade
 from tests.demo_event import MakeEvent
+from tests.patience import PATIENCE_S
 from tests.systemd.units import HERE, unit, values
 
 SECOND: Final = 1.0
@@ -25,7 +26,7 @@ def systemd(tmp_path: Path) -> Iterator[socket.socket]:
     """Where systemd would listen."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(tmp_path / "notify"))
-        listening.settimeout(60)
+        listening.settimeout(PATIENCE_S)
         yield listening
 
 
@@ -99,15 +100,15 @@ def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pyt
         def step(self, timeout: float) -> None:
             del timeout
             hung.set()
-            freed.wait(60)
+            freed.wait(PATIENCE_S)
             stop.set()
 
     loop = threading.Thread(target=run_program, args=(Hanging(), stop, lambda: 0.0))
     loop.start()
-    hung.wait(60)
+    hung.wait(PATIENCE_S)
     assert heard(systemd) == []
     freed.set()
-    loop.join(60)
+    loop.join(PATIENCE_S)
     assert heard(systemd) == [b"READY=1\nWATCHDOG=1"]
 
 

@@ -23,6 +23,7 @@ from tests.chaos.oracle import Verdict, judge, ranks_of_file, ranks_of_view, rea
 from tests.chaos.venue import Venue, crashes
 from tests.chaos.watching import Display, Pages
 from tests.e2e.standstill import missing_from
+from tests.patience import PATIENCE_S
 
 Said = Callable[[str], None]
 
@@ -33,7 +34,7 @@ PLAYED: Final = 0.97
 STUCK_S: Final = 120.0
 """Where no play was recorded for so long nothing fails any more either."""
 
-SETTLED_S: Final = 180.0
+SETTLED_S: Final = 2 * PATIENCE_S
 """All is well, and for so long no play was recorded, and no result taken: then it will never be over."""
 
 BROKER_KB: Final = 150

@@ -34,11 +34,10 @@ from tests.chaos.ledger import LedgerReader
 from tests.e2e.hall import write_config
 from tests.e2e.proxy import Proxy
 from tests.e2e.standstill import let_tables_say
+from tests.patience import PATIENCE_S
 
 TABLES_EACH: Final = 5
 """Tables in one process."""
-
-LONGEST_S: Final = 120.0
 
 SECOND_HOME: Final = "second-home"
 """Where the scorer writes what the desk decides beside its store."""
@@ -133,7 +132,7 @@ class Venue:
         write_devices(self.event.folder, listed)
         self.start(self.scorer.name)
         if self.scorer.process is not None:
-            self.scorer.process.wait_for(r"^Desk: ", LONGEST_S)
+            self.scorer.process.wait_for(r"^Desk: ", PATIENCE_S)
         for name in self.parts:
             self.start(name)
 

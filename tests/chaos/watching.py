@@ -17,6 +17,7 @@ from broker.protocol import parse_topic, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.sim.demo_event import NAME
 from tests.chaos.ledger import Play
+from tests.patience import PATIENCE_S
 
 PAUSE_S: Final = 0.4
 WHOLE_VIEW_EVERY: Final = 8
@@ -88,7 +89,7 @@ class Pages:
     def stop(self) -> None:
         """End."""
         self._stop.set()
-        self._thread.join(15)
+        self._thread.join(PATIENCE_S)
 
     def _look(self) -> None:
         with httpx.Client(timeout=5, verify=self._trust or True) as client:

@@ -61,7 +61,7 @@ class Running:
     def arbiter(self) -> httpx.Client:
         """Return a head arbiter who has logged in."""
         origin = {"Origin": self.desk.rstrip("/")}
-        client = httpx.Client(base_url=self.desk, headers=origin, timeout=60, verify=trusting(self.folder))
+        client = httpx.Client(base_url=self.desk, headers=origin, timeout=PATIENCE_S, verify=trusting(self.folder))
         self._leaving.enter_context(client)
         assert client.post("/login", data={"name": "anne", "password": PASSWORD}).status_code == 303
         return client
@@ -197,9 +197,9 @@ def test_nothing_of_the_desk_or_broker_is_spoken_without_tls(running: Running) -
     port = urlsplit(running.desk).port
     assert running.desk.startswith("https://")
     with pytest.raises(httpx.HTTPError):
-        httpx.get(f"http://127.0.0.1:{port}/health", timeout=20)
+        httpx.get(f"http://127.0.0.1:{port}/health", timeout=PATIENCE_S)
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
-        httpx.get(f"{running.desk}health", timeout=20)
+        httpx.get(f"{running.desk}health", timeout=PATIENCE_S)
 
 
 def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> None:
@@ -207,7 +207,7 @@ def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> Non
         assert made.desk.startswith("http://")
         assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
         origin = {"Origin": made.desk.rstrip("/")}
-        with httpx.Client(base_url=made.desk, headers=origin, timeout=60) as client:
+        with httpx.Client(base_url=made.desk, headers=origin, timeout=PATIENCE_S) as client:
             html = {"Accept": "text/html"}
             pages = [client.get("/login", headers=html).text]
             client.post("/login", data={"name": "anne", "password": PASSWORD})
@@ -243,7 +243,7 @@ def title(address: str, arguments: list[str]) -> str:
     """Return the title of a page in Chromium, or why it is not opened."""
     with chromium(*arguments) as browser:
         page = browser.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE_S * 1000)
         try:
             page.goto(address)
             return page.title()

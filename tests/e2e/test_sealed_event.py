@@ -40,6 +40,7 @@ from broker.store.sqlite import SqliteJournal
 from tests.broker.event.deals.asking import ask, codes, done
 from tests.broker.event.deals.draws import BEACON, VALUE, announce, say
 from tests.broker.scorer.small import NAME, fact, plan, whole_event
+from tests.patience import PATIENCE_S
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "deals.md"
 
@@ -146,7 +147,7 @@ def check(public: Path) -> tuple[int, list[str]]:
     (public / "check.py").write_text(program(), encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, "-I", "check.py", "revealed.json", "commitment.json"],
-        cwd=public, capture_output=True, text=True, check=False, timeout=60,
+        cwd=public, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
     assert ran.stderr == ""
     return ran.returncode, ran.stdout.splitlines()

@@ -6,6 +6,7 @@ import pytest
 
 from broker.sim.processes import DemoProcess
 from tests.e2e.standstill import explained, missing_from
+from tests.patience import PATIENCE_S
 
 WAITS = "import threading; print('here', flush=True); threading.Event().wait()"
 
@@ -14,7 +15,7 @@ def test_who_was_waited_for_in_vain_says_where_each_of_its_threads_is() -> None:
     said: list[str] = []
     one = DemoProcess("one", ["-c", WAITS], lambda who, line: said.append(f"{who}: {line}"), [sys.executable])
     try:
-        one.wait_for("^here", 60)
+        one.wait_for("^here", PATIENCE_S)
         with pytest.raises(TimeoutError) as found, explained(lambda: said, [one]):
             one.wait_for("what it never says", 0.01)
     finally:

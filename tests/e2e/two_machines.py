@@ -70,7 +70,9 @@ class Machine:
         self.cut_file.write_text(f"{other.broker} {other.desk}" if other else "", "ascii")
 
     def view(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.url}/view.json", timeout=10, context=trusting(self.folder)) as answer:
+        with urllib.request.urlopen(
+            f"{self.url}/view.json", timeout=PATIENCE_S, context=trusting(self.folder)
+        ) as answer:
             view: dict[str, Any] = json.load(answer)
         return view
 
@@ -108,7 +110,9 @@ class TwoMachines:
     def start(self) -> None:
         """Start the first machine, copy its folder to the second, which follows it, and let the tables play."""
         self.start_first()
-        left = shutil.ignore_patterns("scorer.*", "people.sqlite*", "broker", "session.key", "disk-reserve", "server.*")
+        left = shutil.ignore_patterns(
+            "scorer.*", "people.sqlite*", "broker", "session.key", "disk-reserve", "server.*", "*.new"
+        )
         shutil.copytree(self.first.folder, self.second.folder, ignore=left)
         self.start_second()
         self.second.wait_for(r"^Standby: up to date")

@@ -10,6 +10,7 @@ from firmware.button_addresses import BUTTON_SETTINGS, open_buttons
 from firmware.errors import BadAddress, DeviceMissing, FirmwareError, PinInUse
 from firmware.reports import SEATS, Health, Pressed, Released, Report
 from firmware.sim.box import BoxFingers
+from tests.patience import PATIENCE_S
 
 GOOD = "gpio:east=5,south=6,west=13,north=19"
 
@@ -26,7 +27,7 @@ def test_a_gpio_address_opens_real_pins(monkeypatch: pytest.MonkeyPatch) -> None
     opened = open_buttons(GOOD, told.put)
     with opened.buttons:
         factory.pin(13).drive_low()
-        seen = told.get(timeout=30)
+        seen = told.get(timeout=PATIENCE_S)
     assert isinstance(seen, Pressed)
     assert (opened.fingers, seen.seat) == (None, "west")
 
@@ -44,7 +45,7 @@ def test_a_simulated_address_opens_the_same_code_on_mock_pins_and_fingers_that_p
     with opened.buttons:
         for seat in SEATS:
             opened.fingers.press(seat)
-        seen = [told.get(timeout=30) for _ in range(8)]
+        seen = [told.get(timeout=PATIENCE_S) for _ in range(8)]
     assert [one.seat for one in seen if isinstance(one, Pressed)] == [*SEATS]
     assert sorted(one.seat for one in seen if isinstance(one, Released)) == sorted(SEATS)
 
@@ -55,7 +56,7 @@ def test_a_simulated_address_can_have_a_cable_off_and_a_button_that_sticks() -> 
     assert opened.fingers is not None
     with opened.buttons:
         opened.fingers.press("west")
-        seen = [told.get(timeout=30) for _ in range(3)]
+        seen = [told.get(timeout=PATIENCE_S) for _ in range(3)]
     assert [type(one) for one in seen] == [Pressed, Health, Health]
     assert {one.part for one in seen if isinstance(one, Health)} == {"button-south", "button-north"}
 
@@ -63,7 +64,7 @@ def test_a_simulated_address_can_have_a_cable_off_and_a_button_that_sticks() -> 
 def test_a_simulated_cable_that_is_off_for_a_while_is_told_and_told_to_be_back() -> None:
     told: queue.Queue[Report] = queue.Queue()
     with open_buttons("sim://buttons?cut=south&cut_ms=1100", told.put).buttons:
-        seen = [told.get(timeout=30) for _ in range(2)]
+        seen = [told.get(timeout=PATIENCE_S) for _ in range(2)]
     assert [(one.part, one.code) for one in seen if isinstance(one, Health)] == [
         ("button-south", "button_disconnected"),
         ("button-south", None),
@@ -106,10 +107,10 @@ def test_a_simulated_box_is_opened_through_its_pseudo_terminal_and_ends_with_its
     opened = open_buttons("sim://box?bounces=4&hold_ms=60&delay_ms=3&ppm=80&seed=7", told.put)
     assert isinstance(opened.fingers, BoxFingers)
     with opened.buttons:
-        assert told.get(timeout=30) == Health("buttons", None)
+        assert told.get(timeout=PATIENCE_S) == Health("buttons", None)
         for seat in SEATS:
             opened.fingers.press(seat)
-        seen = [told.get(timeout=30) for _ in range(8)]
+        seen = [told.get(timeout=PATIENCE_S) for _ in range(8)]
     assert [one.seat for one in seen if isinstance(one, Pressed)] == [*SEATS]
     assert not opened.fingers.box.path.exists()
 
@@ -120,7 +121,7 @@ def test_a_simulated_box_is_pulled_out_and_starts_anew_by_itself() -> None:
     codes: set[str | None] = set()
     with open_buttons("sim://box?unplugged_ms=900&away_ms=600&reset_ms=1300", told.put).buttons:
         while codes != {None, "device_unplugged", "box_reset"}:
-            report = told.get(timeout=30)
+            report = told.get(timeout=PATIENCE_S)
             assert isinstance(report, Health)
             codes.add(report.code)
 
@@ -128,7 +129,7 @@ def test_a_simulated_box_is_pulled_out_and_starts_anew_by_itself() -> None:
 def test_the_address_of_a_box_that_is_not_there_opens_and_says_so() -> None:
     told: queue.Queue[Report] = queue.Queue()
     with open_buttons("box:/dev/serial/by-id/no-such-box", told.put).buttons:
-        missing = told.get(timeout=30)
+        missing = told.get(timeout=PATIENCE_S)
     assert isinstance(missing, Health)
     assert (missing.part, missing.code) == ("buttons", "device_missing")
 

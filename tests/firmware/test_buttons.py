@@ -23,6 +23,7 @@ from firmware.sim.buttons import ButtonFingers
 from firmware.wiring import FULL_WIRING
 from tests.firmware.fake_lgpio import Chip
 from tests.firmware.simulated_table import BOOT, PLAIN, Clock, SimulatedTable, simulated_table
+from tests.patience import PATIENCE_S
 
 DOWN, UP = 0, 1
 
@@ -320,7 +321,7 @@ def test_time_passes_by_itself() -> None:
     limits = ContactLimits(held_ns=100 * MS)
     with SeatButtons(fingers.wiring, told.put, factory=fingers.factory, limits=limits):
         fingers.press("west")
-        seen = [told.get(timeout=30) for _ in range(3)]
+        seen = [told.get(timeout=PATIENCE_S) for _ in range(3)]
     assert [(type(one), getattr(one, "seat", None)) for one in seen] == [
         *((Pressed, "west"), (Held, "west"), (Released, "west"))
     ]
@@ -447,7 +448,7 @@ def test_what_is_due_is_done_and_not_before() -> None:
     work = Work(0, due)
     ticker = ticking(work)
     ticker.start()
-    assert work.done.wait(30)
+    assert work.done.wait(PATIENCE_S)
     assert time.monotonic_ns() >= due
     ticker.stop()
     assert work.calls == 2
@@ -457,7 +458,7 @@ def test_what_could_not_be_done_yet_is_tried_again() -> None:
     work = Work(0, deaf=3)
     ticker = ticking(work)
     ticker.start()
-    assert work.done.wait(30)
+    assert work.done.wait(PATIENCE_S)
     ticker.stop()
     assert work.calls == 4
 
@@ -472,7 +473,7 @@ def test_what_becomes_due_while_it_sleeps_is_done_when_it_is_told_to_look() -> N
     ticker.start()
     work.left.append(0)
     ticker.look()
-    assert work.done.wait(30)
+    assert work.done.wait(PATIENCE_S)
     ticker.stop()
 
 
@@ -489,6 +490,6 @@ def test_stopping_before_the_start_twice_and_from_itself_is_harmless() -> None:
 
     own.append(Ticker("test", lambda: 0, stop, time.monotonic_ns))
     own[0].start()
-    assert stopped.wait(30)
-    own[0]._thread.join(30)
+    assert stopped.wait(PATIENCE_S)
+    own[0]._thread.join(PATIENCE_S)
     assert not own[0]._thread.is_alive()

@@ -137,7 +137,7 @@ class CentreMachines:
     def view(self) -> dict[str, Any]:
         """Return what the desk of the active scorer shows, as soon as it answers."""
         url = f"https://{MACHINES[self.active]}:{self._desk_port}/view.json"
-        return answered(lambda: httpx.get(url, verify=self._trust or False, timeout=30).json())
+        return answered(lambda: httpx.get(url, verify=self._trust or False, timeout=PATIENCE_S).json())
 
     @property
     def folder(self) -> Path:

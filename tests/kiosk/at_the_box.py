@@ -35,10 +35,11 @@ RULES: Final = (
 class AtTheBox:
     """A program and its box."""
 
-    def __init__(self, program: TableProgram, journal: TableJournal) -> None:
+    def __init__(self, program: TableProgram, journal: TableJournal, path: Path) -> None:
         self.program, self._journal = program, journal
         self._is_well = False
         self._before = len([*journal.events()])
+        self.buttons = ButtonBox(str(path), self.tell)
 
     def tell(self, report: Report) -> None:
         """Take a report in, from the line's thread."""
@@ -59,10 +60,19 @@ class AtTheBox:
     def until_well(self) -> None:
         self.until(lambda: self._is_well and self.health is None)
 
+    def until_presses(self, count: int) -> None:
+        self.until(lambda: len(self.presses()) >= count)
+
     @property
     def health(self) -> str | None:
         """What is wrong with the buttons, as the program has it."""
         return self.program._health.codes.get("buttons")
+
+    @property
+    def clock_slack_ns(self) -> float:
+        """By how much a press's time can be wrong: on a busy machine much, until one answer comes quickly."""
+        session = self.buttons._link._session
+        return session.clock.slack_ns(session.clock._known.us) if session and session.clock._known else float("inf")
 
     def presses(self) -> list[ButtonPressed]:
         """Return the presses that the journal has kept since the program was opened."""
@@ -95,10 +105,9 @@ def at_the_box(folder: Path, box: BoxSimulator, phase: Phase | None = Phase.PLAY
     with closing(TableJournal(folder / "table.sqlite", OURS)) as journal:
         if phase is not None:
             played(journal, phase)
-        made = AtTheBox(
-            TableProgram(KioskSettings(folder / "table.toml"), journal, time_of_day=lambda: "14:05"), journal
-        )
-        with ButtonBox(str(box.path), made.tell):
+        program = TableProgram(KioskSettings(folder / "table.toml"), journal, time_of_day=lambda: "14:05")
+        made = AtTheBox(program, journal, box.path)
+        with made.buttons:
             made.until_well()
             yield made
         unconnected(made.program)

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kiosk.metrics import BUCKETS_S, TableMetrics, TableNumbers, WriteTimes, serve_metrics
 from kiosk.table import QUIET, Phase
+from tests.patience import PATIENCE_S
 
 GIB = 1024**3
 
@@ -32,7 +33,7 @@ def metrics() -> TableMetrics:
 
 def asked(port: int) -> dict[str, float]:
     """Return every sample, by its name and what it is of."""
-    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30).read().decode()
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).read().decode()
     return {
         "/".join((sample.name, *dict(sorted(sample.labels.items())).values())): sample.value
         for family in text_string_to_metric_families(text)

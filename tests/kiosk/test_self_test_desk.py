@@ -29,6 +29,7 @@ from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Standing, Time, standing, unconnected
 from tests.kiosk.tables import MS, sitting_in
 from tests.kiosk.test_by_mouse import Hands
+from tests.patience import PATIENCE_S
 from vision.cameras.addresses import open_camera
 from vision.sim.table import SimulatedTable
 
@@ -183,7 +184,7 @@ class Devices:
 
     def until(self, holds: Callable[[SelfTestView], bool]) -> None:
         """Let the program work until something of the test holds."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while not holds(self.seen):
             assert time.monotonic() < end, self.seen
             self.program.step(timeout=0.02)

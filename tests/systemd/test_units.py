@@ -18,6 +18,7 @@ from kiosk.maintenance import table
 from kiosk.spare import memory_folder
 from tests.broker.scorer.folders import event_folder
 from tests.demo_event import MakeEvent
+from tests.patience import PATIENCE_S
 from tests.systemd.units import (
     HERE,
     INSTALLED,
@@ -200,7 +201,7 @@ def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
         lines.append(line.rstrip())
         if wanted in line:
             process.terminate()
-    process.wait(120)
+    process.wait(PATIENCE_S)
     if process.stdout:
         process.stdout.close()
     return lines

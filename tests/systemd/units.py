@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from tests.patience import PATIENCE_S
+
 ROOT: Final = Path(__file__).parents[2]
 
 UNITS: Final = sorted((ROOT / "systemd").glob("*.service"))
@@ -57,7 +59,9 @@ def commands_here(text: str) -> str:
 
 def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Ask systemd-analyze."""
-    return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        ["systemd-analyze", *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 def allowed_calls(path: Path) -> set[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.patience import PATIENCE_S
 from vision.networks import MODELS, run_network
 
 
@@ -35,5 +36,5 @@ def test_networks_leave_nothing_at_home_that_could_be_told_to_anybody(tmp_path: 
         "run_network('digits', numpy.zeros((1, 3, 112, 80), 'float32'))"
     )
     wanted = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH"}}
-    subprocess.run([sys.executable, "-c", load], env={**wanted, "HOME": str(tmp_path)}, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", load], env={**wanted, "HOME": str(tmp_path)}, check=True, timeout=PATIENCE_S)
     assert [*tmp_path.rglob("*")] == []

@@ -199,7 +199,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
         token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]
         with (
             httpx.Client(
-                base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20, verify=trusting(folder)
+                base_url=url, headers={"Origin": url.rstrip("/")}, timeout=PATIENCE_S, verify=trusting(folder)
             ) as client,
             Client(broker, session="table-1") as table,
         ):

@@ -16,6 +16,7 @@ from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand, in_database
 from tests.broker.store.server import OWNER, Server
+from tests.patience import PATIENCE_S
 
 PAUSE = OrderGiven((1,), "pause", 0, "fire alarm", "Anne")
 
@@ -56,7 +57,7 @@ def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Aut
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert len(list(two[0].audit.checked())) == 20
 
 

@@ -37,6 +37,7 @@ from broker.scorer.arbiter_access import MOST_IN_ALL
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, result
+from tests.patience import PATIENCE_S
 from tests.pins import HASHED, OTHER_HASH, PIN, known_match
 
 DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
@@ -68,7 +69,7 @@ class Room(Hall):
     def until_judged(self) -> None:
         """Let the scorer work until nothing waits for a PIN."""
         while any(one.checking for one in self.scorer.live.access._tables.values()):
-            self.scorer.step(timeout=60)
+            self.scorer.step(timeout=PATIENCE_S)
 
     def give(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> PinAnswer | None:
         """Type a PIN at a table; return the answer."""

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
 from broker.protocol import ArbiterPin, Fine, Message, Player, Receipt
-from broker.scorer.inbox import MOST_AT_ONCE
+from broker.scorer.inbox import MOST_AT_ONCE, PendingCall
 from broker.scorer.view import DashboardView
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
@@ -324,6 +324,16 @@ def test_the_view_s_version_grows_with_every_step(hall: Hall) -> None:
         hall.hear(message)
         versions.append(hall.scorer.feed.current.version)
     assert versions == list(range(len(whole_log(1)) + 1))
+
+
+def test_whoever_is_answered_finds_what_was_done_and_all_before_it_in_the_view(hall: Hall) -> None:
+    seen = list[int]()
+    asked = PendingCall(lambda: None)
+    asked.answer.add_done_callback(lambda _: seen.append(hall.scorer.feed.current.plays_in))
+    put(hall.scorer, *whole_play(1))
+    hall.scorer._inbox.put(asked)
+    hall.scorer.step(timeout=0)
+    assert seen == [1]
 
 
 def test_a_table_that_has_just_connected_is_told_its_receipt_and_its_plan(hall: Hall) -> None:

@@ -23,6 +23,7 @@ from broker.scorer.standby import (
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import whole_log
 from tests.broker.scorer.test_lease import state as scorer_state
+from tests.patience import PATIENCE_S
 
 PEER = Peer("active", "https://10.0.0.6:8136", "10.0.0.6:1883", "10.0.0.5:1883")
 
@@ -53,7 +54,7 @@ def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
         waiting = beside.submit(seen.watch.wait)
         assert not waiting.done()
         seen.heard(7)
-        waiting.result(30)
+        waiting.result(PATIENCE_S)
 
 
 def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:

@@ -19,6 +19,7 @@ from broker.scorer.snapshot import standing_rows, standings_csv, write_standings
 from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.scorer.hall import Ear, admitting, open_journal, put
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -137,7 +138,7 @@ def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
             for message in (one for one in plays(event) if one.table == steps):
                 put(scorer, message)
             assert file.read_bytes() == empty
-            scorer.step(timeout=60)
+            scorer.step(timeout=PATIENCE_S)
             assert scorer.state.plays_in == steps
             assert sum("/traveller/" in topic or topic.endswith("/standings") for topic in ear.story) <= 1
             ear.forget()

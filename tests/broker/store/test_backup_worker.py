@@ -10,6 +10,7 @@ from broker.store import backup_worker as worker_module
 from broker.store.backup import check_copy, choose_copy
 from broker.store.backup_worker import LATE, REMIND_MS, BackupReport, BackupWatch, BackupWorker
 from tests.broker.scorer.small import NAME
+from tests.patience import PATIENCE_S
 
 
 def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
@@ -52,7 +53,7 @@ class Heard:
     def first(self, wanted: Callable[[BackupReport], bool]) -> BackupReport:
         """Wait for a report of a kind."""
         with self.news:
-            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), 30)
+            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), PATIENCE_S)
             return next(filter(wanted, self.reports))
 
 
@@ -104,7 +105,7 @@ def test_a_copy_that_is_urgent_is_made_before_its_time(
         return next(asked, False)
 
     with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, tell=Heard(), urgent=urgent):
-        assert made.wait(30)
+        assert made.wait(PATIENCE_S)
 
 
 def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:

@@ -34,6 +34,7 @@ from broker.store.postgresql import PostgresJournal
 from tests.broker.scorer.small import NAME, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, fill, in_postgresql
+from tests.patience import PATIENCE_S
 
 LOG = whole_log(1)
 
@@ -154,9 +155,9 @@ def test_a_standby_waits_in_silence_until_the_active_scorer_has_gone(postgresql:
             target=lambda: took.append(stand_by(postgresql.folder, NAME, threading.Event(), tell, pause_s=0.02))
         )
         thread.start()
-        assert waits.wait(30)
+        assert waits.wait(PATIENCE_S)
         fill(active, LOG[1])
-    thread.join(30)
+    thread.join(PATIENCE_S)
     (journal,) = took
     assert isinstance(journal, PostgresJournal)
     assert (list(journal.messages()), said) == (LOG[:2], ["store_in_use"])
@@ -311,7 +312,7 @@ def test_two_scorers_that_start_at_once_are_one_active_and_one_refused(postgresq
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert (len(won), len(refused)) == (1, 3)
     won[0].close()
 

@@ -16,6 +16,7 @@ from broker.store.sqlite import SqliteJournal
 from broker.store.witness import Witness, WitnessLine
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
+from tests.patience import PATIENCE_S
 
 ENTRIES: Final = [(1_000 + number, b'{"ruling":%d,"reason":"a b"}' % number) for number in range(5)]
 
@@ -35,7 +36,7 @@ class Heard:
     def wait(self, wanted: Callable[[BackupReport], bool]) -> None:
         """Wait for a report of a kind."""
         with self.news:
-            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), 30)
+            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), PATIENCE_S)
 
 
 @pytest.fixture

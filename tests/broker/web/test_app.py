@@ -14,6 +14,7 @@ from broker.scorer.view import DashboardView
 from broker.web.app import CONTENT_SECURITY_POLICY
 from broker.web.server import DeskServer
 from tests.broker.web import sample
+from tests.patience import PATIENCE_S
 
 PATHS = ("", "view.json", "standings.csv", "static/desk.js", "static/desk.css", "health", "nowhere")
 
@@ -26,7 +27,7 @@ def still() -> Iterator[DeskServer]:
 
 
 def get(desk: DeskServer, path: str = "", method: str = "GET", **headers: str) -> httpx.Response:
-    return httpx.request(method, desk.url + path, headers=headers, timeout=60)
+    return httpx.request(method, desk.url + path, headers=headers, timeout=PATIENCE_S)
 
 
 def test_the_page_holds_the_view_that_was_current(still: DeskServer) -> None:

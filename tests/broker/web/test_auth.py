@@ -39,6 +39,7 @@ from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web import sample
 from tests.event_loop import run
+from tests.patience import PATIENCE_S
 
 OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}", "/api/v1/openapi.json"}
 """What who has not logged in may ask for."""
@@ -121,7 +122,7 @@ def at(path: str) -> str:
 
 def browser(desk: DeskServer, agent: str = "Firefox") -> httpx.Client:
     origin = {"Origin": desk.url.rstrip("/"), "User-Agent": agent, "Accept": "text/html"}
-    return httpx.Client(base_url=desk.url, headers=origin, timeout=60)
+    return httpx.Client(base_url=desk.url, headers=origin, timeout=PATIENCE_S)
 
 
 @contextmanager

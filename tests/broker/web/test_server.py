@@ -37,7 +37,7 @@ def has_ended(desk: DeskServer) -> bool:
 
 
 def test_a_reader_gets_the_newest_view_at_once_and_the_next_when_it_is_there(desk: DeskServer, feed: ViewFeed) -> None:
-    with httpx.stream("GET", f"{desk.url}events", timeout=60) as answer:
+    with httpx.stream("GET", f"{desk.url}events", timeout=PATIENCE_S) as answer:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         lines = answer.iter_lines()
         first = data_of(lines, "view")
@@ -46,12 +46,12 @@ def test_a_reader_gets_the_newest_view_at_once_and_the_next_when_it_is_there(des
 
 
 def test_a_reader_that_comes_back_gets_the_newest_view_even_when_it_had_it(desk: DeskServer) -> None:
-    with httpx.stream("GET", f"{desk.url}events", timeout=60, headers={"Last-Event-ID": "41"}) as answer:
+    with httpx.stream("GET", f"{desk.url}events", timeout=PATIENCE_S, headers={"Last-Event-ID": "41"}) as answer:
         assert data_of(answer.iter_lines(), "view").version == 41
 
 
 def test_a_page_gets_its_own_part_in_its_own_language(desk: DeskServer) -> None:
-    with httpx.stream("GET", f"{desk.url}events?show=page&lang=fr", timeout=60) as answer:
+    with httpx.stream("GET", f"{desk.url}events?show=page&lang=fr", timeout=PATIENCE_S) as answer:
         lines = answer.iter_lines()
         assert [next(lines), next(lines)] == ["event: page", "id: 41"]
         assert any("Pour l’arbitre" in line for line in lines if line)
@@ -60,7 +60,7 @@ def test_a_page_gets_its_own_part_in_its_own_language(desk: DeskServer) -> None:
 def test_the_server_ends_while_readers_listen(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=0)
     desk.start()
-    with httpx.Client(timeout=60) as client, client.stream("GET", f"{desk.url}events") as answer:
+    with httpx.Client(timeout=PATIENCE_S) as client, client.stream("GET", f"{desk.url}events") as answer:
         lines = answer.iter_lines()
         data_of(lines, "view")
         assert has_ended(desk)
@@ -152,7 +152,7 @@ def test_it_can_be_awaited_instead(feed: ViewFeed) -> None:
         desk = DeskServer(feed, port=0)
         serving = asyncio.create_task(desk.serve())
         await asyncio.sleep(0)  # its first step: from here on it listens
-        async with httpx.AsyncClient(timeout=60) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             assert (await client.get(f"{desk.url}health")).status_code == 200
         desk.stop()
         await asyncio.wait_for(serving, PATIENCE_S)

@@ -11,6 +11,7 @@ from firmware.pico.assembly import LAMPS
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
 from firmware.sim.box import BoxSimulator
 from firmware.sim.cable import LineFaults
+from tests.patience import PATIENCE_S
 
 MS = 1_000_000
 
@@ -26,7 +27,7 @@ class Table:
 
     def next(self) -> Report:
         """Wait for the next report."""
-        return self.told.get(timeout=60)
+        return self.told.get(timeout=PATIENCE_S)
 
     def until(self, kind: type[Report]) -> Report:
         """Wait for a report of a kind."""
@@ -108,20 +109,20 @@ def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None
     told = queue.Queue[Report]()
     path = tmp_path / "box"
     with ButtonBox(str(path), told.put), BoxSimulator() as twin:
-        missing = told.get(timeout=60)
+        missing = told.get(timeout=PATIENCE_S)
         assert isinstance(missing, Health)
         assert (missing.part, missing.code) == ("buttons", "device_missing")
         path.symlink_to(twin.path)
-        assert told.get(timeout=60) == WELL
+        assert told.get(timeout=PATIENCE_S) == WELL
 
 
 def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     lit = queue.Queue[int | None]()
     monkeypatch.setattr(table.twin._pico.board.Pin.made[LAMPS[SEATS.index("west")]], "value", lit.put)
     table.box.show("west", "on")
-    assert lit.get(timeout=60) == 1
+    assert lit.get(timeout=PATIENCE_S) == 1
     table.box.close()
-    assert lit.get(timeout=60) == 0
+    assert lit.get(timeout=PATIENCE_S) == 0
 
 
 def test_a_button_that_stays_down_is_held(table: Table) -> None:

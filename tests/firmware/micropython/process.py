@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware.sim.pico import SimulatedPico
+from tests.patience import PATIENCE_S
 
 HERE: Final = Path(__file__).parent
 INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
@@ -48,7 +49,7 @@ class MicroPython:
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(PATIENCE_S)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

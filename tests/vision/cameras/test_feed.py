@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.patience import PATIENCE_S
 from vision.cameras.addresses import open_camera
 from vision.cameras.camera import Camera, UnmetSetting
 from vision.cameras.feed import (
@@ -24,7 +25,6 @@ from vision.errors import CameraMissingError, CameraUnpluggedError, PictureError
 from vision.sim.table import SimulatedTable
 
 PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
-SOON = 20.0  # seconds: a bound for a machine that is very busy, never a pause
 
 
 class Scripted(Camera):
@@ -35,7 +35,7 @@ class Scripted(Camera):
         self._script = script
 
     def frame(self) -> np.ndarray:
-        said = self._script.get(timeout=SOON)
+        said = self._script.get(timeout=PATIENCE_S)
         if isinstance(said, Exception):
             raise said
         return said  # type: ignore[no-any-return]  # whatever the test put in
@@ -64,7 +64,7 @@ def test_a_camera_that_is_pulled_is_told_once_and_comes_back_by_itself() -> None
     out = CameraUnpluggedError("out")
     feed, script, told = feed_of(PICTURE, out, CameraMissingError("gone"), CameraMissingError("gone"), PICTURE)
     with feed:
-        codes = [told.get(timeout=SOON) for _ in range(4)]
+        codes = [told.get(timeout=PATIENCE_S) for _ in range(4)]
         finish(feed, script)
     assert codes == [
         CameraOpened(()), CameraLost("camera_unplugged", "out"), CameraLost("camera_missing", "gone"), CameraOpened(()),
@@ -76,7 +76,7 @@ def test_a_camera_that_is_pulled_is_told_once_and_comes_back_by_itself() -> None
 def test_a_frame_that_is_no_picture_is_told_and_the_next_one_is_taken(rubbish: object) -> None:
     feed, script, told = feed_of(rubbish, PICTURE)
     with feed:
-        events = [told.get(timeout=SOON) for _ in range(2)]
+        events = [told.get(timeout=PATIENCE_S) for _ in range(2)]
         finish(feed, script)
     assert [event.code if isinstance(event, CameraLost) else None for event in events] == [PictureError.code, None]
 
@@ -84,7 +84,7 @@ def test_a_frame_that_is_no_picture_is_told_and_the_next_one_is_taken(rubbish: o
 def test_a_driver_that_breaks_does_not_end_the_feed() -> None:
     feed, script, told = feed_of(ZeroDivisionError("driver"), PICTURE)
     with feed:
-        events = [told.get(timeout=SOON) for _ in range(2)]
+        events = [told.get(timeout=PATIENCE_S) for _ in range(2)]
         finish(feed, script)
     assert events == [CameraLost("camera_failed", "driver"), CameraOpened(())]
 
@@ -100,10 +100,10 @@ def test_nobody_waits_for_a_camera_that_hangs() -> None:
 def test_only_the_newest_frame_is_kept_and_frames_are_numbered() -> None:
     feed, script, told = feed_of(PICTURE)
     with feed:
-        told.get(timeout=SOON)
-        first = feed.wait(0, SOON)
+        told.get(timeout=PATIENCE_S)
+        first = feed.wait(0, PATIENCE_S)
         script.put(PICTURE + 1)
-        second = feed.wait(1, SOON)
+        second = feed.wait(1, PATIENCE_S)
         finish(feed, script)
     assert first is not None
     assert second is not None
@@ -123,14 +123,14 @@ def test_settings_that_were_not_taken_are_told() -> None:
         return camera
 
     with CameraFeed(opened, told.put) as feed:
-        assert told.get(timeout=SOON) == CameraOpened((miss,))
+        assert told.get(timeout=PATIENCE_S) == CameraOpened((miss,))
         finish(feed, script)
 
 
 def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
     with CameraFeed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
-        assert feed.wait(1, SOON) is None
+        assert feed.wait(1, PATIENCE_S) is None
         assert (feed.ended, [frame.number for frame in [feed.latest()] if frame]) == (True, [1])
 
 
@@ -156,7 +156,7 @@ def exposures_of(has: range, *wanted: int) -> tuple[list[int | None], list[int]]
             feed.expose(stops)
             for _ in range(4):
                 script.put(PICTURE)
-                frame = feed.wait(number, SOON)
+                frame = feed.wait(number, PATIENCE_S)
                 assert frame is not None
                 number += 1
                 seen.append(frame.exposure)
@@ -180,11 +180,11 @@ def test_a_camera_without_that_exposure_is_asked_once_and_goes_on_with_its_own()
 def test_the_simulated_cable_is_put_back_while_a_feed_looks() -> None:
     world, told = SimulatedTable(), Queue[CameraEvent]()
     with CameraFeed(lambda: open_camera("sim://tray?width=320&height=180&fps=100", world=world), told.put):
-        first = told.get(timeout=SOON)
+        first = told.get(timeout=PATIENCE_S)
         world.unplug()
-        second = told.get(timeout=SOON)
+        second = told.get(timeout=PATIENCE_S)
         world.unplug(unplugged=False)
-        third = told.get(timeout=SOON)
+        third = told.get(timeout=PATIENCE_S)
     assert [type(event) for event in (first, second, third)] == [CameraOpened, CameraLost, CameraOpened]
 
 

@@ -8,6 +8,7 @@ from threading import Event
 import numpy as np
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.vision.live.tables import FULL, Table, WaitingStream, frame, reading
 from vision.cameras.addresses import open_camera
 from vision.errors import PictureError
@@ -33,7 +34,7 @@ class Slow:
     def _read(self, _: Picture) -> PictureReading:
         self.reads += 1
         said = self.says  # what was under the camera when the frame was taken
-        assert self.may.wait(60)
+        assert self.may.wait(PATIENCE_S)
         return reading(said)
 
     def see(self, table: Table, *, wait: bool = True) -> WatchedTable:

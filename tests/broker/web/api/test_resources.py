@@ -24,6 +24,7 @@ from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.team_event import said, team_event
 from tests.broker.web import sample
+from tests.patience import PATIENCE_S
 
 DOCUMENT: Final = openapi_document()
 FILE: Final = Path(__file__).parents[4] / "docs" / "openapi.json"
@@ -66,7 +67,7 @@ def desk(hall: Hall, auth: Authentication) -> Iterator[DeskServer]:
 
 def get(desk: DeskServer, path: str, token: str = "", **headers: str) -> httpx.Response:
     bearer = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.get(f"{desk.url.rstrip('/')}{path}", headers={**bearer, **headers}, timeout=60)
+    return httpx.get(f"{desk.url.rstrip('/')}{path}", headers={**bearer, **headers}, timeout=PATIENCE_S)
 
 
 def filled(path: str) -> str:

@@ -24,6 +24,7 @@ from broker.web.embargo import Sheets
 from tests.broker.people.conftest import NOON, Hand
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web import sample
+from tests.patience import PATIENCE_S
 
 BY: Final = Actor("test")
 
@@ -50,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(receiver, Receiver)
         body = self.rfile.read(int(self.headers["Content-Length"]))
         receiver.got.append((dict(self.headers), body))
-        receiver.answers.wait(30)
+        receiver.answers.wait(PATIENCE_S)
         self.send_response(receiver.status)
         self.send_header("Location", "http://127.0.0.1:1/elsewhere")
         self.end_headers()

@@ -9,13 +9,13 @@ from broker.web.server import DeskServer
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.web.pages.desks import NOW
 from tests.broker.web.pages.places import Place
+from tests.patience import PATIENCE_S
 
 SIZES: Final[Mapping[str, ViewportSize]] = {
     "phone": {"width": 390, "height": 844},
     "laptop": {"width": 1280, "height": 800},
     "projector": {"width": 1920, "height": 1080},
 }
-WAIT_MS: Final = 60_000
 LOOKED_AT_S: Final = NOW / 1000 + 240
 """Four minutes after what happened last: people wait by then. Seconds since 1970."""
 
@@ -56,7 +56,7 @@ class Visits:
         context = self._browser.new_context(
             viewport=SIZES[self._look.size], color_scheme=self._look.scheme, timezone_id="Europe/Paris"
         )
-        context.set_default_timeout(WAIT_MS)
+        context.set_default_timeout(PATIENCE_S * 1000)
         context.clock.set_fixed_time(LOOKED_AT_S)
         page = self._pages[place.desk, place.who] = context.new_page()
         page.on("console", lambda message: self.complaints.append(message.text))

@@ -21,6 +21,7 @@ from broker.web.people.audit_watch import TOLD_CODES, AuditWatch, concern_of_ent
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.small import NAME
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_the_log_is_read_as_it_grows(auth: Authentication) -> None:
     told = queue.SimpleQueue[Concern]()
     with AuditWatch(auth.audit, told.put, pause_s=0.001):
         auth.audit.note(auth.clock(), "mallory", "arbiters_pin_set")
-        assert told.get(timeout=60).code == "arbiters_pin_set"
+        assert told.get(timeout=PATIENCE_S).code == "arbiters_pin_set"
 
 
 def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Bench
-
-SLOW_MS = 60_000
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="en-GB")
-    made.set_default_timeout(60_000)
+    made.set_default_timeout(PATIENCE_S * 1000)
     yield made
     made.close()
 
@@ -37,7 +36,7 @@ def log_in(context: BrowserContext, bench: Bench, name: str) -> Page:
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.locator("html[data-line=live]")).to_be_attached(timeout=SLOW_MS)
+    expect(page.locator("html[data-line=live]")).to_be_attached()
     return page
 
 
@@ -54,7 +53,7 @@ def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: Brows
         for table in bench.feed.current.tables
     )
     page.get_by_role("link", name="Room").click()
-    expect(page.locator("html[data-line=live]")).to_be_attached(timeout=SLOW_MS)
+    expect(page.locator("html[data-line=live]")).to_be_attached()
     bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
     expect(page.locator("#table-3 .flag")).to_have_text("Paused")
     page.get_by_role("link", name="Orders").click()

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from tests.broker.web.test_auth import token_of
+from tests.patience import PATIENCE_S
 
 PLAYERS = "name,country,club\n" + "".join(f"Player {n} 李,FRA,Club\n" for n in range(1, 17))
 HEAD = {"action": "head", "name": "cup-2026", "title": "Club cup", "profile": "oedmc-2020", "rules": ""}
@@ -33,7 +34,7 @@ def send(client: httpx.Client, data: dict[str, str], *, follow: bool = True) -> 
     if client not in FORM_TOKENS:
         FORM_TOKENS[client] = token_of(client, "/setup")
     form = {"form": FORM_TOKENS[client], **data}
-    return client.post("/setup", data=form, timeout=120, follow_redirects=follow)
+    return client.post("/setup", data=form, timeout=PATIENCE_S, follow_redirects=follow)
 
 
 def made(client: httpx.Client, upto: int = len(STEPS)) -> httpx.Response:

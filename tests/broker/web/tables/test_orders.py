@@ -330,7 +330,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
     link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
     link.start()
     try:
-        assert heard.get(timeout=60) == LinkChanged(up=True)
+        assert heard.get(timeout=PATIENCE_S) == LinkChanged(up=True)
         yield heard
     finally:
         link.stop()
@@ -338,7 +338,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
 
 def message_of(heard: Heard) -> Message:
     """Return the next message."""
-    came = heard.get(timeout=60)
+    came = heard.get(timeout=PATIENCE_S)
     assert isinstance(came, Incoming)
     came.acknowledge()
     return decode_on_topic(came.topic, came.payload)[1]

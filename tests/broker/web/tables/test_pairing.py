@@ -38,6 +38,7 @@ from broker.web.tables.pairing_codes import LASTS_MS, OF_ALL, OF_FRESH_NETWORK, 
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.test_auth import logged_in, token_of
+from tests.patience import PATIENCE_S
 
 EVENT: Final = "cup"
 HERE: Final = "10.0.0.7"
@@ -107,7 +108,7 @@ def code_on(page: httpx.Response, table: int) -> str:
 
 def ask(bench: Bench, proof: str, **more: object) -> httpx.Response:
     said = {"proof": proof, "machine": "pi-4", "salt": SALT, **more}
-    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=60)
+    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=PATIENCE_S)
 
 
 def refusal(answer: httpx.Response) -> tuple[int, str]:
@@ -241,7 +242,7 @@ def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
     ],
 )
 def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: bytes, status: int) -> None:
-    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=60)
+    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=PATIENCE_S)
     assert (answer.status_code, answer.json()["error"]["code"]) == (
         status,
         "form_too_large" if status == 413 else "form_malformed",

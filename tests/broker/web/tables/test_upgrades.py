@@ -26,6 +26,7 @@ from tests.broker.scorer.small import NAME, state
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
 from tests.broker.web.test_auth import token_of
 from tests.event_loop import run
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpgradeRoom]:
 def client_of(room: UpgradeRoom, role: str | None = None) -> Iterator[httpx.Client]:
     trust = ssl.create_default_context(cadata=room.certificates.authority)
     headers = {"Origin": room.server.url.rstrip("/"), "Accept": "text/html"}
-    with httpx.Client(base_url=room.server.url, headers=headers, verify=trust, timeout=60) as client:
+    with httpx.Client(base_url=room.server.url, headers=headers, verify=trust, timeout=PATIENCE_S) as client:
         if role:
             client.post("/login", data={"name": role, "password": PASSWORD})
         yield client
