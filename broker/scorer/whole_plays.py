@@ -366,6 +366,14 @@ class FactsByNumber(Mapping[int, LogMessage]):
         """Return how many there are."""
         return self._count
 
+    def of_round(self, round_: int) -> Iterator[LogMessage]:
+        """Return the facts of a round; of whole plays no others are read."""
+        for one in self._facts.values():
+            if isinstance(one, WholePlay):
+                yield from one.messages() if one.key[1] == round_ else ()
+            elif one.fact.round == round_:
+                yield one
+
     def id_of(self, seq: int) -> str:
         """Return the id of a fact."""
         found = self._find(seq)

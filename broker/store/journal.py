@@ -372,6 +372,19 @@ class Reader:
             )
             return {int(table): int(seq) for table, seq in rows}
 
+    def place_of(self, id_: str) -> tuple[int, int] | None:
+        """Return table and number beside which an id is written, in whatever row; None: in none. Raises StoreError."""
+        with self._errors("the journal cannot be read"):
+            found = self._connection.execute(self._by_id, {"wanted": id_}).first()
+        return (found[0], found[1]) if found else None
+
+    @cached_property
+    def _by_id(self) -> sa.Select[Any]:
+        """A row with an id, as the index has it: made once, since it is looked for with each new fact."""
+        journal = self._tables.journal
+        wanted = journal.c.id == bindparam("wanted"), journal.c.repairs.is_(None)
+        return select(journal.c.table_no, journal.c.seq).where(*self._of_event(journal), *wanted)
+
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""
         journal = self._tables.journal
