@@ -34,8 +34,8 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import PlaySoFar
 from broker.protocol.types import PlayRef
+from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store.chain import COLUMNS, TEXTS, IntactRow, Rows
 from broker.store.records import facts_of
 
 

@@ -37,17 +37,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from broker.errors import StoreBroken, StoreLost
 from broker.protocol import LogMessage, encode
 from broker.protocol.signing import kept_form
-from broker.store.chain import (
-    FIRST_LINK,
-    LOST,
-    CheckedAhead,
-    Fault,
-    IntactRow,
-    Rows,
-    StoredRow,
-    intact_rows,
-    link_after,
-)
+from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
+from broker.store.chain import LOST, Fault, intact_rows, link_after
 from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 

@@ -33,6 +33,7 @@ from broker.protocol import (
     Void,
     encode,
 )
+from broker.read_ahead import Rows
 from broker.rulings import PlayKey
 from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
@@ -40,7 +41,7 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
 from broker.store import Recorded
-from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Rows
+from broker.store.chain import ALTERED, WRONG_POINTS, Fault
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
