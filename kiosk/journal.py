@@ -13,7 +13,7 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec import Struct
@@ -207,8 +207,10 @@ class TableJournal(JournalFile):
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
         """Return a fact that is here the same way, with all that it says, be it that only a newer program knows it."""
-        said = msgspec.json.decode(kept_form(body), type=dict[str, object])
+        said = msgspec.json.decode(kept_form(body), type=dict[str, Any])
         said.pop("signature", None)
+        if said["fact"].get("sealed"):  # at the device that it names, to which the box is bound
+            said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")
         said |= {"seq": seq, "device": self.device, "before": self._hash_of(seq - 1)}
         content = msgspec.json.encode(said).removesuffix(b"}")
         return b'%b,"signature":"%b"}' % (content, self.key.sign_bytes(content).encode())

@@ -5,14 +5,16 @@ What it runs (scorer_process.py) takes a second to load; a long journal is read 
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, FOLDER
 from broker.protocol.pairing import DESK_PORT, LAST_PORT
-from broker.store import STORE, DatabaseAddress, gc_paused
-from broker.store.chain import CheckedAhead
+from broker.read_ahead import STORE, CheckedAhead, gc_paused
+
+if TYPE_CHECKING:
+    from broker.store import DatabaseAddress
 
 CREDENTIALS = "credentials.json"
 MQTT_PORT = 1883
@@ -45,16 +47,20 @@ class StoreOptions:
     backup_every: float
     backup_keep: int
 
-    def place(self) -> DatabaseAddress | None:
+    def place(self) -> "DatabaseAddress | None":
         """Return the address, if there is one."""
         return database_address(self.store_address, self.store_password)
 
 
-def database_address(address: str | None, password: Path | None) -> DatabaseAddress | None:
+def database_address(address: str | None, password: Path | None) -> "DatabaseAddress | None":
     """Return what two options say of a database."""
     if address is None and password is not None:
         raise click.UsageError("--store-password is for --store")
-    return None if address is None else DatabaseAddress(address, str(password.absolute()) if password else None)
+    if address is None:
+        return None
+    from broker.store import DatabaseAddress  # noqa: PLC0415 - as below
+
+    return DatabaseAddress(address, str(password.absolute()) if password else None)
 
 
 @click.command(short_help="Run an event's scorer, with broker and desk.")

@@ -46,13 +46,13 @@ from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
+from broker.read_ahead import CheckedAhead
 from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
-from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.structs import examine_structs

@@ -30,8 +30,8 @@ from broker.protocol.halls import LONGEST_ROW, MOST_PASSED, MOST_ROWS, NextRow
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.signing import is_signed_by
 from broker.protocol.tls import Identity
+from broker.read_ahead import FIRST_LINK
 from broker.store import Journal
-from broker.store.chain import FIRST_LINK
 from broker.version import program_version
 
 AT_ONCE: Final = MOST_ROWS

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from broker.people.accounts import FIRST_DIGEST, AuditEntry, AuditLog, digest_of
 from broker.people.copies import open_people
 from broker.people.database import PEOPLE_FILE, PeopleDatabase
+from broker.read_ahead import FIRST_LINK
 from broker.store import Reader, database_of, event_name, open_reader
 from broker.store.anchor import AnchorPlace, LogHead, anchor_text, find_anchor
-from broker.store.chain import FIRST_LINK, LINK_ALTERED, Fault, link_after
+from broker.store.chain import LINK_ALTERED, Fault, link_after
 from broker.store.sqlite import open_for_reading, sqlite_engine
 
 

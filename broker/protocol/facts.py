@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from broker.protocol.rulings import TableDecision
 from broker.protocol.types import (
     Code,
+    DeviceId,
     FineImp,
     HandValue,
     Hash,
@@ -192,6 +193,9 @@ class LetIn(ArbiterFact, frozen=True, tag="let_in", kw_only=True):
     by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN given at the table, or by the desk's order")]
     sealed: Annotated[
         SealedPin | None, Meta(description="the PIN, where the scorer could not be asked; it counts once that is right")
+    ] = None
+    sealed_by: Annotated[
+        DeviceId | None, Meta(description="at which device it was given, where another one signs this in its place")
     ] = None
 
 

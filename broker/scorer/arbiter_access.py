@@ -331,7 +331,7 @@ class ArbiterAccess:
 
     def _check_pin(self, message: LogMessage, fact: LetIn, nonce: str) -> None:
         """Refuse an arbiter who was let in by a PIN that nobody could judge then, where it proves wrong."""
-        code = self._judge(message.table, message.device or "", nonce, fact.sealed or "")
+        code = self._judge(message.table, fact.sealed_by or message.device or "", nonce, fact.sealed or "")
         self._of(message.table).answer = PinAnswer(asked=nonce, session=fact.session if not code else None, code=code)
         if code == "pin_locked":
             raise Refused("pin_locked", N_("too many wrong PINs were entered at table {table}", table=message.table))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -220,9 +219,10 @@ class Intake:
         self._players = set(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._plays: list[WholePlay] = []
-        """Those of which the ids are not among them before somebody asks: a start need not wait for half a million."""
-        self._quotas = Quotas(lambda table: self.books[table].taken.values())
+        """But those of whole plays: nobody is to wait for half a million of them."""
+        self.place_of: Callable[[str], tuple[int, int] | None] = lambda _id: None
+        """Return table and number beside which the store has an id: those of whole plays are looked up there."""
+        self._quotas = Quotas(lambda table, round_: self.books[table].taken.of_round(round_))
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
@@ -242,7 +242,6 @@ class Intake:
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.key[0]].taken.take_whole(message)
-                self._plays.append(message)
             elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = places.get((message.table, fact.round))
@@ -288,10 +287,11 @@ class Intake:
         return (*key, fact.deal) in self._replanned
 
     def has(self, id_: str) -> bool:
-        """Return whether a message of this id was taken."""
-        self._ids.update(chain.from_iterable(one.ids for one in self._plays))
-        self._plays.clear()
-        return id_ in self._ids
+        """Return whether a message of this id was taken. A row that was set aside may have it, and does not count."""
+        if id_ in self._ids:
+            return True
+        table, seq = self.place_of(id_) or (0, 0)
+        return table in self.books and seq in self.books[table].taken and self.books[table].taken.id_of(seq) == id_
 
     def has_taken(self, table: int, seq: int, digest: str) -> bool:
         """Return whether a fact was taken, by its table, number and hash."""
@@ -425,7 +425,7 @@ class Intake:
                 ),
             )
         self._check_play(message)
-        self._quotas.check(message, session=_play_of(message) in self._event.riichi)
+        self._quotas.check(message, session=(message.table, message.fact.round) in self._event.riichi)
         self._check_arbiter(message)
         return IntakeVerdict(message, new=True, hash=digest)
 
@@ -435,8 +435,8 @@ class Intake:
             return
         began = message.seq
         if isinstance(message.fact, Result) and message.fact.fines:
-            taken = self.books[message.table].taken
-            began = min((seq for seq, one in taken.items() if _play_of(one) == _play_of(message)), default=began)
+            of_play = self.books[message.table].taken.of_round(message.fact.round)
+            began = min((one.seq for one in of_play), default=began)
         self.access.check(message, began)
 
     def _check_play(self, message: LogMessage) -> None:
@@ -540,8 +540,3 @@ def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
         "not_planned",
         N_("table {table} does not play deal {deal} in round {round}", table=table, deal=about.deal, round=about.round),
     )
-
-
-def _play_of(message: LogMessage) -> tuple[int, int]:
-    """Return table and round."""
-    return message.table, message.fact.round

@@ -84,7 +84,7 @@ class LiveEvent:
         self.intake = Intake(
             event, stored.messages, refused, serving.refuses, self.devices.admissions, stored.heads, stored.faults
         )
-        self.intake.access = self.access
+        self.intake.access, self.intake.place_of = self.access, journal.place_of
         self.counted: list[LogMessage] = []
         """Facts that count since the last answer."""
         self.alerts.load(

@@ -117,6 +117,8 @@ class _TableFacts:
         self._sequence, self._decided = sequence, decided
         self._facts: list[LogMessage | WholePlay] = []
         """Until somebody asks for the facts of a whole play it stands there for them; all before it were judged."""
+        self._whole = False
+        """Whether there is one among them."""
         self._judged = 0
         """So many of them have been judged."""
         self._highest = 0
@@ -150,8 +152,8 @@ class _TableFacts:
     @property
     def facts(self) -> Sequence[LogMessage]:
         """All facts of plays, in the order of their numbers."""
-        if any(isinstance(one, WholePlay) for one in self._facts):
-            there = len(self._facts)
+        if self._whole:
+            there, self._whole = len(self._facts), False
             self._facts = [*unfolded(self._facts)]
             self._judged += len(self._facts) - there
         return cast("list[LogMessage]", self._facts)
@@ -192,7 +194,7 @@ class _TableFacts:
         """Take in a play that begins in its turn, where all before it has been judged and has followed."""
         if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.key[1], play.ended()):
             return False
-        self._highest = play.last
+        self._highest, self._whole = play.last, True
         self._facts.append(play)
         self._judged += 1
         return True
@@ -206,7 +208,7 @@ class _TableFacts:
     def take_all(self, plays: Sequence[WholePlay]) -> None:
         """Take in plays that may be taken."""
         self._sequence.end_next([one.ended() for one in plays])
-        self._highest = plays[-1].last
+        self._highest, self._whole = plays[-1].last, True
         self._facts.extend(plays)
         self._judged += len(plays)
 

@@ -36,27 +36,27 @@ def kind_of(fact: Fact) -> str:
 
 
 class Quotas:
-    """What each table has told of each of its plays, by kind. `taken` gives what was taken of a table."""
+    """What each table has told of each of its plays, by kind. `taken` gives what was taken of a table in a round."""
 
-    def __init__(self, taken: Callable[[int], Iterable[LogMessage]]) -> None:
+    def __init__(self, taken: Callable[[int, int], Iterable[LogMessage]]) -> None:
         self._taken = taken
-        self._told: dict[int, Counter[tuple[int, str]]] = {}
-        """By round and kind, of the tables that have told something since the start."""
+        self._told: dict[tuple[int, int], Counter[str]] = {}
+        """By table and round, of those of which something was told since the start."""
 
     def count(self, message: LogMessage) -> None:
         """Take in a fact that was taken."""
-        if message.table in self._told:
-            self._told[message.table][message.fact.round, kind_of(message.fact)] += 1
+        if (told := self._told.get((message.table, message.fact.round))) is not None:
+            told[kind_of(message.fact)] += 1
 
-    def _told_by(self, table: int) -> Counter[tuple[int, str]]:
-        if table not in self._told:
-            self._told[table] = Counter((one.fact.round, kind_of(one.fact)) for one in self._taken(table))
-        return self._told[table]
+    def _told_in(self, table: int, round_: int) -> Counter[str]:
+        if (table, round_) not in self._told:
+            self._told[table, round_] = Counter(kind_of(one.fact) for one in self._taken(table, round_))
+        return self._told[table, round_]
 
     def check(self, message: LogMessage, *, session: bool) -> None:
         """Refuse one too many. `session`: the round is one of riichi. Raises Refused."""
         table, kind = message.table, kind_of(message.fact)
-        told = self._told_by(table)[message.fact.round, kind]
+        told = self._told_in(table, message.fact.round)[kind]
         if isinstance(message.fact, Ruled):
             if told >= MOST_RULED:
                 text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)

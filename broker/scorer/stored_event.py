@@ -22,6 +22,7 @@ from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, 
 from broker.event.par import DealPar, EventPar, par_of_deal, read_par
 from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
 from broker.protocol.signing import fact_hash, is_signed_by
+from broker.read_ahead import Rows
 from broker.rules import Profile, RuleError
 from broker.rules.points import points_paid
 from broker.rulings import CountedPlay
@@ -42,7 +43,6 @@ from broker.store.chain import (
     UNREADABLE_ROW,
     WRONG_POINTS,
     Fault,
-    Rows,
 )
 from broker.store.records import Decided
 from broker.store.witness import Witness

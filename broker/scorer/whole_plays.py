@@ -34,8 +34,8 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import PlaySoFar
 from broker.protocol.types import PlayRef
+from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store.chain import COLUMNS, TEXTS, IntactRow, Rows
 from broker.store.records import facts_of
 
 
@@ -365,6 +365,14 @@ class FactsByNumber(Mapping[int, LogMessage]):
     def __len__(self) -> int:
         """Return how many there are."""
         return self._count
+
+    def of_round(self, round_: int) -> Iterator[LogMessage]:
+        """Return the facts of a round; of whole plays no others are read."""
+        for one in self._facts.values():
+            if isinstance(one, WholePlay):
+                yield from one.messages() if one.key[1] == round_ else ()
+            elif one.fact.round == round_:
+                yield one
 
     def id_of(self, seq: int) -> str:
         """Return the id of a fact."""

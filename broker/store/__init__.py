@@ -1,5 +1,6 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
+from broker.read_ahead import STORE, gc_paused
 from broker.store.journal import (
     JUDGED_FROM,
     MOST_BYTES,
@@ -12,7 +13,6 @@ from broker.store.journal import (
 )
 from broker.store.location import (
     SETTING,
-    STORE,
     DatabaseAddress,
     agreed_database,
     connection_parameters,
@@ -26,4 +26,4 @@ from broker.store.location import (
     witness_of,
     write_address,
 )
-from broker.store.records import Recorded, decoded, gc_paused, message_of
+from broker.store.records import Recorded, decoded, message_of

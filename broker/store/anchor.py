@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from broker.errors import AnchorElsewhere, AnchorMistyped
 from broker.protocol.paper_codes import read_code, write_code
-from broker.store.chain import FIRST_LINK, StoredRow
+from broker.read_ahead import FIRST_LINK, StoredRow
 
 ANCHOR_CHARACTERS: Final = 28
 

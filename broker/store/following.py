@@ -19,10 +19,10 @@ from msgspec import Struct
 
 from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.read_ahead import STORE
 from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
 from broker.store.chain import Fault, link_after
 from broker.store.journal import RefusedRow
-from broker.store.location import STORE
 from broker.store.sqlite import SqliteJournal, SqliteReader
 from broker.store.witness import SUFFIX
 

@@ -37,17 +37,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from broker.errors import StoreBroken, StoreLost
 from broker.protocol import LogMessage, encode
 from broker.protocol.signing import kept_form
-from broker.store.chain import (
-    FIRST_LINK,
-    LOST,
-    CheckedAhead,
-    Fault,
-    IntactRow,
-    Rows,
-    StoredRow,
-    intact_rows,
-    link_after,
-)
+from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
+from broker.store.chain import LOST, Fault, intact_rows, link_after
 from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
@@ -371,6 +362,19 @@ class Reader:
                 query.where(*self._of_event(columns.height.table)).group_by(columns.table_no)
             )
             return {int(table): int(seq) for table, seq in rows}
+
+    def place_of(self, id_: str) -> tuple[int, int] | None:
+        """Return table and number beside which an id is written, in whatever row; None: in none. Raises StoreError."""
+        with self._errors("the journal cannot be read"):
+            found = self._connection.execute(self._by_id, {"wanted": id_}).first()
+        return (found[0], found[1]) if found else None
+
+    @cached_property
+    def _by_id(self) -> sa.Select[Any]:
+        """A row with an id, as the index has it: made once, since it is looked for with each new fact."""
+        journal = self._tables.journal
+        wanted = journal.c.id == bindparam("wanted"), journal.c.repairs.is_(None)
+        return select(journal.c.table_no, journal.c.seq).where(*self._of_event(journal), *wanted)
 
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""

@@ -19,12 +19,10 @@ from msgspec import Struct
 from broker.coded_error import reason
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
 from broker.files import write_file
+from broker.read_ahead import STORE
 from broker.store.journal import Journal, Reader
 from broker.store.sqlite import SqliteJournal, SqliteReader
 from broker.store.witness import SUFFIX
-
-STORE: Final = "scorer.sqlite"
-"""In the event's folder, where nothing else was said."""
 
 SETTING: Final = "store.toml"
 

@@ -23,7 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
-from broker.store.chain import FIRST_LINK, link_after
+from broker.read_ahead import FIRST_LINK
+from broker.store.chain import link_after
 from broker.store.journal import (
     ROWS_AT_ONCE,
     VERSION,

@@ -1,8 +1,7 @@
 """What an event's journal holds: facts of the tables, what the desk has ruled, and which devices speak for tables."""
 
-import gc
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -105,15 +104,3 @@ def message_of(body: bytes) -> Recorded:
         with suppress(*UNREADABLE):
             return _DEVICE_RECORDS.decode(body)
         raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Look for no cycles meanwhile: to do so again and again while a journal is read takes a third of its time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()

@@ -17,7 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
 from broker.files import sync_log
-from broker.store.chain import FIRST_LINK, link_after
+from broker.read_ahead import FIRST_LINK
+from broker.store.chain import link_after
 from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
 from broker.store.witness import SUFFIX, Witness
 

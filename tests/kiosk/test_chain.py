@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.protocol import Confirmed, LogMessage, Receipt, decode, encode, topics
+from broker.protocol import Confirmed, LetIn, LogMessage, Receipt, decode, encode, topics
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
 from broker.scorer.service import Scorer
 from kiosk.config import KEY_FILE, open_device_key
@@ -83,6 +83,19 @@ def test_what_an_older_program_has_left_unsigned_is_signed_when_the_journal_is_o
             assert message.before == before
             assert is_signed_by(journal.key.public, body, message.signature)
             before = fact_hash(body)
+
+
+def test_who_signs_anew_what_another_device_has_told_names_it_where_a_pin_was_given(path: Path) -> None:
+    let_in = LetIn(round=1, deal=FACT.deal, author="arbiter", by="pin", session=f"given.{1:032}", sealed="0" * 120)
+    keys = [SigningKey.from_bytes(bytes([number]) * 32) for number in (1, 2, 3)]
+    for number, key in enumerate(keys):
+        with closing(TableJournal(path, OURS, key)) as journal:
+            if not number:
+                journal.record(HAPPENED, [FACT, let_in], wall=5)
+            with journal._as_one():
+                journal._sign_from(1, in_place=True)
+            told = [decode(LogMessage, body).fact for body in bodies(journal)]
+    assert told == [FACT, msgspec.structs.replace(let_in, sealed_by=keys[0].device)]
 
 
 class Devices:

@@ -275,6 +275,7 @@ def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
         "fact.author",
         "fact.session",
         "fact.sealed",
+        "fact.sealed_by",
         "fact.reason",
         "fact.decision.gives{}?",
         "fact.decision.takes{}?",

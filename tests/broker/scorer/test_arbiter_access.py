@@ -89,9 +89,9 @@ class Room(Hall):
         )
         self.put(device.sign(given), waiting=False)
 
-    def seal(self, table: int, pin: str, nonce: str) -> str:
+    def seal(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> str:
         """Seal a PIN, as the device does."""
-        return seal_pin(self.scorer.live.access.pin_key.public, pin, PinPlace(NAME, table, DEVICE.device, nonce))
+        return seal_pin(self.scorer.live.access.pin_key.public, pin, PinPlace(NAME, table, device.device, nonce))
 
     def said(self, table: int) -> ArbiterPin:
         """Return what the table was told last of the PIN."""
@@ -460,6 +460,17 @@ def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Ro
     assert room.said(1).answer == PinAnswer(asked=nonce(1), code="pin_wrong")
     assert {"pin_wrong", "pin_unproven", "session_unknown"} <= {code for code, _ in room.alerts()}
     assert room.scorer.state.book.of((1, 1)) == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pin_that_was_given_at_a_device_that_is_gone_counts_from_the_one_in_its_place(
+    room: Room, *, named: bool
+) -> None:
+    """The head arbiter had not accepted the one that is gone: the other has signed all that it told."""
+    gone, (let, ruled, leaves) = SigningKey.from_bytes(bytes(32)), offline(room, PIN)
+    let = replace(let, sealed=room.seal(1, PIN, nonce(1), gone), sealed_by=gone.device if named else None)
+    codes = room.send(1, confirmed(1), let, ruled, leaves)
+    assert codes == ([None] * 4 if named else [None, "pin_unproven", "session_unknown", "session_unknown"])
 
 
 def test_a_ruling_that_comes_before_its_arbiter_was_let_in_is_sent_again_and_counts(room: Room) -> None:

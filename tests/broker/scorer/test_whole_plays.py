@@ -1,10 +1,13 @@
 """A journal that is loaded play by play gives what its facts give one by one, whatever happened at the tables."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from random import Random
+from types import FrameType
 from typing import Final, NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -30,16 +33,18 @@ from broker.protocol import (
     Void,
     encode,
 )
+from broker.read_ahead import Rows
 from broker.rulings import PlayKey
+from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
-from broker.scorer.whole_plays import FactsByNumber, WholePlay
+from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
 from broker.store import Recorded
-from broker.store.chain import ALTERED, WRONG_POINTS, Fault, Rows
+from broker.store.chain import ALTERED, WRONG_POINTS, Fault
 from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
-from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, steps, whole_log
+from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
 from tests.examples import COSTLY
 
 MINUTE: Final = 60_000
@@ -274,6 +279,48 @@ def test_the_numbers_of_whole_plays_are_those_of_their_facts(rows: list[Row], mo
     for facts in taken.values():
         assert facts.highest == max(facts, default=0)
         assert facts.last(most) == [*facts][len(facts) - min(most, len(facts)) :]
+
+
+def test_ids_of_whole_plays_are_looked_up_where_they_are_stored_and_no_play_is_read_for_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts, reads = [one for table in event().tables for one in whole_log(table)], list[bytes]()
+    places = {one.id: (one.table, one.seq) for one in facts} | {"of a row that was set aside": (1, 1)}
+    intake = Intake(event(), content_of([Row(one, MINUTE) for one in facts]).messages)
+    intake.place_of = places.get
+    call, array = Call(round=4, deal=event().bookings[1, 4].deal, open=True), StoredRows.array
+
+    def counted(rows: StoredRows, wanted: Iterable[int]) -> bytes:
+        reads.append(found := array(rows, wanted))
+        return found
+
+    monkeypatch.setattr(StoredRows, "array", counted)
+    assert not intake.has("new")
+    assert intake.judge(*sent(fact(1, len(whole_log(1)) + 1, call))).code is None
+    assert len(reads) <= 1  # how often its table has told this in round 4
+    assert not intake.has("of a row that was set aside")
+    assert all(intake.has(one.id) for one in facts)
+
+
+def test_twice_as_many_facts_from_before_plays_were_judged_are_twice_the_work() -> None:
+    def work(count: int) -> int:
+        """Return how many steps it takes to load so many facts of a table."""
+        room, steps_taken = EventState(event()), 0
+        facts = log(1, *[steps(1)[2]] * count)
+
+        def step(_frame: FrameType, kind: str, _about: object) -> None:
+            nonlocal steps_taken
+            steps_taken += kind == "call"
+
+        sys.setprofile(step)
+        try:
+            room.load(facts, judged_from=None)
+        finally:
+            sys.setprofile(None)
+        return steps_taken
+
+    nothing, some, more = map(work, (0, 100, 200))
+    assert more - some < 1.5 * (some - nothing)
 
 
 def test_rulings_that_have_come_back_from_elsewhere_count() -> None:

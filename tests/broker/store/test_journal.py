@@ -38,6 +38,14 @@ def test_a_new_store_is_empty(journal: Journal) -> None:
     assert (journal.height, list(journal.messages()), list(journal.refused())) == (0, [], [])
 
 
+def test_an_id_is_found_by_an_index_beside_the_row_that_has_it(journal: Journal) -> None:
+    fill(journal, *LOG[:3])
+    assert [journal.place_of(one.id) for one in LOG[:4]] == [(1, 1), (1, 2), (1, 3), None]
+    if isinstance(journal, SqliteJournal):  # PostgreSQL takes none for three rows
+        plan = journal._connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {journal._by_id}", ("",)).all()
+        assert [row[3] for row in plan] == ["SEARCH journal USING INDEX journal_by_id (id=?)"]
+
+
 def test_what_was_committed_is_there_when_the_store_is_opened_again(kept: Kept) -> None:
     with kept.journal() as first:
         fill(first, *LOG[:3])

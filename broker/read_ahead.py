@@ -1,0 +1,232 @@
+"""A long journal, read and verified in processes of their own while the scorer's program is still loading.
+
+What a scorer runs takes a second to load, and its journal several to read: so nothing of ours is imported here, nor any
+library. What is found to be wrong is for the store to name (broker/store/chain.py).
+"""
+
+import gc
+import mmap
+import os
+import re
+import sqlite3
+import struct
+import subprocess
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+STORE: Final = "scorer.sqlite"
+"""An event's journal, in its folder."""
+
+FIRST_LINK: Final = bytes(32)
+"""What the first row follows."""
+
+StoredRow = tuple[int, int, bytes, bytes]
+"""Height, when it was taken (wall clock, ms since 1970), body and link."""
+
+IntactRow = tuple[int, int, bytes]
+"""The same without its link, which fits."""
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Look for no cycles meanwhile: to do so again and again while a journal is read takes a third of its time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+NUMBER: Final = rb"([1-9][0-9]{0,17})"
+
+FACT: Final = re.compile(
+    rb'\{"schema":1,"id":"[^"]*","event":"[^"]*","table":%(n)b,"seq":%(n)b,"at":%(n)b,"fact":\{"type":"([a-z_]+)",'
+    rb'"round":%(n)b,"deal":%(n)b((?:,"profile":"[^"]*")?(?:,"players":\{[^{}]*\})?)(.*)' % {b"n": NUMBER}
+)
+"""A fact as programs write it, up to its last word: what it says beside is to be looked at."""
+
+VOUCHED: Final = b'},"device":"'
+VOUCHES: Final = re.compile(
+    rb'\},"device":"[^"]*","before":(?:"[^"]*"|null),"signature":(?:"[^"]*"|null)(?:,"sender":null)?\}'
+)
+"""What stands behind it, and how that begins."""
+
+PLAIN: Final = bytes({*range(0x20, 0x7F)} - {ord("\\")})
+"""Of what strings are made that need no other look: no quote in them is escaped."""
+
+NO_FACT: Final = (b"0", b"0", b"0", b"", b"0", b"0", b"", b"")
+
+COLUMNS: Final = ("height", "received", "length", "table", "seq", "at", "kind", "round", "deal", "players", "rest")
+"""What is known of each row. Without a kind it is no fact, or told in other words."""
+
+TEXTS: Final = ("kind", "players", "rest")
+"""Columns that are numbers of texts."""
+
+
+class Rows(NamedTuple):
+    """Rows that are as they were written, by columns; their bodies follow each other in `source`."""
+
+    columns: Sequence["array[int]"]
+    texts: Sequence[bytes]
+    source: bytes | mmap.mmap
+
+    @classmethod
+    def of(cls, rows: Iterable[IntactRow]) -> "Rows":
+        """Return rows by columns."""
+        columns, texts = [array("q") for _ in COLUMNS], _Texts()
+        bodies = _add_columns(rows, columns, texts)
+        return cls(columns, [*texts], bodies)
+
+
+class _Texts(dict[bytes, int]):
+    """Numbers of texts, each given when it is first met."""
+
+    def __missing__(self, text: bytes) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+def _add_columns(rows: Iterable[IntactRow], columns: Sequence["array[int]"], texts: _Texts) -> bytes:
+    """Add some rows to columns; return their bodies."""
+    heights, received, bodies = zip(*rows, strict=True)
+    joined = b"".join(bodies)
+    plain = joined.isascii() and not joined.translate(None, PLAIN)
+    read, vouches = FACT.fullmatch, VOUCHES.fullmatch
+    told = [
+        found.groups()
+        if (plain or not body.translate(None, PLAIN))
+        and (end := body.find(VOUCHED)) > 0
+        and vouches(body, end)
+        and (found := read(body, 0, end))
+        else NO_FACT
+        for body in bodies
+    ]
+    known = (heights, received, map(len, bodies), *zip(*told, strict=True))
+    for name, column, more in zip(COLUMNS, columns, known, strict=True):
+        column.extend(map(texts.__getitem__ if name in TEXTS else int, more))
+    return joined
+
+
+LONG: Final = 16 * 2**20
+"""Bytes of a file from which on processes of their own are worth while."""
+
+PARTS: Final = 2
+"""Processes that read a file, each its part."""
+
+ROWS_AT_ONCE: Final = 1_000
+
+HEAD: Final = struct.Struct("=q32sq32sqq")
+"""Height and link of the row before a part and of its last one; how many rows it has, and texts."""
+
+
+class CheckedAhead:
+    """Reads a file in processes of their own while this one starts, and verifies its links. A context manager.
+
+    The bodies they leave in memory that all have. Where they find anything wrong, or cannot read the file, the rows are
+    read and verified as always.
+    """
+
+    def __init__(self, path: Path, *, long: int = LONG) -> None:
+        """Begin, if the file is long."""
+        self._parts: list[tuple[subprocess.Popen[bytes], mmap.mmap]] = []
+        if not path.is_file() or path.stat().st_size < long:
+            return
+        with suppress(OSError):  # without it all is read as always
+            for part in range(PARTS):
+                self._begin(path, part)
+
+    def _begin(self, path: Path, part: int) -> None:
+        shared = os.memfd_create("journal")
+        try:
+            # What is in the file has room in as much memory; what is not used of it is not there.
+            os.ftruncate(shared, sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
+            bodies = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
+            # Without the libraries, of which it needs none, it is there at once.
+            address = path.absolute().as_uri() + "?mode=ro"
+            words = [sys.executable, "-I", "-S", __file__, address, str(shared), str(part)]
+            nowhere = subprocess.DEVNULL
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=nowhere, pass_fds=[shared])
+            self._parts.append((process, bodies))
+        finally:
+            os.close(shared)
+
+    def __enter__(self) -> "CheckedAhead":
+        """Go on."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self.close()
+
+    def close(self) -> None:
+        """End it, if nobody waits for it any more; may be called twice."""
+        for process, _ in self._parts:
+            process.kill()
+            process.communicate()
+        self._parts.clear()
+
+    def rows(self) -> tuple[list[Rows], int, bytes]:
+        """Return all rows, and height and link of the last one, once they are there; none if anything is wrong."""
+        found, height, link = list[Rows](), 0, FIRST_LINK
+        parts = [(process.communicate()[0], process.returncode, bodies) for process, bodies in self._parts]
+        self._parts.clear()
+        if len(parts) < PARTS or any(code for _, code, _ in parts):
+            return [], 0, FIRST_LINK
+        for told, _, bodies in parts:
+            first, before, last, after, count, texts = HEAD.unpack_from(told)
+            if (first, before) != (height, link):
+                return [], 0, FIRST_LINK
+            numbers, end = array("q"), HEAD.size + (len(COLUMNS) * count + texts) * 8
+            numbers.frombytes(told[HEAD.size : end])
+            columns = [numbers[at * count : (at + 1) * count] for at in range(len(COLUMNS))]
+            ends = [*accumulate(numbers[len(COLUMNS) * count :], initial=end)]
+            found.append(Rows(columns, [told[one:other] for one, other in pairwise(ends)], bodies))
+            height, link = last, after
+        return found, height, link
+
+
+def _check(address: str, shared: int, part: int) -> None:
+    """Write the bodies of a part of a file's rows into memory, and print the rest; end where a row was changed."""
+    columns, texts = [array("q") for _ in COLUMNS], _Texts()
+    with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
+        store.execute("BEGIN")
+        highest = store.execute("SELECT max(height) FROM journal").fetchone()[0] or 0
+        first, last = (highest * one // PARTS for one in (part, part + 1))
+        known = store.execute("SELECT link FROM journal WHERE height = ?", (first,)).fetchone() if first else None
+        before = link = known[0] if known else FIRST_LINK
+        rows = store.execute(ROWS, (first, last))
+        while some := rows.fetchmany(ROWS_AT_ONCE):
+            link = _verified(some, first + len(columns[0]), link)
+            out.write(_add_columns((row[:3] for row in some), columns, texts))
+    if len(columns[0]) != last - first:
+        sys.exit(1)
+    told = sys.stdout.buffer
+    told.write(HEAD.pack(first, before, last, link, len(columns[0]), len(texts)))
+    for numbers in (*columns, array("q", map(len, texts))):
+        told.write(numbers.tobytes())
+    told.write(b"".join(texts))
+
+
+def _verified(rows: Sequence[StoredRow], height: int, before: bytes) -> bytes:
+    """Return the link of the last of some rows that follow those at a height; where one is not as it was, end."""
+    for number, received_at, body, link in rows:
+        height += 1
+        if number != height or sha256(b"%b%d %d %b" % (before, height, received_at, body)).digest() != link:
+            sys.exit(1)
+        before = link
+    return before
+
+
+ROWS: Final = "SELECT height, received_at, body, link FROM journal WHERE height > ? AND height <= ? ORDER BY height"
+
+if __name__ == "__main__":
+    gc.disable()  # there are no cycles to be found among half a million rows
+    _check(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
