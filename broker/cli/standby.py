@@ -251,7 +251,7 @@ class _Surroundings:
             if not shared:
                 self._listen()
             where = self.started[0] if shared else _address(logins, peer.broker)
-            self._line = LeaseLink(event, where, LeaseRequest(Lease(""), ""))
+            self._line = LeaseLink(event, where, LeaseRequest(Lease(""), "", starts=False))
             self._leaving.callback(self._line.stop)
             self._line.start()
         except BaseException:
@@ -358,7 +358,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
         before, have = kept_lease(copy.journal) or Lease(""), copy.have
     if _desk_replaces(folder, peer, place, have, before):
         return True
-    line = LeaseLink(event_name(folder), broker, LeaseRequest(before, ""))
+    line = LeaseLink(event_name(folder), broker, LeaseRequest(before, "", starts=False))
     line.start()
     try:
         until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)

@@ -237,9 +237,13 @@ class ScorerState(ToTable, frozen=True, kw_only=True):
 
 
 class ScorerAsked(Message, frozen=True, kw_only=True):
-    """A scorer that starts asks whether another one is active, which answers with its state."""
+    """A scorer asks whether another one is active, which answers with its state."""
 
     run: Annotated[MessageId, Meta(description="of the one that asks")]
+    term: Annotated[int, Meta(ge=0, description="the last one that the asker's store knows of")] = 0
+    starts: Annotated[
+        bool, Meta(description="whether it becomes the active one if none answers; else it is one already, or follows")
+    ] = True
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

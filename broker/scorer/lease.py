@@ -96,19 +96,25 @@ Outcome = Literal["waiting", "asking", "taken", "elsewhere"]
 class LeaseRequest:
     """Decides whether a scorer may become the active one. `now` in s of a clock that counts on."""
 
-    def __init__(self, before: Lease | None, place: str, *, alone: bool = False) -> None:
+    def __init__(self, before: Lease | None, place: str, *, alone: bool = False, starts: bool = True) -> None:
         """`before`: of the run before on this store; `place`: of our store. `alone`: no other can be the active one.
 
-        The lock of the store is ours: where the place is the same, the run before is dead.
+        The lock of the store is ours: where the place is the same, the run before is dead. `starts`: whether this one
+        becomes the active one; else it only asks.
         """
         self._before, self._place = before, place
         self._dead_before = alone or before is None or bool(place and before.place == place)
+        self._term, self._starts = before.term if before else 0, starts
         self.run = uuid.uuid4().hex
         self.outcome: Outcome = "waiting"
         self._last: ScorerState | None = None
         self._since = 0.0
         self._asked_at = 0.0
         self._came_back = False
+
+    def question(self, event: str) -> ScorerAsked:
+        """Return what is asked on the wire."""
+        return ScorerAsked(id=uuid.uuid4().hex, event=event, run=self.run, term=self._term, starts=self._starts)
 
     @property
     def lease(self) -> Lease:
@@ -153,7 +159,7 @@ class LeaseRequest:
         """Take in what was said by a scorer, or by one that starts."""
         if isinstance(message, ScorerState) and message.run != self.run:
             self._last = message
-            stays = self._before is None or message.term >= self._before.term  # else it is the one that we replaced
+            stays = message.term >= self._term  # else it is the one that we replaced
             if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
@@ -162,12 +168,19 @@ class LeaseRequest:
     def _asked(self, question: ScorerAsked, now: float) -> None:
         """Hear our own question, before which the broker has said what it keeps, or that of another that starts too."""
         if question.run != self.run:
-            self.outcome = "elsewhere" if question.run > self.run else self.outcome
+            if question.starts and self._outranked_by(question):
+                self.outcome = "elsewhere"
             return
         if not self._came_back:
             self._came_back, self._since = True, now
         if self._nobody_else():
             self.outcome = "taken"
+
+    def _outranked_by(self, question: ScorerAsked) -> bool:
+        """Return whether another that starts may: its store knows as much as ours, and of two equal ones one starts."""
+        if not self._starts:
+            return question.term >= self._term
+        return (question.term, question.run) > (self._term, self.run)
 
     def _nobody_else(self) -> bool:
         """Return whether it is known without an answer that no other scorer is active."""
@@ -209,7 +222,7 @@ class LeaseLink:
         while not self._news.empty():
             self._take(self._news.get(), now)
         if self.request.may_ask(now):
-            question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=self.request.run)
+            question = self.request.question(self._event)
             self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
         outcome = self.request.look(now)
         if outcome == "elsewhere":
@@ -265,7 +278,8 @@ class OtherBroker(Closing):
                 self._take(item)
         if now >= self._ask_at:
             self._ask_at = now + REPEAT_S
-            question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=self._lease.run)
+            mine = self._lease
+            question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=mine.run, term=mine.term, starts=False)
             self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
         if now >= self._say_at:
             self._say_at = now + REPEAT_S

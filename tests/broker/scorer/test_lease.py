@@ -32,8 +32,8 @@ def state(run: str = BEFORE.run, term: int = 7, **more: Any) -> ScorerState:  # 
     return ScorerState(id="state-0001", event=NAME, seq=1, run=run, term=term, **said)
 
 
-def asked(run: str) -> ScorerAsked:
-    return ScorerAsked(id="asked-0001", event=NAME, run=run)
+def asked(run: str, term: int = BEFORE.term, *, starts: bool = True) -> ScorerAsked:
+    return ScorerAsked(id="asked-0001", event=NAME, run=run, term=term, starts=starts)
 
 
 def begun(before: Lease | None = BEFORE, place: str = HERE, *kept: ScorerState, alone: bool = False) -> LeaseRequest:
@@ -137,6 +137,30 @@ def test_of_two_that_ask_at_once_one_gives_way() -> None:
         request.heard(asked(one.run), 100.0)
         request.heard(asked(two.run), 100.0)
     assert {one.look(100.0), two.look(100.0)} == {"asking", "elsewhere"}
+
+
+def test_of_two_that_start_the_one_whose_store_knows_more_does() -> None:
+    request = begun(BEFORE, "another machine", state())
+    request.heard(asked("z" * 32, BEFORE.term - 1), 100.0)
+    assert request.look(100.0) == "asking"
+    request.heard(asked("0" * 32, BEFORE.term + 1), 100.0)
+    assert request.look(100.0) == "elsewhere"
+
+
+def test_who_only_asks_keeps_nobody_from_starting() -> None:
+    """The scorer that hands over asks at the other machine's broker until it ends, and a standby asks at its own."""
+    request = begun(BEFORE, "another machine", state())
+    for term in (0, BEFORE.term, BEFORE.term + TAKEOVER):
+        request.heard(asked("z" * 32, term, starts=False), 100.0)
+    assert request.look(100.0) == "asking"
+
+
+@pytest.mark.parametrize(("term", "outcome"), [(6, "asking"), (7, "elsewhere"), (8, "elsewhere")])
+def test_who_only_asks_leaves_the_place_to_one_that_starts_unless_it_knows_more(term: int, outcome: str) -> None:
+    request = LeaseRequest(BEFORE, "", starts=False)
+    request.connected(100.0)
+    request.heard(asked("0" * 32, term), 100.0)
+    assert request.look(100.0) == outcome
 
 
 def test_who_stands_by_takes_over_when_the_last_will_comes() -> None:
