@@ -44,18 +44,26 @@ from broker.event import (
     write_plan,
 )
 from broker.event.deals import DEFAULT_WINDS, make
-from broker.event.halls import HALLS, Hall, write_halls
+from broker.event.halls import HALLS, write_halls
 from broker.event.movement import summary
-from broker.event.players import EXTRA_COLUMNS, ListedPlayer, players_csv, read_players, read_saved_players, teams_of
+from broker.event.players import (
+    HALLS_BY,
+    ListedPlayer,
+    hall_of_each,
+    players_csv,
+    read_players,
+    read_saved_players,
+    teams_of,
+)
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
 from broker.event.structure import (
     Resources,
     Structure,
     for_seconds,
+    forecast,
     formats,
     plan_in_halls,
-    section_order,
     seeded,
     structured_plan,
 )
@@ -163,7 +171,7 @@ def _folder_name() -> str | None:
 @click.option("--tables", type=click.IntRange(1), help="Tables, in each section [default: as many as players fill].")
 @click.option(
     "--halls-by",
-    type=click.Choice(["club", "country"]),
+    type=click.Choice(HALLS_BY),
     help="The event is in many places: everybody stays in the hall of their club, or country (docs/halls.md).",
 )
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
@@ -240,17 +248,16 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     if deals_per_round is not None and copies is None:
         copies = 1
     wish = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
-        deals_per_round=deals_per_round, copies=copies, tables=tables
+        deals_per_round=deals_per_round,
+        copies=copies,
+        tables=tables,
+        hall_of=hall_of_each(players, halls_by) if halls_by else None,
     )
-    halls: Sequence[Hall] = ()
-    if halls_by:
-        of = {one.player.id: one.further[EXTRA_COLUMNS.index(halls_by)] for one in players}
-        plan, halls = plan_in_halls(plan, of, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
-    else:
-        wish, alone = _agreed(ctx, plan, wish)
-        plan = replace(plan, uncompared=alone)
+    wish, alone = _agreed(ctx, plan, wish)
+    plan = replace(plan, uncompared=alone)
     with _whole_or_not_at_all(folder):
-        if halls:
+        if halls_by:
+            plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
             write_plan(folder, plan)
             write_halls(folder, halls)
         elif wish.plain:
@@ -297,12 +304,11 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
     """What comes of so many rounds; who was asked for them may name others. Return them, and if nobody is compared.
 
-    Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `section_order`.
+    Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `forecast`.
     """
     asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
-        order = section_order(plan, wish)
-        found = summary.forecast_order(order, minutes)
+        found = forecast(plan, wish, minutes)
         click.echo(f"{wish.rounds} rounds: {summary.forecast_sentence(found, minutes)}")
         if found.nobody_compared and not plan.uncompared:
             text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"

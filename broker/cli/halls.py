@@ -26,7 +26,7 @@ from broker.event.halls import (
     write_centre,
     write_halls,
 )
-from broker.files import write_private
+from broker.files import locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
 from broker.mqtt.access import Credentials, hall_user
@@ -223,10 +223,11 @@ def admit(folder: Path, name: str) -> None:
 
 
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
-    halls = _halls_of(folder)
-    if name not in {one.name for one in halls}:
-        raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
-    write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
+    with locked(folder):  # of two halls that are revoked at once both are
+        halls = _halls_of(folder)
+        if name not in {one.name for one in halls}:
+            raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
+        write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
 def _halls_of(folder: Path) -> tuple[Hall, ...]:

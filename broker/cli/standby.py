@@ -4,7 +4,7 @@ import http.client
 import socket
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Event as Stop
@@ -21,7 +21,7 @@ from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyR
 from broker.i18n import Message
 from broker.mqtt.certificates import Certificates
 from broker.people.webhooks import is_loopback
-from broker.protocol import Beat, Refused, ScorerState, decode, encode, topics
+from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context
@@ -283,12 +283,9 @@ class _Surroundings:
     def tables(self) -> set[int]:
         """Return the tables that have come to our broker since this was asked last."""
         news, self._news = self._news, []
-        found = set()
         for item in news:
             item.acknowledge()
-            with suppress(Refused):
-                found.add(decode(Beat, item.payload).table)
-        return found
+        return tables_heard(news)
 
     def unanswered(self, now: float) -> bool:
         """Return whether the first one's broker is there, and its scorer does not answer."""
@@ -308,6 +305,16 @@ class _Surroundings:
         """Leave both, and end our broker."""
         self._leaving.close()
         self._broker.close()
+
+
+def tables_heard(beats: Iterable[Incoming]) -> set[int]:
+    """Return the tables that say that they are there, each on its own topic: a broker lets none write elsewhere."""
+    found = set[int]()
+    for one in beats:
+        with suppress(Refused):
+            if isinstance(beat := decode_on_topic(one.topic, one.payload)[1], Beat):
+                found.add(beat.table)
+    return found
 
 
 class OtherMachine:

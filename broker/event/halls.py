@@ -6,7 +6,7 @@ folder of its own, with the plan of its tables alone, and in it `hall.toml`, by 
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -137,6 +137,14 @@ def _wrong(error: RuleError) -> BadEvent:
 def write_halls(folder: Path, halls: Iterable[Hall]) -> None:
     """Write `halls.toml` in one step."""
     write_private(folder / HALLS, tomli_w.dumps(msgspec.to_builtins(_File(tuple(halls)))).encode())
+
+
+def keep_halls(folder: Path, halls: Sequence[Hall]) -> None:
+    """Write `halls.toml`, or take it away where the event is played in one place."""
+    if halls:
+        write_halls(folder, halls)
+    else:
+        (folder / HALLS).unlink(missing_ok=True)
 
 
 class Nodes(Struct, frozen=True, forbid_unknown_fields=True):

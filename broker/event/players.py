@@ -209,6 +209,15 @@ def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
     return teams
 
 
+HALLS_BY: Final = ("club", "country")
+"""Columns that may say in which hall somebody plays."""
+
+
+def hall_of_each(players: Iterable[ListedPlayer], column: str) -> dict[str, str]:
+    """Return the hall of each player, by one of the columns in `HALLS_BY`; empty: not said."""
+    return {one.player.id: one.further[EXTRA_COLUMNS.index(column)] for one in players}
+
+
 def players_csv(players: Iterable[ListedPlayer]) -> str:
     """Write the list as it is kept in the event's folder; it reads as it was."""
     return csv_text(COLUMNS, map(_cells, players))

@@ -13,6 +13,7 @@ from broker.event.deals.sealing import DEALS_KEY, read_shares
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
+from broker.event.halls import read_halls, refuse_travellers
 from broker.event.plan import BookedPlay, Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.event.stages import section_plays
@@ -34,6 +35,7 @@ def start_problems(folder: Path) -> list[Finding]:
         found += _of(lambda: tile_sets.check_sets(folder))
     if (folder / PLAYERS).exists():
         found += _of(lambda: read_players(folder / PLAYERS))
+    found += _of(lambda: refuse_travellers(read_plan(folder), read_halls(folder)))
     found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists():
         found += _of(lambda: refuse_altered_deals(folder))

@@ -18,12 +18,29 @@ from broker.errors import BadEvent
 from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.deals.draw import Draw
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
+from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
-from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
+from broker.event.movement.summary import MovementForecast, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
-from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
+from broker.event.players import (
+    ListedPlayer,
+    hall_of_each,
+    players_csv,
+    read_players,
+    read_saved_players,
+    teams_of,
+)
 from broker.event.stages import parted_plays
-from broker.event.structure import Structure, for_seconds, section_order, seeded, structured_plan
+from broker.event.structure import (
+    HallOrder,
+    Structure,
+    for_seconds,
+    forecast,
+    hall_orders,
+    plan_in_halls,
+    seeded,
+    structured_plan,
+)
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
@@ -158,6 +175,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
         plan = replace(plan, plays=(), uncompared=False)
+        keep_halls(folder, ())
     write_plan(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
     return len(players)
 
@@ -182,20 +200,35 @@ def movement_of(text: str) -> MovementDraft:
 
 
 def make_stages(folder: Path, wish: Structure) -> int:
-    """Make a movement for the players of the folder, in stages if that is wished; return how many plays.
+    """Make a movement for the players of the folder, in stages or halls if that is wished; return how many plays.
 
-    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and as `structured_plan`.
+    Which halls there are is kept as well. Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and
+    as `structured_plan`, `plan_in_halls`.
     """
-    plan = structured_plan(settled(folder), wish, seeded(), lambda: for_seconds(SEARCH_S))
+    plan, halls = settled(folder), tuple[Hall, ...]()
+    if wish.hall_of is None:
+        plan = structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S))
+    else:
+        share = SEARCH_S / len({*wish.hall_of.values()})
+        plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(share))
     files.refuse_missing_deals(folder, {play.deal for play in plan.plays})
+    keep_halls(folder, halls)
     write_plan(folder, replace(plan, uncompared=False))
     return len(plan.plays)
 
 
-def forecast_structure(folder: Path, wish: Structure) -> MovementForecast:
-    """Return what would result, in each section: nothing is made, nothing kept. Raises as `make_stages`."""
+def with_halls(folder: Path, wish: Structure, column: str) -> Structure:
+    """Return a wish by which everybody plays in the hall of their `club` or `country`, as the list of players has it.
+
+    Raises RuleError `head_missing`, `event_started`.
+    """
+    return wish._replace(hall_of=hall_of_each(read_saved_players(folder, settled(folder)), column))
+
+
+def forecast_structure(folder: Path, wish: Structure) -> tuple[MovementForecast, list[HallOrder]]:
+    """Return what would result, in each section or all halls, and the halls: nothing is kept. Raises as `forecast`."""
     plan = settled(folder)
-    return forecast_order(section_order(plan, wish), minutes_a_play(plan))
+    return forecast(plan, wish, minutes_a_play(plan)), hall_orders(plan, wish)
 
 
 def take_uncompared(folder: Path) -> None:
@@ -393,6 +426,14 @@ def take_out(folder: Path) -> None:
 def deals_made(folder: Path) -> bool:
     """Return whether there are deals."""
     return (folder / DEALS).exists()
+
+
+def halls_kept(folder: Path) -> tuple[Hall, ...]:
+    """Return the halls of the event; none where it is in one place, or what is kept of them cannot be read."""
+    try:
+        return read_halls(folder)
+    except BadEvent:
+        return ()
 
 
 def sets_kept(folder: Path) -> int:

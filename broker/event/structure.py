@@ -28,7 +28,13 @@ from broker.event.movement import KeepSearching, MovementOrder, make_movement, n
 from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
 from broker.event.movement.make import usual_order
 from broker.event.movement.plays import SEATED, RandomSource, round_blocks
-from broker.event.movement.summary import USUAL_MINUTES, MovementForecast, forecast_order, hours_minutes
+from broker.event.movement.summary import (
+    USUAL_MINUTES,
+    MovementForecast,
+    forecast_order,
+    forecast_together,
+    hours_minutes,
+)
 from broker.event.plan import BookedPlay, Plan
 from broker.event.stages import Section, Stage, read_part
 from broker.i18n import N_
@@ -71,11 +77,56 @@ class Structure(NamedTuple):
     """Carriers of each deal, in each section."""
     tables: int | None = None
     """In each section; None here and above: what is usual for so many players."""
+    hall_of: Mapping[str, str] | None = None
+    """In which hall each player stays, as people call it; None: the event is played in one place."""
 
     @property
     def plain(self) -> bool:
         """Whether the event is one stage without sections."""
         return self.sections == 1 and not self.final
+
+
+class HallOrder(NamedTuple):
+    """What the movement of one hall is made for."""
+
+    title: str
+    players: tuple[str, ...]
+    order: MovementOrder
+
+
+def hall_orders(plan: Plan, wish: Structure) -> list[HallOrder]:
+    """Return what is made for each hall: all play the same deals in the same rounds, each with carriers of its own.
+
+    None where the event is played in one place. Raises RuleError `halls_wrong`, `impossible_size`.
+    """
+    if wish.hall_of is None:
+        return []
+    if plan.teams or not wish.plain:
+        raise RuleError("halls_wrong", N_("halls are for individual events of one stage, without sections"))
+    of = dict[str, list[str]]()
+    for one in plan.players:
+        if not (title := wish.hall_of.get(one.id)):
+            raise RuleError("halls_wrong", N_("the list does not say in which hall {player} plays", player=one.name))
+        of.setdefault(title, []).append(one.id)
+    return [HallOrder(title, tuple(players), _hall_order(title, len(players), wish)) for title, players in of.items()]
+
+
+def _hall_order(title: str, players: int, wish: Structure) -> MovementOrder:
+    try:
+        order = usual_order(players, None, wish.rounds, wish.deals_per_round, 1)
+    except RuleError as error:
+        raise RuleError(error.code, N_("{where}: {problem}", where=title, problem=error.text)) from None
+    return replace_order(order, copies=-(-order.tables // order.deals_per_round))
+
+
+def forecast(plan: Plan, wish: Structure, minutes: int) -> MovementForecast:
+    """Return what would result, in each section or in all halls together, without making it. `minutes` of a play.
+
+    Raises as `section_order`, `hall_orders`.
+    """
+    if halls := hall_orders(plan, wish):
+        return forecast_together([forecast_order(one.order, minutes) for one in halls])
+    return forecast_order(section_order(plan, wish), minutes)
 
 
 def section_order(plan: Plan, wish: Structure) -> MovementOrder:
@@ -144,23 +195,12 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
 
 
 def plan_in_halls(
-    plan: Plan, of: Mapping[str, str], wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
+    plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
 ) -> tuple[Plan, tuple[Hall, ...]]:
-    """Return a plan in which everybody stays in their hall, and the halls. `of`: each player's, as people call it.
-
-    All halls play the same deals in the same rounds, whatever their size: each has its own carriers of them.
-    Raises RuleError `halls_wrong`, `impossible_size`.
-    """
-    if plan.teams or not wish.plain:
-        raise RuleError("halls_wrong", N_("halls are for individual events of one stage, without sections"))
-    if missing := [one.name for one in plan.players if not of.get(one.id)]:
-        raise RuleError("halls_wrong", N_("the list does not say in which hall {player} plays", player=missing[0]))
+    """Return a plan in which everybody stays in their hall, and the halls. Raises as `hall_orders`."""
     plays, halls, copies, first = list[BookedPlay](), list[Hall](), 0, 0
-    for at, title in enumerate(dict.fromkeys(of[one.id] for one in plan.players), 1):
-        here = [one.id for one in plan.players if of[one.id] == title]
-        order = usual_order(len(here), None, wish.rounds, wish.deals_per_round, 1)
-        order = replace_order(order, copies=-(-order.tables // order.deals_per_round))
-        made = scheduled_plays(name_players(make_movement(order, chance, go_on()), here))
+    for at, (title, players, order) in enumerate(hall_orders(plan, wish), 1):
+        made = scheduled_plays(name_players(make_movement(order, chance, go_on()), players))
         plays += (replace(play, table=play.table + first) for play in made)
         halls.append(
             Hall(_hall_name(title, at, {one.name for one in halls}), title, f"{first + 1}-{first + order.tables}")

@@ -54,6 +54,10 @@ KEPT: Final = "hall/"
 """Under which keys the store keeps how far each hall has come."""
 
 
+MOST_ATTEMPTS: Final = 1_000
+"""So often a hall may have begun again since it was heard of: a stolen one leaves numbers for who comes after it."""
+
+
 class Position(Struct, frozen=True):
     """How far a hall's journal has come here."""
 
@@ -218,8 +222,11 @@ class Centre:
 
     def _hear(self, state: HallState) -> None:
         self._heard[state.hall] = _Heard(state, self._clock(), self._seconds())
-        if state.hall in self.halls:
-            self._due.add(state.hall)  # the receipt before may be lost, and a hall without one sends nothing
+        if state.hall not in self.halls:
+            return
+        self._due.add(state.hall)  # the receipt before may be lost, and a hall without one sends nothing
+        if self.halls[state.hall].revoked:
+            return
         ours = (one for one in state.passed_over if self.hall_of.get(one[0]) == state.hall)
         self.passed_over.extend(ours)
 
@@ -234,7 +241,7 @@ class Centre:
 
     def _next(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         at = self._at[row.hall]
-        begins = row.height == 1 and row.attempt > at.attempt
+        begins = row.height == 1 and 0 < row.attempt - at.attempt <= MOST_ATTEMPTS
         # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:

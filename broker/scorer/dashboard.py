@@ -5,9 +5,10 @@ A line of a result is built when it is read, and kept while nothing that it show
 
 import asyncio
 import threading
+import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from operator import attrgetter
@@ -243,7 +244,7 @@ class Dashboard:
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
-        self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds)
+        self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds, time.thread_time)
         self.snapshot = live.state.snapshot()
         self.feed = ViewFeed(self._view())
 
@@ -277,6 +278,14 @@ class DashboardBuilder:
         self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
         self._stale = set(self._event.tables)
         self._tables: tuple[TableView, ...] = ()
+        self._lost: dict[int, int] = {}
+        """Messages of tables that were in the store and are not, where there are any."""
+        self._apart: dict[int, int] = {}
+        """Plays of tables that are kept apart and to be decided, where there are any."""
+        self._hall_of: Mapping[int, str] = {}
+        """In which hall each table was when these were counted."""
+        self._plays_in, self._expected = Counter[str](), Counter[str]()
+        """Of each hall."""
         self._arrivals: tuple[Snapshot, Arrivals] | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
         self._anchor: AnchorView | None = None
@@ -313,7 +322,7 @@ class DashboardBuilder:
             teams=snapshot.teams,
             deals_left_out=snapshot.left_out,
             follow_ups=self._count_follow_ups(),
-            apart=sum(WAITS not in one.codes for one in state.apart_plays()),
+            apart=sum(self._apart.values()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._live.attendance.alerts(self._live.alerts.newest_first()),
             lost=self._count_lost(),
@@ -323,20 +332,28 @@ class DashboardBuilder:
 
     def _halls(self, centre: Centre) -> Iterator[HallView]:
         """Return how the halls stand, each with the plays of its tables."""
-        counted, planned = Counter[str](), Counter[str]()
-        for table in self._tables:
-            hall = centre.hall_of.get(table.table, "")
-            counted[hall] += table.plays_in
-            planned[hall] += table.plays_expected
+        if self._hall_of is not centre.hall_of:
+            self._hall_of = centre.hall_of
+            self._plays_in.clear()
+            self._expected.clear()
+            for table in self._tables:
+                self._count_in_hall(table)
         for one in centre.views():
-            yield replace(one, plays_in=counted[one.name], plays_expected=planned[one.name])
+            yield replace(one, plays_in=self._plays_in[one.name], plays_expected=self._expected[one.name])
+
+    def _count_in_hall(self, table: TableView, sign: int = 1) -> None:
+        hall = self._hall_of.get(table.table, "")
+        self._plays_in[hall] += sign * table.plays_in
+        self._expected[hall] += sign * table.plays_expected
 
     def _count_lost(self) -> int:
         """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
-        books, receipted = self._live.intake.books, self._live.devices.receipted
-        named = sum(height is None for book in books.values() if book.wanted for height in book.wanted.values())
-        ahead = sum(max(0, receipted(table) - book.upto) for table, book in books.items())
-        return named + ahead + len(self._live.homes.numbers.missing(DESK))
+        return sum(self._lost.values()) + len(self._live.homes.numbers.missing(DESK))
+
+    def _lost_of(self, table: int) -> int:
+        book = self._live.intake.books[table]
+        named = sum(height is None for height in book.wanted.values())
+        return named + max(0, self._live.devices.receipted(table) - book.upto)
 
     def _follow_halls(self, centre: Centre) -> None:
         """Build the cards of a hall's tables again when it comes into contact, or goes."""
@@ -355,10 +372,19 @@ class DashboardBuilder:
         for table in self._stale & self._live.intake.books.keys():
             facts, last = self._facts(table), self._cards.get(table)
             if last is None or last[0].state is not facts.state or last[0][1:] != facts[1:]:
-                self._cards[table] = facts, _table(self._event, table, facts)
+                self._cards[table] = facts, (card := _table(self._event, table, facts))
+                self._count_in_hall(card)
+                if last:
+                    self._count_in_hall(last[1], -1)
+            apart = sum(WAITS not in one.codes for one in self._live.state.apart_plays(table))
+            for kept, count in ((self._lost, self._lost_of(table)), (self._apart, apart)):
+                if count:
+                    kept[table] = count
+                else:
+                    kept.pop(table, None)
         if self._stale:
             self._stale.clear()
-            self._tables = tuple(self._cards[table][1] for table in self._event.tables)
+            self._tables = tuple([self._cards[table][1] for table in self._event.tables])
         return self._tables
 
     def _anchor_of_round(self) -> AnchorView | None:

@@ -375,9 +375,15 @@ class Quarantine:
         found = self._tables.get(table)
         return [one for one in found.facts if one.id not in found.apart] if found else []
 
-    def apart_plays(self, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]) -> list[ApartPlay]:
-        """Return what an arbiter is to decide, by rounds; `undecided` tells which facts of a play that is."""
-        apart = [number for number, table in self._tables.items() if table.apart]
+    def apart_plays(
+        self, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]], table: int | None = None
+    ) -> list[ApartPlay]:
+        """Return what an arbiter is to decide, of a table or of all, by rounds.
+
+        `undecided` tells which facts of a play that is.
+        """
+        at = self._tables if table is None else self._tables.keys() & {table}
+        apart = [number for number in at if self._tables[number].apart]
         found = [one for number in apart for one in self._apart_at(number, undecided)]
         return sorted(found, key=lambda one: (one.round, one.table))
 

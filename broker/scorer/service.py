@@ -365,6 +365,7 @@ class Scorer:
         self._take_facts(facts, centre)
         new = pass_over(centre, live.intake, self._journal, live.state.planned.name, self._clock())
         self.publisher.plays_changed({deal for one in new for deal in live.state.pass_over(*one, live.judged)})
+        self.dashboard.changed({table for table, _ in new})
 
     def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
         """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
@@ -400,6 +401,7 @@ class Scorer:
         known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
         self._recorder.set_aside(new)
+        self.dashboard.changed({fault.table for fault in new if fault.table})
         for table, book in self.live.intake.books.items():
             if any(fault.table == table for fault in new):
                 self.publisher.receipt(table, book)

@@ -35,7 +35,7 @@ PATIENCE_S: Final = 3.0
 """The desk waits so long for the standby before it says *done*: an event does not stop for it."""
 
 LEAVING_S: Final = 15.0
-"""If the standby has not taken over by then, this scorer goes on."""
+"""If the standby has not been told to take over by then, this scorer goes on."""
 
 FAREWELL_S: Final = 2.0
 """After so long the standby has had the answer that says so."""
@@ -124,6 +124,8 @@ class StandbyWatch:
         self._heard_at: float | None = None
         self._missed = False
         self._leaving_since, self._told_at = inf, inf
+        self._has_all = False
+        """Whether the standby has everything, and nothing follows: it may be told to take over."""
         self.peer: Peer | None = None
         self.decided = 0
         """The height of the last decision of the desk."""
@@ -177,19 +179,27 @@ class StandbyWatch:
     @property
     def leaving(self) -> bool:
         """Whether no message and no decision is taken any more."""
-        if not self.handed_over and self._seconds() - self._leaving_since > LEAVING_S:
-            self._leaving_since = inf
-        return self._leaving_since < inf
+        with self._changed:
+            if self._told_at == inf and self._seconds() - self._leaving_since > LEAVING_S:
+                self._leaving_since, self._has_all = inf, False
+            return self._leaving_since < inf
 
     @property
     def handed_over(self) -> bool:
-        """Whether the standby is told that it is the active one."""
+        """Whether the standby was told that it is the active one."""
         return self._told_at < inf
+
+    def tell(self) -> bool:
+        """Return whether the standby, which asks, is told to take over: from then on this scorer may only end."""
+        with self._changed:
+            if told := self._has_all and self._there >= self._height():
+                self._told_at = min(self._told_at, self._seconds())
+            return told
 
     def left(self, *, settled: bool) -> bool:
         """Return whether this scorer is to end, as the standby has been told. `settled`: nothing waits here."""
         if self.leaving and settled and self._there >= self._height():
-            self._told_at = min(self._told_at, self._seconds())
+            self._has_all = True
         return self._seconds() - self._told_at >= FAREWELL_S
 
 

@@ -373,9 +373,9 @@ class EventState:
         named = {id_ for one in decisions if isinstance(one, TakenOver | Discarded) for id_ in one.facts}
         return [one for one in apart if one.message.id not in named]
 
-    def apart_plays(self) -> list[ApartPlay]:
-        """Return what is kept apart and to be decided, by rounds; what only waits comes last."""
-        return sorted(self.quarantine.apart_plays(self._undecided), key=lambda one: one.codes == (WAITS,))
+    def apart_plays(self, table: int | None = None) -> list[ApartPlay]:
+        """Return what is kept apart and to be decided, of a table or of all, by rounds; what only waits comes last."""
+        return sorted(self.quarantine.apart_plays(self._undecided, table), key=lambda one: one.codes == (WAITS,))
 
     def play_as_sent(self, message: LogMessage) -> CountedPlay:
         """Return a play as a result of its table has it, whether or not that counts."""

@@ -12,8 +12,12 @@ LONGEST_REST_S: Final = 30.0
 class Throttle:
     """Lets a thing that was asked for happen at most once in `pause_s`, and in a tenth of the time; 0: each time."""
 
-    def __init__(self, pause_s: float, seconds: Callable[[], float]) -> None:
-        self._pause_s, self._seconds = pause_s, seconds
+    def __init__(self, pause_s: float, seconds: Callable[[], float], spent: Callable[[], float] | None = None) -> None:
+        """`spent`: the processor time (s) of who does it; None: as `seconds`.
+
+        A thing that is waited for is measured by it: on a busy machine it would take longer, and then rest longer too.
+        """
+        self._pause_s, self._seconds, self._spent = pause_s, seconds, spent or seconds
         self._earliest = self._began = 0.0
         self.waiting = False
 
@@ -29,12 +33,12 @@ class Throttle:
         """Return whether it is to happen now; if so, the pause begins."""
         if not self.waiting or self._seconds() < self._earliest:
             return False
-        self.waiting, self._began = False, self._seconds()
-        self._earliest = self._began + self._pause_s if self._pause_s else 0.0
+        self.waiting, self._began = False, self._spent()
+        self._earliest = self._seconds() + self._pause_s if self._pause_s else 0.0
         return True
 
     def done(self) -> None:
         """Take in that it has happened now."""
         if self._pause_s:
-            now = self._seconds()
-            self._earliest = max(self._earliest, now + min(REST * (now - self._began), LONGEST_REST_S))
+            rest = min(REST * (self._spent() - self._began), LONGEST_REST_S)
+            self._earliest = max(self._earliest, self._seconds() + rest)

@@ -202,6 +202,12 @@ KEYING: Final[Mapping[str, Message]] = {
     "double": N_("two people enter each sheet independently"),
 }
 
+HALLS_BY: Final[Mapping[str, Message]] = {
+    "": N_("in one place"),
+    "club": N_("everybody plays in the hall of their club"),
+    "country": N_("everybody plays in the hall of their country"),
+}
+
 RULING: Final[Mapping[str, Message]] = {
     "player_corrected": N_("Player corrected"),
     "title_corrected": N_("Title corrected"),

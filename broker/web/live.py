@@ -10,7 +10,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlencode
@@ -218,13 +218,19 @@ class Renderer:
             old = had.get(key)
             now[key] = old if old and (old.thing is thing or old.thing == thing) else _drawn_part(thing, draw)
             parts.append(now[key])
-            return Markup("<part {}>").format(len(parts) - 1)
+            return _mark(len(parts) - 1)
 
         rendering = Rendering(template.render(values, part=part), parts)
         self._kept[audience] = now
         while len(self._kept) > MOST_AUDIENCES:
             self._kept.popitem(last=False)
         return rendering
+
+
+@cache
+def _mark(number: int) -> Markup:
+    """Return what stands for a part: made once, as a page has hundreds of them many times a second."""
+    return Markup("<part {}>").format(number)
 
 
 def _drawn_part(thing: object, draw: Callable[[Any], str]) -> Part:

@@ -169,6 +169,18 @@ def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> Moveme
     )
 
 
+def forecast_together(several: Sequence[MovementForecast]) -> MovementForecast:
+    """Return the properties of movements side by side that have the same deals, each with its own players."""
+    return MovementForecast(
+        plays_each=(min(one.plays_each[0] for one in several), max(one.plays_each[1] for one in several)),
+        deals=max(one.deals for one in several),
+        tables=sum(one.tables for one in several),
+        compared=(sum(one.compared[0] for one in several), sum(one.compared[1] for one in several)),
+        turns=max(one.turns for one in several),
+        minutes=max(one.minutes for one in several),
+    )
+
+
 def forecast_plan(plan: Plan) -> MovementForecast | None:
     """Return the properties of the movement of a plan; None if it has none."""
     if not plan.plays:

@@ -16,7 +16,7 @@ from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
-from broker.event.players import read_saved_players
+from broker.event.players import HALLS_BY, read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
@@ -47,7 +47,7 @@ HALL: Final = ("tables", "hours", "carriers", "sets")
 FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
 """What a format that is chosen fills in; tables only where it is for fewer than all players need."""
 
-STRUCTURE: Final = (*FORMAT, "sections", "final", "final_rounds", "carry_over")
+STRUCTURE: Final = (*FORMAT, "halls_by", "sections", "final", "final_rounds", "carry_over")
 """What the organiser has typed of stages, which stays whatever is looked at meanwhile."""
 
 SHOWN: Final = 200
@@ -168,8 +168,9 @@ class SetupPage:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
 
     def _look_movement(self, form: Form) -> Values:
-        wish = _structure(form)
-        return {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
+        wish = self._structure(form)
+        ahead, halls = setup.forecast_structure(self._folder, wish)
+        return {"ahead": ahead, "ahead_halls": halls, "wish": wish}
 
     def _offer_formats(self, form: Form) -> Values:
         plan = setup.settled(self._folder)
@@ -187,7 +188,13 @@ class SetupPage:
         setup.take_uncompared(self._folder)
 
     def _make_movement(self, form: Form) -> None:
-        setup.make_stages(self._folder, _structure(form))
+        setup.make_stages(self._folder, self._structure(form))
+
+    def _structure(self, form: Form) -> Structure:
+        wish, column = _structure(form), form.get("halls_by", "")
+        if column and column not in HALLS_BY:
+            raise FormMalformed("halls are by club or country")
+        return setup.with_halls(self._folder, wish, column) if column else wish
 
     def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
@@ -229,7 +236,7 @@ class SetupPage:
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": None, "wish": None, "formats": (), "checked_notes": ()} | (more or {})
+        values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         done = done_before(request, N_("Saved."))
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
@@ -259,6 +266,7 @@ class SetupPage:
             "plays": plays,
             "shown": SHOWN,
             "best_formats": BEST_FORMATS,
+            "halls": setup.halls_kept(self._folder),
             "rounds": max((play.round for play in plays), default=0),
             "coming": forecast_plan(plan) if plan else None,
             "minutes": minutes,

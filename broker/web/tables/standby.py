@@ -54,6 +54,8 @@ class StandbyService:
         self._scorer, self._folder, self._broker, self._scheme = scorer, folder, broker, scheme
         self._event = FollowedEvent(folder, scorer.state.planned.name)
         self._secret = secret_of(scorer.publisher.key)
+        self._follows = False
+        """Whether what the standby has is known to be a part of this journal."""
 
     def routes(self) -> Sequence[Route]:
         """Return the route. A machine has no session: the event's key is what lets it in."""
@@ -66,7 +68,7 @@ class StandbyService:
             raise NotAllowed("only a machine that has the event's key can follow it")
         asked = await _read(request)
         host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
-        self._heard(asked, host)
+        self._heard(asked, host, asked.have.height if self._follows else 0)
         loop = asyncio.get_running_loop()
         until = loop.time() + WAIT_S
         while self._scorer.publisher.height <= asked.have.height and loop.time() < until:
@@ -74,18 +76,22 @@ class StandbyService:
         answer = await run_in_threadpool(self._answer, asked, host)
         return Response(answer, media_type="application/msgpack")
 
-    def _heard(self, asked: FollowAsked, host: str) -> None:
+    def _heard(self, asked: FollowAsked, host: str, there: int) -> None:
         here = f"{_host_of(asked.of)}:{self._broker}"
         peer = Peer("active", f"{self._scheme}://{host}:{asked.desk}", f"{host}:{asked.broker}", here)
-        self._scorer.standby.heard(asked.have.height, peer)
+        self._scorer.standby.heard(there, peer)
         write_peer(self._folder, peer)
         if asked.take_over:
             self._scorer.standby.hand_over()
 
     def _answer(self, asked: FollowAsked, host: str) -> bytes:
-        handed_over = self._scorer.standby.handed_over  # before what follows is read: then nothing comes after it
+        handed_over = self._scorer.standby.tell()  # before what follows is read: then nothing comes after it
+        part = self._event.part(asked.have)
+        if not self._follows and not part.differs:
+            self._heard(asked, host, asked.have.height)
+        self._follows = not part.differs
         told = FollowTold(
-            self._event.part(asked.have),
+            part,
             self._scorer.publisher.lease.term,
             self._broker,
             host,

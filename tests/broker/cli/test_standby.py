@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
-from broker.cli.standby import StandbyPlace, was_replaced
+from broker.cli.standby import StandbyPlace, tables_heard, was_replaced
 from broker.mqtt.access import Credentials
-from broker.protocol import ScorerAsked, ScorerState, decode_on_topic, encode, topics
+from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
@@ -108,3 +108,12 @@ def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
     found = was_replaced(folder, GONE, PLACE, address, shared=True)
     other.link.stop()
     assert found
+
+
+def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
+    """Else one alone could be more than half of the tables, and make the standby take over."""
+    beats = [Beat(id=f"beat-000{table}", event=NAME, table=table, device="d" * 16, start=1) for table in (1, 2, 3)]
+    on_its_own = topics.BEAT.at(NAME, table=1)
+    assert tables_heard(Incoming(on_its_own, encode(one), lambda: None) for one in beats) == {1}
+    said = [Incoming(topics.BEAT.at(NAME, table=one.table), encode(one), lambda: None) for one in beats]
+    assert tables_heard(said) == {1, 2, 3}

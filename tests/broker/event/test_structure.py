@@ -17,6 +17,7 @@ from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
+from broker.event.movement.summary import USUAL_MINUTES, forecast_plan
 from broker.event.plan import BookedPlay, plan_problems
 from broker.event.readiness import start_notes, start_problems
 from broker.event.setup import EventHead
@@ -25,7 +26,9 @@ from broker.event.structure import (
     Format,
     Resources,
     Structure,
+    forecast,
     formats,
+    hall_orders,
     plan_in_halls,
     strength_share,
     structured_plan,
@@ -295,7 +298,7 @@ def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_
     plan = people(sum(sizes))
     names = [name for at, size in enumerate(sizes) for name in [f"Hall {at}"] * size]
     of = {one.id: name for one, name in zip(plan.players, names, strict=True)}
-    made, halls = plan_in_halls(plan, of, wish, Random(1), at_once)
+    made, halls = plan_in_halls(plan, wish._replace(hall_of=of), Random(1), at_once)
     at = {table: hall.title for hall in halls for table in hall.numbers}
     assert list(at) == [*range(1, sum(size // 4 for size in sizes) + 1)]
     assert all(of[player] == at[play.table] for play in made.plays for player in play.players.values())
@@ -303,6 +306,7 @@ def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_
     assert all({deal for _, deal in one} == {deal for _, deal in played[0]} for one in played)
     assert check_movement(made.plays, made.copies) == []
     assert problems(made) == []
+    assert forecast(plan, wish._replace(hall_of=of), USUAL_MINUTES) == forecast_plan(made)
 
 
 @pytest.mark.parametrize(
@@ -312,5 +316,5 @@ def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_
 def test_halls_that_cannot_be_planned_are_refused(of: dict[str, str] | None, teams: int, wish: Structure) -> None:
     plan = people(16, teams)
     with pytest.raises(RuleError) as caught:
-        plan_in_halls(plan, dict.fromkeys(plan.teams, "A") if of is None else of, wish, Random(1), at_once)
+        hall_orders(plan, wish._replace(hall_of=dict.fromkeys(plan.teams, "A") if of is None else of))
     assert caught.value.code == "halls_wrong"

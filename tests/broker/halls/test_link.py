@@ -16,6 +16,7 @@ from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, d
 from broker.protocol.halls import LONGEST_ROW
 from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
 from broker.protocol.signing import SigningKey
+from broker.scorer.dashboard import DashboardBuilder
 from broker.scorer.state import EventState
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
@@ -41,6 +42,14 @@ def told_at_tables(made: Places) -> set[tuple[int, int]]:
     """Return table and number of the facts of which tables are told that the centre has them."""
     receipts = [(table, hall.told(table)) for hall in made.halls.values() for table in range(1, 5)]
     return {(table, seq) for table, centre in receipts if centre for seq in range(1, centre.upto + 1)}
+
+
+def counted_at(place: Place, *, anew: bool) -> tuple[object, ...]:
+    """Return what a desk shows that is counted over all tables, as it stands there or counted anew."""
+    dashboard = place.scorer.dashboard
+    builder = DashboardBuilder(place.scorer.live, lambda: "") if anew else dashboard._builder
+    view = builder.view(1, connected=True, disk="ample")
+    return view.lost, view.apart, view.halls
 
 
 ALL = sorted((one.table, one.seq, one.id) for one in whole_event())
@@ -280,6 +289,8 @@ def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact
             draw_mishap(made, name, data)
             ever.update(facts_at(made))
             assert told_at_tables(made) <= {one[:2] for one in ever}
+            for place in (made.centre, *made.halls.values()):
+                assert counted_at(place, anew=False) == counted_at(place, anew=True)
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
             hall.heal()

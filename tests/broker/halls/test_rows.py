@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.halls import HALLS as HALLS_FILE
 from broker.event.halls import HallsFile, read_halls, write_halls
+from broker.halls.centre import MOST_ATTEMPTS, Position
 from broker.protocol import (
     AnyDecision,
     Award,
@@ -24,7 +25,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.halls import HallRow, NextRow
+from broker.protocol.halls import HallRow, HallState, NextRow
 from broker.protocol.link import Incoming
 from broker.rulings.model import RulingAuthor, RulingDraft
 from broker.store.chain import link_after
@@ -92,12 +93,20 @@ def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_agai
         assert rulings_at(made) == [(1, "award-paris"), (2, "undo-paris"), (3, "redo-paris")]
 
 
-def forged(made: Places, hall: str, body: bytes, *, height: int | None = None, again: bytes | None = None) -> bytes:
+def forged(
+    made: Places,
+    hall: str,
+    body: bytes,
+    *,
+    height: int | None = None,
+    again: bytes | None = None,
+    attempt: int | None = None,
+) -> bytes:
     """Return a row that somebody with a hall's credentials makes, after the last that the centre has.
 
-    `again`: what the next row in the same message says.
+    `again`: what the next row in the same message says. `attempt`: at which time of beginning it is the first row.
     """
-    at = made.at_centre._at[hall]
+    at = made.at_centre._at[hall] if attempt is None else Position(store="another-store", attempt=attempt)
     number = at.upto + 1 if height is None else height
     link = link_after(bytes.fromhex(at.link), number, 1, body)
     then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()
@@ -280,6 +289,37 @@ def test_a_revoked_hall_that_speaks_all_the_same_is_refused(tmp_path: Path) -> N
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
         assert (made.centre.scorer._journal.height, made.at_centre._at["osaka"]) == before
         assert "hall_cut_off" in codes(made.centre)
+
+
+def test_what_a_revoked_hall_says_of_facts_that_it_has_refused_counts_for_nothing(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        first, _, third, *_ = whole_log(3)
+        made.halls["osaka"].hear(first, third)
+        made.carry()
+        gaps = [one.gaps for one in made.centre.scorer.feed.current.tables]
+        write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
+        made.centre.step()
+        said = HallState(
+            id="state-0001", event="cup", hall="osaka", lifecycle="there", height=2, version="1", passed_over=((3, 2),)
+        )
+        topic = topics.HALL_STATE.at("cup", hall="osaka")
+        made.centre.scorer._inbox.put(Incoming(topic, encode(said), lambda: None))
+        made.centre.step()
+        made.centre.scorer.dashboard.changed()
+        made.centre.scorer.dashboard.show()
+        assert gaps[2] == (2,)
+        assert [one.gaps for one in made.centre.scorer.feed.current.tables] == gaps
+
+
+@pytest.mark.parametrize("attempt", [MOST_ATTEMPTS + 1, 2**63 - 1])
+def test_no_hall_uses_up_the_numbers_of_beginning_again(tmp_path: Path, attempt: int) -> None:
+    """Else nobody could come after a stolen one: a new machine begins again with its first row."""
+    with places(tmp_path) as made:
+        made.carry()
+        arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=attempt))
+        assert made.at_centre._at["osaka"].attempt == 0
+        arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=MOST_ATTEMPTS))
+        assert made.at_centre._at["osaka"].attempt == MOST_ATTEMPTS
 
 
 def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_path: Path) -> None:

@@ -95,10 +95,31 @@ def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> N
     steps = []
     for have, settled in ((2, True), (3, False), (3, True)):
         seen.heard(have)
-        steps.append((seen.watch.left(settled=settled), seen.watch.handed_over))
+        steps.append((seen.watch.left(settled=settled), seen.watch.tell()))
     assert steps == [(False, False), (False, False), (False, True)]
     seen.now += FAREWELL_S
     assert seen.watch.left(settled=True)
+
+
+def test_a_scorer_whose_standby_does_not_come_for_the_word_that_it_takes_over_goes_on() -> None:
+    seen = Seen()
+    seen.height = 3
+    seen.heard(3)
+    seen.watch.hand_over()
+    seen.now += FAREWELL_S + 1
+    assert not seen.watch.left(settled=True)
+    seen.now += LEAVING_S
+    assert (seen.watch.leaving, seen.watch.tell(), seen.watch.left(settled=True)) == (False, False, False)
+
+
+def test_a_standby_that_has_begun_anew_meanwhile_is_not_told_to_take_over() -> None:
+    seen = Seen()
+    seen.height = 3
+    seen.heard(3)
+    seen.watch.hand_over()
+    assert not seen.watch.left(settled=True)
+    seen.heard(0)
+    assert (seen.watch.tell(), seen.watch.handed_over) == (False, False)
 
 
 def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> None:

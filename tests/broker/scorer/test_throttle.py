@@ -31,3 +31,17 @@ def test_who_waits_for_what_shows_all_players_waits_for_no_rest_and_nobody_gets_
     assert not throttle.due()
     throttle.ask()
     assert throttle.due()
+
+
+def test_what_waits_for_the_processor_rests_no_longer_for_that() -> None:
+    now, spent = [100.0], [5.0]
+    throttle = Throttle(PAUSE_S, lambda: now[0], lambda: spent[0])
+    throttle.ask()
+    assert throttle.due()
+    now[0] += 2.0
+    spent[0] += 0.2
+    throttle.done()
+    throttle.ask()
+    for after, due in ((2.0 + 0.2 * REST - 0.01, False), (2.0 + 0.2 * REST + 0.01, True)):
+        now[0] = 100.0 + after
+        assert throttle.due() == due

@@ -18,6 +18,7 @@ from markupsafe import escape
 from broker.cli.event import empty_view_feed
 from broker.cli.main import homologue
 from broker.event import open_event, read_deals, read_plan, setup
+from broker.event.halls import Hall, read_halls, write_halls
 from broker.event.structure import Resources, Structure, formats
 from broker.i18n import Translator, languages
 from broker.people import ROLES, Actor, Authentication
@@ -54,7 +55,16 @@ def desk(empty: Path) -> Iterator[DeskServer]:
 @pytest.fixture
 def folder(empty: Path) -> Path:
     """The desk's folder, with nothing of an event in it."""
-    for name in ("event.toml", "players.csv", "deals.json", "sets.json", "commitment.json", "profile.toml", STORE):
+    for name in (
+        "event.toml",
+        "players.csv",
+        "deals.json",
+        "sets.json",
+        "commitment.json",
+        "profile.toml",
+        "halls.toml",
+        STORE,
+    ):
         (empty / name).unlink(missing_ok=True)
     for path in empty.glob("taken-out-*"):
         path.unlink()
@@ -167,6 +177,62 @@ def test_a_format_for_fewer_tables_is_shared_among_the_sections(client: httpx.Cl
     made(client, upto=2)
     page = send(client, {**FORMATS, "sections": "2", "action": "choose 4 1 1 2"}).text
     assert '<input type="hidden" name="tables_each" value="1">' in page
+
+
+IN_CLUBS = "name,country,club\n" + "".join(f"P{n},FRA,{'Paris' if n < 8 else 'Ōsaka'}\n" for n in range(20))
+
+
+@pytest.mark.usefixtures("hurried")
+def test_an_event_in_many_halls_is_planned_by_the_clubs_of_its_players_and_can_go_back_to_one_place(
+    client: httpx.Client, folder: Path
+) -> None:
+    made(client, upto=1)
+    send(client, {"action": "players", "csv": IN_CLUBS})
+    wish = {"rounds": "4", "halls_by": "club"}
+    page = send(client, {"action": "look_movement", **wish}).text
+    assert "Paris 2 · Ōsaka 3" in page.partition('id="ahead-halls"')[2]
+    assert '<input type="hidden" name="halls_by" value="club">' in page
+    assert not (folder / "halls.toml").exists()
+    page = send(client, {"action": "make_movement", **wish}).text
+    assert [(one.title, one.tables) for one in read_halls(folder)] == [("Paris", "1-2"), ("Ōsaka", "3-5")]
+    assert "Paris 1-2 · Ōsaka 3-5" in page.partition('id="halls"')[2]
+    page = send(client, {"action": "deals"}).text
+    assert ("homologue hall split" in page, "homologue centre" in page, "homologue scorer" in page) == (
+        True,
+        True,
+        False,
+    )
+    send(client, {"action": "take_out", "sure": "yes"})
+    send(client, {"action": "make_movement", "rounds": "4"})
+    assert read_halls(folder) == ()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("csv", "asked", "code"),
+    [
+        ("name,club\nA,Paris\nB,Paris\nC,Paris\nD,Paris\nE,\n", "club", "halls_wrong"),
+        ("name,club\nA,Paris\nB,Paris\nC,Paris\nD,Paris\nE,Pariss\n", "club", "impossible_size"),
+        (PLAYERS, "team", "form_malformed"),
+    ],
+    ids=["player without a hall", "hall without a table", "no column"],
+)
+def test_halls_that_cannot_be_are_refused_and_nothing_is_kept(
+    client: httpx.Client, folder: Path, csv: str, asked: str, code: str
+) -> None:
+    made(client, upto=1)
+    send(client, {"action": "players", "csv": csv})
+    before = (folder / "event.toml").read_bytes()
+    answer = send(client, {"action": "make_movement", "rounds": "4", "halls_by": asked})
+    assert (answer.status_code, code in answer.text, (folder / "halls.toml").exists()) == (400, True, False)
+    assert (folder / "event.toml").read_bytes() == before
+
+
+def test_who_is_planned_in_two_halls_is_named_before_the_event_may_start(client: httpx.Client, folder: Path) -> None:
+    made(client, 4)
+    write_halls(folder, [Hall("paris", "Paris", "1-2"), Hall("osaka", "Osaka", "3-4")])
+    page = client.get("/setup").text
+    assert ("<code>player_in_two_halls</code>" in page, "homologue scorer" in page) == (True, False)
 
 
 @pytest.mark.usefixtures("folder")

@@ -16,7 +16,7 @@ from broker.protocol.link import Address
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
 from broker.store import STORE
-from broker.store.following import EventCopy
+from broker.store.following import EventCopy, Have
 from broker.store.sqlite import SqliteJournal
 from broker.web.server import DeskServer
 from broker.web.services import Services
@@ -94,6 +94,21 @@ def test_who_has_the_events_key_gets_all_of_it_and_is_remembered(room: Room, tmp
     peer = read_peer(tmp_path / "first")
     assert peer is not None
     assert (peer.desk, peer.broker, peer.here) == ("https://standby:8137", "standby:1884", "first:1883")
+
+
+def test_what_a_store_that_is_no_copy_has_counts_as_nothing(room: Room) -> None:
+    """A machine that comes back asks before it puts aside what its store has more than the one that took over."""
+    have = Have(room.hall.journal.height, b"x" * 32, 0, b"", b"")
+    asked = FollowAsked(have, "", "standby", 1884, 8137, "first")
+    for _ in range(2):
+        assert room.ask(body=msgspec.msgpack.encode(asked))[0] == 200
+        state = room.hall.scorer.standby.state
+        assert state is not None
+        assert state.behind == room.hall.journal.height
+    room.follow()
+    state = room.hall.scorer.standby.state
+    assert state is not None
+    assert state.behind == 0
 
 
 @pytest.mark.parametrize("secret", ["none", "0" * 64])
