@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from broker.errors import BadEvent
 from broker.event.deals.sealing import NO_KEY, Opener
+from broker.event.earlier import Brought, Kind, counted
 from broker.event.files import (
     HALL,
     NO_OWN_RULES,
@@ -309,6 +310,34 @@ class Event:
         """Return country and club of a player, as far as they are known."""
         said = self.corrections.get(player)
         return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
+
+    def brought(self, kind: Kind) -> Brought:
+        """Return what players, or teams, have of the event from whose standings this one begins."""
+        here = self.players if kind == "individual" else self.plan.teams
+        return counted(self.plan.earlier, kind, self.profile, here)
+
+    def is_guest(self, player: str) -> bool:
+        """Return whether a player has no standing."""
+        known = self.players.get(player)
+        return known is not None and known.without_standing
+
+    @property
+    def guests(self) -> tuple[Player, ...]:
+        """The players without standing: their plays are compared, and they take no place."""
+        return tuple(one for one in self.players.values() if one.without_standing)
+
+    @property
+    def without_standing(self) -> frozenset[str]:
+        """The players without standing, and the teams all of whose players are."""
+        players = frozenset(one.id for one in self.guests)
+        return players | {team for team, members in self.plan.teams.items() if players.issuperset(members)}
+
+    @property
+    def unranked_names(self) -> tuple[str, ...]:
+        """The names of teams without standing, and of the other players without."""
+        teams = [team for team in self.plan.teams if team in self.without_standing]
+        inside = {player for team in teams for player in self.plan.teams[team]}
+        return (*teams, *(one.name for one in self.guests if one.id not in inside))
 
     @property
     def has_origins(self) -> bool:
