@@ -247,6 +247,8 @@ def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHi
     added = sums.cumsum(axis=0)
     if stage is not None and deals:  # with what was carried over
         added = added + (snapshot.ranking.totals.imp[numbers] - added[-1])
+    elif carried := {one.name: one.imp for one in snapshot.event.brought("individual").adjustments}:
+        added = added + np.array([carried.get(player, 0) for player in players], dtype=object)
     shown = _spread(len(deals))
     return StandingsHistory(
         tuple(deals[one] for one in shown),

@@ -13,7 +13,7 @@ from broker.rulings.final import draft_stage, qualified
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_facts
 from broker.scorer.sheets import deal_sheet, player_sheet, team_sheet
 from broker.scorer.snapshot import open_part
-from broker.scorer.standings import standings_table
+from broker.scorer.standings import standings_history, standings_table
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import deals, registry
@@ -150,6 +150,12 @@ def test_two_thirds_of_an_earlier_event_count_with_what_was_played_here(seed: in
     table = standings_table(room.snapshot())
     assert {rung.player: rung.carried for rung in table.rungs if rung.carried} == carried
     assert table.earlier == "Saturday"
+
+
+def test_the_way_of_the_leaders_begins_with_what_they_brought() -> None:
+    snapshot = room_of(replace(PLAIN, earlier=BEFORE), 4).snapshot()
+    (line,) = standings_history(snapshot, ["p01"]).lines
+    assert line.imps[-1] == ranked(room_of(replace(PLAIN, earlier=BEFORE), 4))["p01"][1]
 
 
 def test_what_is_carried_over_is_there_before_the_first_play_and_is_no_secret() -> None:
