@@ -1,6 +1,5 @@
 """`homologue event previous`: an event that begins from the standings of an earlier one."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -37,8 +36,8 @@ def earlier_wish(source: Path, title: str, part: str, first: int | None) -> Earl
 
 
 def begin_from(
-    source: Path | None, plan: Plan, players: Sequence[ListedPlayer], part: str, first: int | None
-) -> tuple[Plan, Sequence[ListedPlayer]]:
+    source: Path | None, plan: Plan, players: tuple[ListedPlayer, ...], part: str, first: int | None
+) -> tuple[Plan, tuple[ListedPlayer, ...]]:
     """Return a plan that begins from earlier standings, if there are any, and its players, the best first."""
     if source is None:
         return plan, players

@@ -1,13 +1,15 @@
 """An event: what the organiser has settled before the first play, checked as a whole, with lookups for the scorer."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -35,11 +37,13 @@ from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
-from broker.protocol import SEATS, PlannedPlay, Player, PlayerCorrected, Seat, Wind
+from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, Seat, Wind
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
 from broker.store import gc_paused
+
+ROUND: Final = attrgetter("round")
 
 
 class PlayColumns(NamedTuple):
@@ -300,6 +304,29 @@ class Event:
             for player in play.players.values():
                 found[player].append(play)
         return {player: tuple(plays) for player, plays in found.items()}
+
+    def onward(self, table: int) -> dict[int, dict[str, NextSeat | None]]:
+        """Return after which rounds of a table somebody leaves their seat, and where its players sit next.
+
+        None: no play is left, or it is not known who plays in the next stage.
+        """
+        found: dict[int, dict[str, NextSeat | None]] = {}
+        for round_ in self.rounds_at.get(table, ()):
+            players = self.bookings[table, round_].players
+            then = {player: self._next_seat(player, round_) for player in players.values()}
+            here = {player: (table, seat) for seat, player in players.items()}
+            stay = all(one and (one.table, one.seat) == here[player] for player, one in then.items())
+            if any(then.values()) and not stay:
+                found[round_] = then
+        return found
+
+    def _next_seat(self, player: str, round_: int) -> NextSeat | None:
+        plays = self.bookings_of[player]
+        at = bisect_right(plays, round_, key=ROUND)
+        if at == len(plays):
+            return None
+        seat = next(seat for seat, one in plays[at].players.items() if one == player)
+        return NextSeat(round=plays[at].round, table=plays[at].table, seat=seat)
 
     def name_of(self, player: str) -> str:
         """Return a player's name; of who is not in the list, the id."""

@@ -75,7 +75,8 @@ def standings_pdf(
         found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in part)
         about = (PageLine("heading", (PageCell(stage), PageCell(section))),) if stage else ()
         blocks.append(PageBlock((*about, PageLine("columns", tuple(map(PageCell, named)))), found))
-    blocks.append(PageBlock((), tuple(_about_standing(event, _))))
+    if notes := tuple(_about_standing(event, _)):
+        blocks.append(PageBlock((), notes))
     return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
 
 

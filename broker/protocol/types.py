@@ -212,6 +212,14 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     order: dict[Seat, Tray]
 
 
+class NextSeat(Struct, frozen=True, kw_only=True):
+    """Where a player sits in the next play."""
+
+    round: RoundNo
+    table: TableNo
+    seat: Seat
+
+
 class PlannedSession(Struct, frozen=True, kw_only=True):
     """A riichi session at one table: hands are dealt there, one after the other.
 

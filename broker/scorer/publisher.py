@@ -316,6 +316,7 @@ class Publisher:
             repeats=state.tables.seatings.to_come(event, table, replanned),
             settled=state.settled(table),
             minutes=event.minutes_of(table),
+            onward=event.onward(table),
             public_address=state.planned.plan.public_address,
             keep_plays=state.planned.plan.keep_plays,
         )

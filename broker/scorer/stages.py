@@ -207,7 +207,7 @@ class TeamState:
 
         def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
             keys = [key for key in self._played if event.stage_of_deal.get(key[0]) == at]
-            return self._ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
+            return self.ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
 
         come = (*before.adjustments, *self._of_teams(beside))
         return section_standings(event.plan.stages, event.team_sections, come, self._profile, rank, before)
@@ -218,19 +218,20 @@ class TeamState:
         if sections := self.sections(event, listed, unranked):
             return whole_ranking(sections)
         before = event.brought("team")
-        return self._ranked(self._played, (*before.adjustments, *self._of_teams(listed)), before.places, unranked)
+        return self.ranked(None, (*before.adjustments, *self._of_teams(listed)), before.places, unranked)
 
     def _of_teams(self, beside: Iterable[Adjustment]) -> list[Adjustment]:
         return [one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of]
 
-    def _ranked(
+    def ranked(
         self,
-        keys: Iterable[tuple[int, str]],
-        more: Sequence[Adjustment],
-        places: PreviousPlaces,
-        without: Collection[str],
+        keys: Iterable[tuple[int, str]] | None = None,
+        more: Sequence[Adjustment] = (),
+        places: PreviousPlaces | None = None,
+        without: Collection[str] = (),
     ) -> Ranking:
-        played = (self._played[key] for key in sorted(keys))
+        """Rank teams by some deals and sections, or (None) by all; `more`: their IMPs of no deal."""
+        played = (self._played[key] for key in sorted(self._played if keys is None else keys))
         return rank_teams(
             played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
         )

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -11,14 +12,15 @@ from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, going_on, m
 from broker.event.files import NO_OWN_RULES
 from broker.event.plan import plan_problems
 from broker.event.setup import EarlierWish, draft_earlier, take_earlier
-from broker.protocol import Standing
+from broker.protocol import Imp, Standing
 from broker.rules import RuleError
 from broker.scorer.standings import standings_csv
 from tests.broker.scorer.small import deals, plan
 
+NAMES: Final[tuple[tuple[str, Imp], ...]] = (("Ada", 12), ("=Böb", "7/2"), ("Cid", -3), ("Dee", -3))
 ROWS = tuple(
     Standing(place=place, player=f"q{place}", name=name, imp=imp, fines=0, plays=4)
-    for place, (name, imp) in enumerate((("Ada", 12), ("=Böb", "7/2"), ("Cid", -3), ("Dee", -3)), 1)
+    for place, (name, imp) in enumerate(NAMES, 1)
 )
 LINES = tuple(EarlierLine(row.place, row.imp, row.player, None, row.name) for row in ROWS)
 
