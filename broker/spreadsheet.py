@@ -70,6 +70,8 @@ HEADINGS: Final = {
     "national": NP_("column headings, with commas between", "national, national number, licence, license"),
     "ema": NP_("column headings, with commas between", "ema, ema number, ema id"),
     "team": NP_("column headings, with commas between", "team"),
+    "without_standing": NP_("column headings, with commas between", "without standing, guest"),
+    "place": NP_("column headings, with commas between", "place, rank"),
     "round": NP_("column headings, with commas between", "round"),
     "table": NP_("column headings, with commas between", "table"),
     "deal": NP_("column headings, with commas between", "deal"),
@@ -278,8 +280,13 @@ def column(heading: str) -> str:
 
 
 def columns(headings: Sequence[str]) -> list[str]:
-    """Return the columns that headings name. Who lists first names beside `Nom` means the family's name by it."""
+    """Return the columns that headings name. Who lists first names beside `Nom` means the family's name by it.
+
+    Standings have a column `player`, of ids, beside the names.
+    """
     found = [column(one) for one in headings]
+    if found.count("name") > 1:
+        found = ["player" if fold(written) == "player" else name for written, name in zip(headings, found, strict=True)]
     if "first_name" in found and "last_name" not in found:
         return ["last_name" if fold(written) == "nom" else name for written, name in zip(headings, found, strict=True)]
     return found

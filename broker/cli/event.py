@@ -24,11 +24,12 @@ from broker.cli.movement import movement_new as new_movement
 from broker.cli.par import event_par
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
+from broker.cli.previous import FIRST, begin_from, event_previous
 from broker.cli.rating import event_rating
 from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
 from broker.cli.scorer_process import host_names, show_first_link
 from broker.coded_error import reason
-from broker.console import EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
+from broker.console import ANY, EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -180,6 +181,9 @@ def _folder_name() -> str | None:
 )
 @click.option("--final-rounds", type=click.IntRange(min=0), default=0, help="Rounds of the final.")
 @click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts in the final.")
+@click.option("--previous", type=ANY, metavar="SOURCE", help="Begin from these standings: see `event previous`.")
+@click.option("--previous-part", default="", metavar="2/3", help="Part of their IMPs that counts.")
+@click.option("--first", type=FIRST, help="Only the first so many of them are players here.")
 @click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
 @click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
@@ -214,6 +218,9 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     final: int,
     final_rounds: int,
     carry_over: str,
+    previous: Path | None,
+    previous_part: str,
+    first: int | None,
     prizes: tuple[str, ...],
     uncompared: bool,
     keying: Keying,
@@ -237,8 +244,9 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     rules = load_rules(profile)
     players = read_players(listed)
+    plan, players = begin_from(previous, _plan(name, title, profile, players), players, previous_part, first)
     plan = replace(
-        _plan(name, title, profile, players),
+        plan,
         keying=keying,
         keep_plays=keep_plays,
         public_address=read_public(public_address),
@@ -526,6 +534,7 @@ def event_import(file: Path, folder: Path) -> None:
 
 
 event_group.add_command(event_import)
+event_group.add_command(event_previous)
 
 
 @event_group.command(name="desk", short_help="Set up an event in a browser.")

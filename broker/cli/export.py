@@ -27,7 +27,8 @@ from broker.output import deliver
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
-from broker.scorer import snapshot
+from broker.scorer import standings
+from broker.scorer.snapshot import standing_rows
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
@@ -134,7 +135,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
         stored = open_stored_event(source)
         _say_provisional(stored)
         ranked, event = tuple(stored.room.snapshot().standings), stored.event
-    text = snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin)
+    text = standings.standings_csv(ranked, event.origin_of if event else standings.no_origin)
     deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
 
@@ -361,4 +362,4 @@ def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePla
 def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
     """Rank the players of all plays, those to come too."""
     ledger = Ledger.of(plays.counted, profile, plays.waiting).with_adjustments(plays.beside)
-    return snapshot.standing_rows(player_standings(ledger), {})
+    return standing_rows(player_standings(ledger), {})

@@ -3,7 +3,6 @@
 import codecs
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from broker.cli.profile import load_either_profile
 from broker.cli.stream import error_answer, input_lines, read_line, write_answer
 from broker.coded_error import reason
 from broker.console import ANY, json_option
-from broker.event.stages import read_part
+from broker.event.earlier import Brought, Entrant, brought, read_standings
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
@@ -26,24 +25,20 @@ from broker.scoring import (
     ComparisonGroup,
     Ledger,
     PlayWithImps,
-    PreviousPlaces,
     Ranked,
     ScoredPlay,
     Teams,
     awards_for_unplayed,
-    carry_over,
     comparable_deals,
     compare_plays,
     entry_bounds,
     json_imp,
     real_table,
-    standing_places,
     standings,
     team,
     team_of_players,
 )
 
-Entrant = Annotated[str, Meta(min_length=1, max_length=100, description="a player, by id or name")]
 Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
 Award = Annotated[int, Meta(ge=-9999, le=9999)]
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)", description="a hash, or the arbiter's word")]
@@ -179,63 +174,21 @@ def _check(question: PlayQuestion, seen: set[tuple[object, ...]]) -> None:
 
 T = TypeVar("T")
 
-WHO: Final = {"individual": "a player", "team": "a team"}
 LARGEST: Final = 50_000_000
 """Bytes of a file."""
 
 Event = Literal["individual", "team"]
-Carried = (
-    Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
-    | Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}/[1-9][0-9]{0,8}$(?!\n)", description="an exact fraction")]
-)
 
 
-class EarlierLine(Struct):
-    """One line of earlier standings; what else it has is not looked at."""
-
-    place: Annotated[int, Meta(ge=1, le=100_000)]
-    imp: Carried
-    player: Entrant | None = None
-    team: Entrant | None = None
-
-    def ranked(self, event: Event) -> Ranked:
-        """Return the line. Raises ValueError where it is not of such an event."""
-        name, other = (self.player, self.team) if event == "individual" else (self.team, self.player)
-        if name is None or other is not None:
-            raise ValueError(f"place {self.place}: a line of {WHO[event]} is needed")
-        return Ranked(self.place, name, Fraction(self.imp), 0, 0)
-
-
-class EarlierStandings(Struct):
-    """What `homologue score` answered for the session before."""
-
-    standings: tuple[EarlierLine, ...]
-
-    def ranked(self, event: Event) -> list[Ranked]:
-        """Return the standings. Raises ValueError where they are not of such an event, or name somebody twice."""
-        found = [line.ranked(event) for line in self.standings]
-        twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
-        if twice:
-            raise ValueError(f"{twice[0]} is listed twice")
-        return found
-
-
-class Previous(Struct, frozen=True):
-    """What the session before leaves: IMPs that count here, and places that may part ties."""
-
-    adjustments: tuple[Adjustment, ...] = ()
-    places: PreviousPlaces = {}
-
-
-def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Previous:
+def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Brought:
     """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
-        return Previous()
+        return Brought()
     try:
-        ranked = _decoded(path, EarlierStandings).ranked(event)
+        ranked = [line.ranked(event) for line in read_standings(path)]
     except ValueError as error:
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
-    return Previous(carry_over(ranked, profile, read_part(part) if part else None), standing_places(ranked))
+    return brought(ranked, profile, part)
 
 
 def read_team_file(path: Path | None) -> Teams:
@@ -301,7 +254,7 @@ def standing_line(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, A
 
 
 def _individual(
-    plays: Plays, profile: ComparisonRules, previous: Previous, without_standing: tuple[str, ...]
+    plays: Plays, profile: ComparisonRules, previous: Brought, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     ledger = Ledger.of(plays.counted, profile, plays.waiting)
     ledger = ledger.with_adjustments((*previous.adjustments, *plays.beside))
@@ -319,7 +272,7 @@ def _known(without_standing: Iterable[str], names: Container[str]) -> None:
 
 
 def _teams(
-    plays: Plays, profile: ComparisonRules, previous: Previous, teams: Teams, without_standing: tuple[str, ...]
+    plays: Plays, profile: ComparisonRules, previous: Brought, teams: Teams, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     _known(without_standing, teams)
     if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):

@@ -1,13 +1,15 @@
 """An event: what the organiser has settled before the first play, checked as a whole, with lookups for the scorer."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from broker.errors import BadEvent
 from broker.event.deals.sealing import NO_KEY, Opener
+from broker.event.earlier import Brought, Kind, counted
 from broker.event.files import (
     HALL,
     NO_OWN_RULES,
@@ -34,11 +37,13 @@ from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
-from broker.protocol import SEATS, PlannedPlay, Player, PlayerCorrected, Seat, Wind
+from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, Seat, Wind
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
 from broker.store import gc_paused
+
+ROUND: Final = attrgetter("round")
 
 
 class PlayColumns(NamedTuple):
@@ -300,6 +305,29 @@ class Event:
                 found[player].append(play)
         return {player: tuple(plays) for player, plays in found.items()}
 
+    def onward(self, table: int) -> dict[int, dict[str, NextSeat | None]]:
+        """Return after which rounds of a table somebody leaves their seat, and where its players sit next.
+
+        None: no play is left, or it is not known who plays in the next stage.
+        """
+        found: dict[int, dict[str, NextSeat | None]] = {}
+        for round_ in self.rounds_at.get(table, ()):
+            players = self.bookings[table, round_].players
+            then = {player: self._next_seat(player, round_) for player in players.values()}
+            here = {player: (table, seat) for seat, player in players.items()}
+            stay = all(one and (one.table, one.seat) == here[player] for player, one in then.items())
+            if any(then.values()) and not stay:
+                found[round_] = then
+        return found
+
+    def _next_seat(self, player: str, round_: int) -> NextSeat | None:
+        plays = self.bookings_of[player]
+        at = bisect_right(plays, round_, key=ROUND)
+        if at == len(plays):
+            return None
+        seat = next(seat for seat, one in plays[at].players.items() if one == player)
+        return NextSeat(round=plays[at].round, table=plays[at].table, seat=seat)
+
     def name_of(self, player: str) -> str:
         """Return a player's name; of who is not in the list, the id."""
         known = self.players.get(player)
@@ -309,6 +337,34 @@ class Event:
         """Return country and club of a player, as far as they are known."""
         said = self.corrections.get(player)
         return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
+
+    def brought(self, kind: Kind) -> Brought:
+        """Return what players, or teams, have of the event from whose standings this one begins."""
+        here = self.players if kind == "individual" else self.plan.teams
+        return counted(self.plan.earlier, kind, self.profile, here)
+
+    def is_guest(self, player: str) -> bool:
+        """Return whether a player has no standing."""
+        known = self.players.get(player)
+        return known is not None and known.without_standing
+
+    @property
+    def guests(self) -> tuple[Player, ...]:
+        """The players without standing: their plays are compared, and they take no place."""
+        return tuple(one for one in self.players.values() if one.without_standing)
+
+    @property
+    def without_standing(self) -> frozenset[str]:
+        """The players without standing, and the teams all of whose players are."""
+        players = frozenset(one.id for one in self.guests)
+        return players | {team for team, members in self.plan.teams.items() if players.issuperset(members)}
+
+    @property
+    def unranked_names(self) -> tuple[str, ...]:
+        """The names of teams without standing, and of the other players without."""
+        teams = [team for team in self.plan.teams if team in self.without_standing]
+        inside = {player for team in teams for player in self.plan.teams[team]}
+        return (*teams, *(one.name for one in self.guests if one.id not in inside))
 
     @property
     def has_origins(self) -> bool:

@@ -15,11 +15,12 @@ from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 import tomli_w
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from broker.coded_error import reason
 from broker.errors import BadEvent
+from broker.event.earlier import Earlier, earlier_problems
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
 from broker.event.stages import Stage, parted_plays, ranks_of, section_plays, stage_problems
@@ -91,6 +92,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     sessions: tuple[Session, ...] = ()
     stages: tuple[Stage, ...] = ()
     """None: the event is one stage without sections."""
+    earlier: Earlier | UnsetType = UNSET
+    """The event from whose standings this one begins."""
     copies: Annotated[int, Meta(ge=1, le=LAST_TABLE, description="carriers of each deal")] = 1
     riichi: tuple[RiichiBooking, ...] = ()
     prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
@@ -113,6 +116,7 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
     yield from _team_problems(plan)
     yield from stage_problems(plan)
     yield from session_problems(plan)
+    yield from earlier_problems(plan.earlier, known, plan.teams)
     for table, round_ in duplicates(map(TABLE_AND_ROUND, plan.plays)):
         yield RuleError(
             "two_plays_at_once", N_("table {table} has two plays in round {round}", table=table, round=round_)

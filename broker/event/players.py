@@ -23,7 +23,10 @@ from broker.spreadsheet import csv_text
 EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")
 PARTS: Final = ("first_name", "last_name")
 TEAM: Final = "team"
-COLUMNS: Final = ("id", "name", *EXTRA_COLUMNS, *PARTS, TEAM)
+WITHOUT_STANDING: Final = "without_standing"
+COLUMNS: Final = ("id", "name", *EXTRA_COLUMNS, *PARTS, TEAM, WITHOUT_STANDING)
+YES: Final = frozenset({"yes", "y", "x", "1", "true", "oui", "o", "是"})
+NO: Final = frozenset({"", "no", "n", "0", "false", "non", "否", "-", "–"})
 MAX_PLAYERS: Final = 4000
 
 
@@ -87,7 +90,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     if not name:
         raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.at("name")))
     try:
-        said = {"id": of["id"] or made, "name": name}
+        said = {"id": of["id"] or made, "name": name, WITHOUT_STANDING: _is_yes(row, of[WITHOUT_STANDING])}
         player = msgspec.convert(said, Player)
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
@@ -126,6 +129,20 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     return ListedPlayer(player, further, team, *parts)
 
 
+def _is_yes(row: CsvRow, text: str) -> bool:
+    if text.casefold() in YES | NO:
+        return text.casefold() in YES
+    raise RuleError(
+        "player_detail_wrong",
+        N_(
+            "line {line}: {column} is {text}: write yes, or nothing",
+            line=row.at(WITHOUT_STANDING),
+            column=WITHOUT_STANDING,
+            text=repr(text[:20]),
+        ),
+    )
+
+
 def as_corrections(
     listed: Iterable[ListedPlayer], corrections: Mapping[str, PlayerCorrected]
 ) -> tuple[ListedPlayer, ...]:
@@ -150,7 +167,9 @@ def current_players(event: Event, kept: Iterable[ListedPlayer]) -> tuple[ListedP
 
 def _corrected(one: ListedPlayer, said: PlayerCorrected) -> ListedPlayer:
     further = tuple(getattr(said, column) for column in EXTRA_COLUMNS)
-    return ListedPlayer(Player(id=one.player.id, name=said.name), further, one.team, said.first_name, said.last_name)
+    unranked = one.player.without_standing if said.without_standing is None else said.without_standing
+    player = Player(id=one.player.id, name=said.name, without_standing=unranked)
+    return ListedPlayer(player, further, one.team, said.first_name, said.last_name)
 
 
 def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
@@ -224,7 +243,8 @@ def players_csv(players: Iterable[ListedPlayer]) -> str:
 
 
 def _cells(one: ListedPlayer) -> tuple[str, ...]:
-    return (one.player.id, one.player.name, *one.further, one.first_name, one.last_name, one.team)
+    unranked = "yes" if one.player.without_standing else ""
+    return (one.player.id, one.player.name, *one.further, one.first_name, one.last_name, one.team, unranked)
 
 
 ISO_2: Final = (

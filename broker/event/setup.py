@@ -5,18 +5,20 @@ shown a face.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
 from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.deals.draw import Draw
+from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
@@ -30,7 +32,7 @@ from broker.event.players import (
     read_saved_players,
     teams_of,
 )
-from broker.event.stages import parted_plays
+from broker.event.stages import parted_plays, read_part
 from broker.event.structure import (
     HallOrder,
     Structure,
@@ -46,7 +48,7 @@ from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
-from broker.spreadsheet import sent_content
+from broker.spreadsheet import csv_text, sent_content
 from broker.store import STORE, has_started
 
 T = TypeVar("T")
@@ -178,6 +180,76 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         keep_halls(folder, ())
     write_plan(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
     return len(players)
+
+
+class EarlierDraft(NamedTuple):
+    """Earlier standings, as this event would begin from them."""
+
+    earlier: Earlier
+    players: tuple[ListedPlayer, ...]
+    """The list as it would be, the best first; nothing where it stays."""
+    unknown: tuple[str, ...]
+    """Who was ranked and does not play here."""
+
+
+class EarlierWish(NamedTuple):
+    """From which standings an event is to begin. `first`: so many go on, the others are off the list; 0: all."""
+
+    lines: Sequence[EarlierLine]
+    title: str
+    part: str = ""
+    first: int = 0
+
+
+def draft_earlier(folder: Path, wish: EarlierWish) -> EarlierDraft:
+    """Return how the event of a folder would begin from earlier standings. Raises as `settled`, `earlier_draft`."""
+    plan = settled(folder)
+    return earlier_draft(plan, tuple(read_saved_players(folder, plan)), wish)
+
+
+def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish) -> EarlierDraft:
+    """Return how an event would begin from earlier standings; the list is made of them if there is none yet.
+
+    Until there is a movement the list is put in the order of the places, by which sections and seats are filled.
+    Raises RuleError `title_wrong`, `part_wrong`, `cut_tied`, `bad_previous`.
+    """
+    title, part = " ".join(wish.title.split()), wish.part.strip()
+    if not (1 <= len(title) <= LONGEST_TITLE and title.isprintable()):
+        raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
+    if part:
+        read_part(part)
+    chosen = going_on(wish.lines, wish.first)
+    kind: Kind = "team" if any(line.team for line in chosen) else "individual"
+    if not listed and kind == "individual":
+        rows = ((line.called, line.country, line.club) for line in chosen)
+        listed = player_list_of(csv_text(("name", "country", "club"), rows))
+    teams = teams_of(listed)
+    here = {team: team for team in teams} if kind == "team" else {one.player.id: one.player.name for one in listed}
+    found = match(chosen, kind, here)
+    if not found.places:
+        raise RuleError("bad_previous", N_("nobody in these standings plays here: the names differ"))
+    cut = {one.name for one in match(wish.lines, kind, here).places} - {one.name for one in found.places}
+    order = seeded_names([name for name in here if name not in cut], found.places)
+    if kind == "team":
+        order = [player for team in order for player in teams[team]]
+    of = {one.player.id: one for one in listed}
+    players = () if plan.plays else tuple(of[id_] for id_ in order)
+    none: tuple[EarlierPlace, ...] = ()
+    of_players, of_teams = (none, found.places) if kind == "team" else (found.places, none)
+    return EarlierDraft(Earlier(title, part, of_players, of_teams), players, found.unknown)
+
+
+def take_earlier(folder: Path, draft: EarlierDraft | None) -> None:
+    """Begin from earlier standings, or (None) from nothing. Raises as `settled`."""
+    plan = settled(folder)
+    if draft is None:
+        write_plan(folder, replace(plan, earlier=UNSET))
+        return
+    if draft.players:
+        write_private(folder / PLAYERS, players_csv(draft.players).encode())
+        listed = tuple(one.player for one in draft.players)
+        plan = replace(plan, players=listed, teams=teams_of(draft.players))
+    write_plan(folder, replace(plan, earlier=draft.earlier))
 
 
 @dataclass(frozen=True, slots=True)

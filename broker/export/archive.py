@@ -22,7 +22,7 @@ from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.scorer import snapshot
+from broker.scorer import standings
 from broker.scorer.stored_event import StoredEvent
 
 CSV: Final = "text/csv; charset=utf-8"
@@ -134,7 +134,7 @@ EXPORTS: Final = (
         of_fan=True,
     ),
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
-    Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
+    Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
     ),

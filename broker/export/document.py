@@ -405,10 +405,11 @@ def _write_files(made: Document, folder: Path) -> None:
 
 
 def _listed_players(made: Document) -> Iterable[ListedPlayer]:
-    team_of = team_of_players(made.plan.teams)
+    team_of, planned = team_of_players(made.plan.teams), {one.id: one for one in made.plan.players}
     for person in made.people:
         further = tuple(getattr(person, column) for column in EXTRA_COLUMNS)
-        player, team = Player(id=person.id, name=person.name), team_of.get(person.id, "")
+        known, team = planned.get(person.id), team_of.get(person.id, "")
+        player = Player(id=person.id, name=person.name, without_standing=bool(known and known.without_standing))
         yield ListedPlayer(player, further, team, person.first_name, person.last_name)
 
 

@@ -9,6 +9,8 @@ from typing import Final
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 
+from broker.event import Event
+from broker.event.earlier import Earlier
 from broker.event.par import DealPar
 from broker.export.pdf import (
     MARGIN,
@@ -73,7 +75,18 @@ def standings_pdf(
         found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in part)
         about = (PageLine("heading", (PageCell(stage), PageCell(section))),) if stage else ()
         blocks.append(PageBlock((*about, PageLine("columns", tuple(map(PageCell, named)))), found))
+    if notes := tuple(_about_standing(event, _)):
+        blocks.append(PageBlock((), notes))
     return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
+
+
+def _about_standing(event: Event, _: Translator) -> Iterator[PageLine]:
+    """Say who takes no place, and from which event IMPs are carried over."""
+    if names := event.unranked_names:
+        yield PageLine("note", (PageCell(_("Without standing: {names}", names=_(", ").join(names))),))
+    if isinstance(event.plan.earlier, Earlier):
+        title = event.plan.earlier.title
+        yield PageLine("note", (PageCell(_("IMPs include what is carried over from {title}.", title=title)),))
 
 
 def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
@@ -100,7 +113,7 @@ def travellers_pdf(
         if blocks
         else _("No results yet: no deal has been played at all its tables.")
     )
-    notes = [PageLine("note", (PageCell(note),)), *par_note(stored, _)]
+    notes = [PageLine("note", (PageCell(note),)), *_about_standing(stored.event, _), *par_note(stored, _)]
     if blocks and not embargoed and not stored.room.over:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(

@@ -192,6 +192,7 @@ from broker.protocol.types import (
     MessageId,
     Milliseconds,
     Name,
+    NextSeat,
     PinHash,
     PinMark,
     PlannedPlay,

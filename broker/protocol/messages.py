@@ -28,6 +28,7 @@ from broker.protocol.types import (
     MessageId,
     Milliseconds,
     Name,
+    NextSeat,
     PinMark,
     PlannedPlay,
     PlannedSession,
@@ -327,6 +328,10 @@ class Assignment(ToTable, frozen=True, kw_only=True):
     minutes: Annotated[
         dict[RoundNo, PlayMinutes],
         Meta(max_length=200, description="time for the play of a round, from its confirmation; others have no limit"),
+    ] = {}
+    onward: Annotated[
+        dict[RoundNo, Annotated[dict[PlayerId, NextSeat | None], Meta(max_length=4)]],
+        Meta(max_length=200, description="after which rounds somebody leaves, and where all go; null: no play is left"),
     ] = {}
     public_address: PublicAddress = ""
     keep_plays: Annotated[bool, Meta(description="the table offers to read the rivers after a play")] = False

@@ -190,6 +190,7 @@ class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=Tru
     ema: Annotated[Line, Meta(description="number of the European association")] = ""
     first_name: Annotated[Line, Meta(description="as federations list it")] = ""
     last_name: Line = ""
+    without_standing: Annotated[bool | None, Meta(description="null: as it was planned")] = None
 
 
 class TitleCorrected(Decision, frozen=True, tag="title_corrected", kw_only=True):

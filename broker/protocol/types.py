@@ -178,11 +178,14 @@ class RiichiStanding(Struct, frozen=True, kw_only=True):
     over: bool = False
 
 
-class Player(Struct, frozen=True, kw_only=True):
+class Player(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who sits there."""
 
     id: PlayerId
     name: Name
+    without_standing: Annotated[
+        bool, Meta(description="a guest, or a filler: the plays are compared, and the player takes no place")
+    ] = False
 
 
 Row13 = Annotated[tuple[Serial, ...], Meta(min_length=13, max_length=13)]
@@ -207,6 +210,14 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     dealer: Seat
     players: dict[Seat, Player]
     order: dict[Seat, Tray]
+
+
+class NextSeat(Struct, frozen=True, kw_only=True):
+    """Where a player sits in the next play."""
+
+    round: RoundNo
+    table: TableNo
+    seat: Seat
 
 
 class PlannedSession(Struct, frozen=True, kw_only=True):

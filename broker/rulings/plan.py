@@ -188,15 +188,22 @@ def _with_player_corrected(planned: Event, now: Event, id_: str, decision: Playe
     corrections = {player: one for player, one in now.corrections.items() if player != id_}
     if decision is not None:
         corrections[id_] = decision
-    name = decision.name if decision else planned.name_of(id_)
-    players = tuple(Player(id=id_, name=name) if one.id == id_ else one for one in now.plan.players)
+    players = tuple(
+        _corrected_player(planned.known[id_], decision) if one.id == id_ else one for one in now.plan.players
+    )
     return now.saying(replace(now.plan, players=players), corrections)
+
+
+def _corrected_player(planned: Player, said: PlayerCorrected | None) -> Player:
+    if said is None:
+        return planned
+    unranked = planned.without_standing if said.without_standing is None else said.without_standing
+    return replace(planned, name=said.name, without_standing=unranked)
 
 
 def with_corrections(planned: Event, now: Event) -> Event:
     """Return an event that is planned otherwise by now, corrected as it was before."""
-    names = {player: one.name for player, one in now.corrections.items()}
-    players = tuple(replace(one, name=names.get(one.id, one.name)) for one in planned.plan.players)
+    players = tuple(_corrected_player(one, now.corrections.get(one.id)) for one in planned.plan.players)
     said = replace(planned.plan, players=players, title=now.plan.title, sessions=now.plan.sessions)
     return planned.saying(said, now.corrections)
 

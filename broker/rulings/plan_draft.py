@@ -67,6 +67,8 @@ class PlanWishes(NamedTuple):
     back: tuple[PlayerId, ...] = ()
     replaced: Mapping[PlayerId, str] = {}
     first_round: int = 1
+    without_standing: bool = False
+    """Whether those who enter take no place."""
 
 
 class Moved(NamedTuple):
@@ -127,7 +129,8 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
         raise RuleError("nothing_changes", N_("Enter who arrives, who leaves, or who replaces whom."))
     names = [*wishes.enter, *wishes.replaced.values()]
     new = [
-        Player(id=id_, name=name) for id_, name in zip(_new_ids(known | facts.entered, len(names)), names, strict=True)
+        Player(id=id_, name=name, without_standing=wishes.without_standing)
+        for id_, name in zip(_new_ids(known | facts.entered, len(names)), names, strict=True)
     ]
     instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)

@@ -57,7 +57,8 @@ from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
-from broker.scorer.snapshot import Embargo, standings_csv_parts, write_standings_csv
+from broker.scorer.snapshot import Embargo
+from broker.scorer.standings import standings_csv_parts, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scorer.throttle import Throttle
 from broker.scorer.wire_log import WireLog
@@ -315,6 +316,7 @@ class Publisher:
             repeats=state.tables.seatings.to_come(event, table, replanned),
             settled=state.settled(table),
             minutes=event.minutes_of(table),
+            onward=event.onward(table),
             public_address=state.planned.plan.public_address,
             keep_plays=state.planned.plan.keep_plays,
         )

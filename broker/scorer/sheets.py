@@ -22,7 +22,8 @@ from broker.protocol import (
     receipt_digest,
 )
 from broker.rulings import StandIn, riichi_win_of
-from broker.scorer.snapshot import Snapshot, StandingsRow, StandingsTable
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.standings import StandingsRow, StandingsTable
 from broker.scoring import ComparisonGroup, Lineup, ScoredPlay, exact_quotient, json_imp, lineup_points, team_result
 
 Data = Mapping[Seat, Fraction]
@@ -48,6 +49,7 @@ class SeatLine(Struct, frozen=True):
     """The substitute who really sat there; what the seat scores is the player's all the same."""
     country: str = ""
     """Of the player; empty: not given."""
+    without_standing: bool = False
 
     @property
     def net(self) -> Imp | None:
@@ -200,6 +202,7 @@ def _line(
                 worth=riichi_win_of(outcome.winners, outcome.hand, seat) if outcome else None,
                 sat=snapshot.sat(play.players[seat], key[1]),
                 country=snapshot.event.origin_of(play.players[seat]).country,
+                without_standing=snapshot.event.is_guest(play.players[seat]),
             )
             for seat in SEATS
         },
@@ -240,6 +243,7 @@ class PlayerSheet(Struct, frozen=True):
     club: str = ""
     stand_ins: tuple[StandIn, ...] = ()
     """Who has sat, or is to sit, in the player's place."""
+    without_standing: bool = False
 
 
 def player_sheet(snapshot: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
@@ -256,6 +260,7 @@ def player_sheet(snapshot: Snapshot, standings: StandingsTable, player: str) -> 
         country=origin.country,
         club=origin.club,
         stand_ins=tuple(one for one in snapshot.stand_ins if one.player == player),
+        without_standing=known.without_standing,
     )
 
 
@@ -318,6 +323,8 @@ class TeamSheet(Struct, frozen=True):
     members: tuple[Member, ...]
     beside: Imp
     """IMPs of the standing that belong to no deal: an arbiter gave or took them."""
+    carried: Imp = 0
+    """IMPs of the standing from an earlier event."""
 
 
 def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
@@ -329,6 +336,9 @@ def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> Te
     deals = tuple(_deals(snapshot, team))
     standing = next((row for row in snapshot.teams if row.team == team and row.deals), None)
     rungs = {rung.player: rung for rung in standings.rungs}
+    come = snapshot.event.brought("team").adjustments if standing else ()
+    carried = sum((Fraction(one.imp) for one in come if one.name == team), Fraction())
+    of_deals = sum((Fraction(one.imp) for one in deals), Fraction())
     return TeamSheet(
         number=number,
         team=team,
@@ -338,7 +348,8 @@ def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> Te
         deals=deals,
         left_out=snapshot.left_out,
         members=tuple(Member(one, snapshot.event.name_of(one), rungs.get(one)) for one in players),
-        beside=json_imp(Fraction(standing.imp if standing else 0) - sum(Fraction(one.imp) for one in deals)),
+        beside=json_imp(Fraction(standing.imp) - of_deals - carried) if standing else 0,
+        carried=json_imp(carried),
     )
 
 

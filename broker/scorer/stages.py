@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from broker.event import Event
+from broker.event.earlier import Brought
 from broker.event.stages import Stage, read_part
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
@@ -64,11 +65,15 @@ def section_standings(
     beside: Sequence[Adjustment],
     profile: ComparisonRules,
     rank: RankSection,
+    before: Brought,
 ) -> tuple[SectionStandings, ...]:
-    """Return the standings of every section whose players are known, stage by stage."""
+    """Return the standings of every section whose players are known, stage by stage.
+
+    `beside`: IMPs of no play, with what `before`, an earlier event, has left.
+    """
     found: list[SectionStandings] = []
     lines: list[Ranked] = []
-    places: PreviousPlaces = {}
+    places = before.places
     for at, stage in enumerate(stages):
         carried = {one.name: one for one in carry_over(lines, profile, part_of(stage))}
         of_stage = [one for one in beside if _stage_of(one, members) == at]
@@ -76,7 +81,8 @@ def section_standings(
         for (_, section), names in (one for one in members.items() if one[0][0] == at):
             brought = {name: carried[name] for name in names if name in carried}
             ranking = rank(at, [*of_stage, *brought.values()], places, names)
-            groups.append(SectionStandings(at, section, ranking, {name: one.imp for name, one in brought.items()}))
+            come = brought.values() if at else before.adjustments
+            groups.append(SectionStandings(at, section, ranking, {one.name: one.imp for one in come}))
         if groups:
             lines = [line for group in groups for line in group.ranking]
             places, found = standing_places(lines), [*found, *groups]
@@ -93,7 +99,7 @@ def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) 
     members: dict[tuple[int, str], Collection[str]] = dict(event.sections)
     if loose := event.players.keys() - {one for names in members.values() for one in names}:
         members[0, ""] = {*members.get((0, ""), ()), *loose}
-    deals = event.stage_of_deal
+    deals, unranked = event.stage_of_deal, event.without_standing
 
     @cache
     def of_stage(at: int) -> Ledger:
@@ -101,10 +107,10 @@ def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) 
 
     def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
         counted = of_stage(at).with_adjustments(more)
-        others = counted.entries.number.keys() - set(names)
+        others = unranked | (counted.entries.number.keys() - set(names))
         return player_standings(counted, previous=places, without_standing=others)
 
-    return section_standings(event.plan.stages, members, beside, ledger.profile, rank)
+    return section_standings(event.plan.stages, members, beside, ledger.profile, rank, event.brought("individual"))
 
 
 def latest_first(groups: Iterable[SectionStandings]) -> Iterator[tuple[SectionStandings, Whole]]:
@@ -190,31 +196,42 @@ class TeamState:
         number = self._entries.number
         return [one.totals.imp[number[team]] for one in self._played.values() for team in one.lineups]
 
-    def standings(self, beside: Iterable[Adjustment]) -> Ranking:
-        """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""
-        return self._ranked(self._played, self.of_teams(beside))
+    def sections(
+        self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]
+    ) -> tuple[SectionStandings, ...]:
+        """Return the standings of each section of each stage; nothing in an event without stages or teams.
 
-    def of_teams(self, beside: Iterable[Adjustment]) -> list[Adjustment]:
-        """Return to teams what belongs to their players."""
-        return [one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of]
-
-    def rank_of(self, stage_of_deal: Mapping[int, int]) -> RankSection:
-        """Return what ranks the teams of a section by the deals of a stage."""
+        `beside`: players' IMPs that belong to no play; they are their teams'.
+        """
+        before = event.brought("team")
 
         def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
-            keys = [key for key in self._played if stage_of_deal.get(key[0]) == at]
-            return self._ranked(keys, more, places, self._teams.keys() - set(names))
+            keys = [key for key in self._played if event.stage_of_deal.get(key[0]) == at]
+            return self.ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
 
-        return rank
+        come = (*before.adjustments, *self._of_teams(beside))
+        return section_standings(event.plan.stages, event.team_sections, come, self._profile, rank, before)
 
-    def _ranked(
+    def standings(self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
+        """Rank all teams. `beside`: as above."""
+        listed = tuple(beside)
+        if sections := self.sections(event, listed, unranked):
+            return whole_ranking(sections)
+        before = event.brought("team")
+        return self.ranked(None, (*before.adjustments, *self._of_teams(listed)), before.places, unranked)
+
+    def _of_teams(self, beside: Iterable[Adjustment]) -> list[Adjustment]:
+        return [one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of]
+
+    def ranked(
         self,
-        keys: Iterable[tuple[int, str]],
-        more: Sequence[Adjustment],
+        keys: Iterable[tuple[int, str]] | None = None,
+        more: Sequence[Adjustment] = (),
         places: PreviousPlaces | None = None,
         without: Collection[str] = (),
     ) -> Ranking:
-        played = (self._played[key] for key in sorted(keys))
+        """Rank teams by some deals and sections, or (None) by all; `more`: their IMPs of no deal."""
+        played = (self._played[key] for key in sorted(self._played if keys is None else keys))
         return rank_teams(
             played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
         )

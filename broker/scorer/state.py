@@ -54,7 +54,7 @@ from broker.rulings import (
 from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
-from broker.scorer.stages import SectionStandings, TeamState, section_standings, whole_ranking
+from broker.scorer.stages import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
 from broker.scorer.whole_plays import Results, WholePlay, message_told, said_in
 from broker.scoring import (
@@ -193,7 +193,7 @@ class EventState:
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
         """Compare and add up plays in place of all that were. `complete` says which deals are."""
         ledger = Ledger.of(plays, self.planned.profile, self.planned.players)
-        self._ledger = ledger.with_adjustments(self.adjustments())
+        self._ledger = ledger.with_adjustments(self._beside_plays())
         self.teams = self._no_deals_of_teams()
         self.teams.update(self._ledger, self.planned.expected, complete)
 
@@ -258,14 +258,14 @@ class EventState:
             before = {key: self.play(key)} if counts else {}
             self._add(message)
             return self._recount(before) if self.planned is planned else self._count_all()
-        adjusted = self.adjustments()
+        adjusted = self._beside_plays()
         before = {key: self.play(key) for key in self._plays_of_entry(entry_of(message))}
         self._add(message)
         if self.planned is not planned:
             return self._count_all() | planned.expected.keys()
         deals = self._recount(before)
         taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
-        self._ledger = self._ledger.with_adjustments((*taken_back, *self.adjustments()))
+        self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
         return deals
 
     def fork(self) -> "EventState":
@@ -485,6 +485,10 @@ class EventState:
             lambda entry: max((at for number, at in begun if number < entry.number), default=0),
         )
 
+    def _beside_plays(self) -> list[Adjustment]:
+        """Return all IMPs of players that belong to no play of the event."""
+        return [*self.planned.brought("individual").adjustments, *self.adjustments()]
+
     def _counted(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
         return self.play_under(key, self.book if ruled else None)
 
@@ -657,7 +661,7 @@ class EventState:
                 self._ledger,
                 self.results,
                 self._counts.all_complete(),
-                tuple(self.adjustments()),
+                tuple(self._beside_plays()),
                 self.book.deadline,
                 {key: (play, self.book.kinds(play)) for key, play in self._ruled.items()},
                 settled_by_ruling(without_result, self.book),
@@ -676,9 +680,8 @@ class EventState:
 
     def team_rows(self) -> tuple[TeamStanding, ...]:
         """Return the teams' standings as everybody may read them, with the places that each can still reach."""
-        if not self.planned.plan.teams:
+        if not (event := self.planned).plan.teams:
             return ()
-        event = self.planned
         if event.plan.stages:
             return staged_team_rows(event, self.team_sections(), self.complete, self.teams.won)
         ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
@@ -686,9 +689,7 @@ class EventState:
 
     def team_sections(self) -> tuple[SectionStandings, ...]:
         """Return the teams' standings of each section of each stage; nothing in an event without stages or teams."""
-        event, beside = self.planned, self.teams.of_teams(self.adjustments())
-        rank = self.teams.rank_of(event.stage_of_deal)
-        return section_standings(event.plan.stages, event.team_sections, beside, event.profile, rank)
+        return self.teams.sections(self.planned, self.adjustments(), self.event.without_standing)
 
     def ranked_sections(self) -> tuple[SectionStandings, ...]:
         """Return the standings by which players, or teams, go on to the next stage."""
@@ -696,5 +697,4 @@ class EventState:
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""
-        sections = self.team_sections() if self.planned.plan.stages and self.planned.plan.teams else ()
-        return whole_ranking(sections) if sections else self.teams.standings(self.adjustments())
+        return self.teams.standings(self.planned, self.adjustments(), self.event.without_standing)

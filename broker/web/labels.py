@@ -326,6 +326,7 @@ PLAN_FIELD: Final[Mapping[str, Message]] = {
     "ema": N_("EMA number"),
     "first_name": N_("First name"),
     "last_name": N_("Last name"),
+    "without_standing": N_("Plays without standing"),
     "first_round": N_("From round"),
     "last_round": N_("To round"),
     "starts": N_("Begins"),

@@ -181,6 +181,15 @@ class TextPen:
         font = self._font(text, share)
         return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
 
+    def name_lines(self, name: str, share: float, width: int) -> tuple[str, ...]:
+        """Return a name in one line or two: broken within a word where one would be cut otherwise."""
+        parts = self.in_two(name, share, width)
+        if all(self.wide(part, self._smallest) <= width for part in parts):
+            return parts
+        text = _printable(name)
+        cuts = ((text[:at].strip(), text[at:].strip()) for at in range(1, len(text)))
+        return min(cuts, key=lambda two: max(self.wide(part, self._smallest) for part in two), default=parts)
+
     def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
         """Break a line that would have to be made much smaller than it is to be."""
         parts = self.in_two(line.text, line.share * line.broken_at, width)

@@ -34,7 +34,7 @@ from kiosk.screens.drawing import (
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
 from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import DeclaredView, RestoringView, ScreenView
+from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -99,7 +99,10 @@ class SeatBox:
             inside.width = (inside.width - padding) // 2
             came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
         who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
-        if view.play:
+        onward = self._onward(view, seat)
+        if onward:  # what they played counts no more: where they go has its room
+            what += onward
+        elif view.play:
             wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
             who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
         if wide:
@@ -207,7 +210,7 @@ class SeatBox:
     def _who(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
         """Return who sits there: in a small box in two lines only where one would be much smaller."""
         share = BODY * (MUCH_SMALLER if small else 1)
-        for part in self._pen.in_two(view.players[seat], share, width):
+        for part in self._pen.name_lines(view.players[seat], share, width):
             yield TextLine(part, BODY, TEXT)
 
     def _wind(self, own: Seat, width: int, share: float) -> TextLine:
@@ -240,6 +243,19 @@ class SeatBox:
             here = STATE_MARKED["seating"]
             yield TextLine(self._(here), SMALL, GOOD)
         yield from self._fined(view, seat)
+
+    def _onward(self, view: ScreenView, seat: Seat) -> list[TextLine]:
+        """Say where a player plays next, where one of the four goes elsewhere after this play."""
+        if not isinstance(view.phase, RecordedView) or view.play is None or seat not in view.phase.onward:
+            return []
+        then = view.phase.onward[seat]
+        if then is None:
+            return [TextLine(self._("no further play"), BODY, QUIET)]
+        where = self._("Next: table {table}, {seat}", table=then.table, seat=self._(SEAT_NAMES[then.seat]))
+        lines = [TextLine(where, BODY, ATTENTION)]
+        if then.round > view.play.round + 1:
+            lines.append(TextLine(self._("in round {round}", round=then.round), SMALL, QUIET))
+        return lines
 
     def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if view.play and seat in view.play.fines:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from broker.protocol import Fine, PlannedPlay, PublicState, Seat, Tray, Wind, WinKind
+from broker.protocol import Fine, NextSeat, PlannedPlay, PublicState, Seat, Tray, Wind, WinKind
 from broker.rules import seat_wind
 from broker.version import program_version
 from kiosk.counting.desk import CountingView
@@ -230,6 +230,8 @@ class RecordedView:
     """Whether it is offered."""
     anchor: str = ""
     """By which somebody who has noted it can prove a later change."""
+    onward: Mapping[Seat, NextSeat | None] = field(default_factory=dict)
+    """Where those who sit here play next, once one of them goes elsewhere; None: nowhere that is known."""
     at_centre: bool | None = None
     """Whether the centre has the result, too; None: there is no centre, or the hall's scorer has not got it yet."""
     state: Literal["recorded"] = "recorded"
@@ -393,8 +395,14 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
         case Phase.ACCEPTING:
             return AcceptingView(_result_view(state), state.agreed)
         case Phase.RECORDED:
-            return RecordedView(_result_view(state), state.agreed, state.ruled)
+            return RecordedView(_result_view(state), state.agreed, state.ruled, onward=_onward(state, play))
     return _idle(state)
+
+
+def _onward(state: Table, play: PlannedPlay) -> Mapping[Seat, NextSeat | None]:
+    """Return where everybody goes after this play. Of who is not in the plan nothing is known."""
+    then = state.assignment.onward.get(play.round, {}) if state.assignment else {}
+    return {seat: then.get(player.id) for seat, player in state.players.items()} if then else {}
 
 
 def with_time_left(now: ScreenView, state: Table, at: int) -> ScreenView:

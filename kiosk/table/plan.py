@@ -96,7 +96,11 @@ def may_renew(state: Table, assignment: Assignment) -> bool:
         return False
     if state.seating and _apart_from_names(play) == _apart_from_names(coming):
         return False
-    return (had.plays, had.minutes) != (assignment.plays, assignment.minutes)
+    return _to_come(had) != _to_come(assignment)
+
+
+def _to_come(assignment: Assignment) -> tuple[object, ...]:
+    return assignment.plays, assignment.minutes, assignment.onward
 
 
 def _place(state: Table, assignment: Assignment) -> int | None:

@@ -154,4 +154,5 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
             N_("Write one name per line, at most 64, each of up to 100 characters."),
         )
     leave = tuple(one for one in named("leave") if one not in replaced)
-    return PlanWishes(leave, enter, tuple(named("back")), replaced, read_number(form.get("round", ""), otherwise=1))
+    first = read_number(form.get("round", ""), otherwise=1)
+    return PlanWishes(leave, enter, tuple(named("back")), replaced, first, bool(form.get("without_standing")))

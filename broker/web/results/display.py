@@ -16,7 +16,7 @@ from starlette.routing import Route
 from broker.event import Event
 from broker.event.seating import seating_rounds
 from broker.protocol import COUNTRY, TeamStanding
-from broker.scorer.snapshot import StandingsRow, StandingsTable
+from broker.scorer.standings import StandingsRow, StandingsTable
 from broker.scorer.view import AnchorView
 from broker.terms import SEAT_LETTERS
 from broker.web import Access, Pagination, Sheets, Visitor, environment, read_number, translator_for, translators

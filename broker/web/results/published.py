@@ -26,7 +26,8 @@ from broker.files import make_folder, write_file
 from broker.i18n import N_, Translator
 from broker.people.login import wall_clock_ms
 from broker.rules import RuleError
-from broker.scorer.snapshot import Snapshot, standings_csv
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.standings import standings_csv
 from broker.scorer.stored_event import StoredEvent
 from broker.web import LivePage, Sheets, Visitor, render_template
 from broker.web.i18n import HtmlTranslator, translators

@@ -21,7 +21,7 @@ from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, greatest, highlight_text
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
-from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
+from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,

@@ -17,7 +17,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import PLAYERS, Event
-from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
+from broker.event.players import (
+    EXTRA_COLUMNS,
+    PARTS,
+    WITHOUT_STANDING,
+    ListedPlayer,
+    current_players,
+    players_csv,
+    read_players,
+)
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
 from broker.i18n import N_, Message, folded
 from broker.protocol import (
@@ -56,6 +64,8 @@ WORDS: Final = {"name": N_("Session")}
 """What a field of a session is called, where a player's of that name is called otherwise."""
 
 PLAYER_FIELDS: Final = ("name", *EXTRA_COLUMNS, *PARTS)
+SHOWN_FIELDS: Final = (*PLAYER_FIELDS, WITHOUT_STANDING)
+TICKED: Final = "✓"
 
 
 class PlanChange(NamedTuple):
@@ -134,7 +144,8 @@ class CorrectionsPage:
         """Read a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
         said = {field: _line(form, field) for field in PLAYER_FIELDS}
         said["country"] = said["country"].upper()
-        one = PlayerCorrected(player=form.get("player", ""), **said)
+        unranked = bool(form.get("without_standing"))
+        one = PlayerCorrected(player=form.get("player", ""), without_standing=unranked, **said)
         if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
             raise RuleError(
                 "country_wrong", N_("{text} is not a country code: use two or three letters", text=repr(one.country))
@@ -174,7 +185,7 @@ class CorrectionsPage:
         for one in self._listed(after):
             was = had[one.player.id]
             if was != one:
-                pairs = zip(PLAYER_FIELDS, _cells(was), _cells(one), strict=True)
+                pairs = zip(SHOWN_FIELDS, _cells(was), _cells(one), strict=True)
                 changes += [PlanChange(PLAN_FIELD[field], *cells) for field, *cells in pairs]
         rows = zip_longest(session_rows(before.plan.sessions), session_rows(after.plan.sessions), fillvalue=NO_SESSION)
         for row, now in rows:
@@ -214,7 +225,7 @@ class CorrectionsPage:
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
             "asked": asked,
-            "chosen": {one.player.id: dict(zip(PLAYER_FIELDS, _cells(one), strict=True)) for one in listed}.get(chosen),
+            "chosen": {one.player.id: dict(zip(SHOWN_FIELDS, _cells(one), strict=True)) for one in listed}.get(chosen),
             "whose": chosen,
             "further": EXTRA_COLUMNS,
             "parts": PARTS,
@@ -249,7 +260,8 @@ def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
 
 
 def _cells(one: ListedPlayer) -> tuple[str, ...]:
-    return (one.player.name, *one.further, one.first_name, one.last_name)
+    unranked = TICKED if one.player.without_standing else ""
+    return (one.player.name, *one.further, one.first_name, one.last_name, unranked)
 
 
 def _line(form: Form, field: str) -> str:

@@ -14,11 +14,12 @@ from broker.errors import ScorerError
 from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
+from broker.event.earlier import Earlier, read_standings
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import HALLS_BY, read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
+from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_
@@ -49,6 +50,8 @@ FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
 
 STRUCTURE: Final = (*FORMAT, "halls_by", "sections", "final", "final_rounds", "carry_over")
 """What the organiser has typed of stages, which stays whatever is looked at meanwhile."""
+
+EARLIER: Final = ("earlier_title", "earlier_part", "earlier_first")
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -128,6 +131,9 @@ class SetupPage:
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
+            "check_earlier": self._check_earlier,
+            "earlier": self._keep_earlier,
+            "no_earlier": lambda _form: setup.take_earlier(self._folder, None),
             "formats": self._offer_formats,
             "look_movement": self._look_movement,
             "make_movement": self._make_movement,
@@ -166,6 +172,18 @@ class SetupPage:
 
     def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
+
+    def _earlier(self, form: Form) -> EarlierDraft:
+        lines = setup.from_file(form.get("csv", ""), "standings", read_standings)
+        title, part = form.get("earlier_title", ""), form.get("earlier_part", "")
+        wish = EarlierWish(lines, title, part, _number(form, "earlier_first") or 0)
+        return setup.draft_earlier(self._folder, wish)
+
+    def _check_earlier(self, form: Form) -> Values:
+        return {"checked_earlier": self._earlier(form)}
+
+    def _keep_earlier(self, form: Form) -> None:
+        setup.take_earlier(self._folder, self._earlier(form))
 
     def _look_movement(self, form: Form) -> Values:
         wish = self._structure(form)
@@ -236,6 +254,7 @@ class SetupPage:
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= {"checked_earlier": None}
         values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         done = done_before(request, N_("Saved."))
         return render_page(
@@ -258,10 +277,16 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": dict.fromkeys((*HALL, *STRUCTURE), "")
+            "earlier": plan.earlier if plan and isinstance(plan.earlier, Earlier) else None,
+            "filled": dict.fromkeys((*HALL, *STRUCTURE, *EARLIER), "")
             | (setup.head_of(plan) if plan else EventHead())._asdict()
             | form,
-            "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
+            "csv": {
+                "players": "",
+                "movement": "",
+                "earlier": "",
+                form.get("action", "").removeprefix("check_"): form.get("csv", ""),
+            },
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
             "shown": SHOWN,

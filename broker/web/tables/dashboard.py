@@ -21,7 +21,7 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.snapshot import no_origin, standings_csv
+from broker.scorer.standings import no_origin, standings_csv
 from broker.scorer.view import AlertView, DashboardView, TableView
 from broker.scorer.view import as_json as written
 from broker.web import (

@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from broker.event import STANDINGS
 from broker.export.archive import EXPORTS
-from broker.scorer.snapshot import standing_rows, standings_csv
+from broker.scorer.snapshot import standing_rows
+from broker.scorer.standings import standings_csv
 from broker.scorer.stored_event import open_stored_event
 from broker.spreadsheet import read_grid
 from broker.store import STORE

@@ -298,3 +298,28 @@ def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_the
     _, message = decode_on_topic(*said)
     assert isinstance(message, Assignment)
     assert (message.minutes, event().minutes_of(2)) == ({1: 40, 2: 40}, {})
+
+
+def test_a_table_is_told_where_its_players_go_after_the_rounds_in_which_one_leaves() -> None:
+    where = {(play.round, who): (play.table, seat) for play in plan().plays for seat, who in play.players.items()}
+    for table in event().tables:
+        _, message = decode_on_topic(*told_of(event(), table))
+        assert isinstance(message, Assignment)
+        for play in event().plays_of(table):
+            here = {player.id: (table, seat) for seat, player in play.players.items()}
+            then = {who: where.get((play.round + 1, who)) for who in here}
+            stay = then == here or not any(then.values())
+            told = {who: one and (one.table, one.seat) for who, one in message.onward.get(play.round, {}).items()}
+            assert told == ({} if stay else then)
+
+
+def test_who_sits_out_is_told_the_round_in_which_they_play_again() -> None:
+    first, *_ = plan().plays
+    away = set(first.players.values())
+    plays = (
+        first,
+        *(play for play in plan().plays if play.round == 1 and play.table != first.table),
+        *(replace(play, round=4) for play in plan().plays if play.round == 2),
+    )
+    onward = Event(replace(plan(), plays=plays), deals(), registry()).onward(first.table)
+    assert {who: one and one.round for who, one in onward[1].items()} == dict.fromkeys(away, 4)

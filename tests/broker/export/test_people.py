@@ -17,7 +17,8 @@ from broker.export.pmn import event
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.protocol import Substitute
-from broker.scorer import snapshot
+from broker.scorer import standings
+from broker.scorer.snapshot import standing_rows
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.store import STORE
@@ -112,8 +113,8 @@ def test_printed_standings_have_a_column_for_country_and_club_where_anybody_s_is
 
 
 def test_the_standings_file_has_country_and_club_last(stored: StoredEvent) -> None:
-    rows = snapshot.standing_rows(stored.room.snapshot().ranking, stored.event.players)
-    text = snapshot.standings_csv(rows, stored.event.origin_of)
+    rows = standing_rows(stored.room.snapshot().ranking, stored.event.players)
+    text = standings.standings_csv(rows, stored.event.origin_of)
     (line,) = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["player"] == GONE]
     assert [*line][-2:] == ["country", "club"]
     assert (line["country"], line["club"]) == ("FR", "Paris MC")

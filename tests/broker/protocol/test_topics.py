@@ -195,6 +195,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
         "assignment: rules",
         "assignment: plays[].players{}.id",
         "assignment: plays[].players{}.name",
+        "assignment: onward{}{}?",
         "assignment: session.players{}.id",
         "assignment: session.players{}.name",
         "assignment: repeats{}[]",

@@ -22,7 +22,7 @@ from broker.rules.mcr import FoundPlay, play_from_rivers
 from broker.scorer import kept_plays
 from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
 from broker.scorer.quotas import MOST_LAID
-from broker.scorer.snapshot import standings_csv
+from broker.scorer.standings import standings_csv
 from broker.sim.laid import LaidPlay, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable

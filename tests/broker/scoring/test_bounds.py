@@ -196,7 +196,7 @@ def test_eight_of_ten_teams_end_where_it_was_likely(played: int) -> None:
         state = TeamState({name: tuple(players) for name, players in teams.items()}, OEDMC)
         ledger = Ledger.of([play for play in plays if play.deal <= played], OEDMC)
         state.update(ledger, range(1, played + 1), lambda _: True)
-        reach = team_bounds(state.standings(()), 16 - played, OEDMC, state.won)
+        reach = team_bounds(state.ranked(), 16 - played, OEDMC, state.won)
         for line in team.team_standings(plays, teams, OEDMC):
             low, high = reach[line.name].likely or (0, 0)
             assert reach[line.name].best <= low <= high <= reach[line.name].worst

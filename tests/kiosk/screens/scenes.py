@@ -9,7 +9,17 @@ import cv2
 import msgspec
 import numpy as np
 
-from broker.protocol import SEATS, CarrierCode, Command, PlannedPlay, Player, Seat, carrier_code_text, receipt_link
+from broker.protocol import (
+    SEATS,
+    CarrierCode,
+    Command,
+    NextSeat,
+    PlannedPlay,
+    Player,
+    Seat,
+    carrier_code_text,
+    receipt_link,
+)
 from firmware.reports import NotScanned, Scanned
 from kiosk.camera.observations import CameraView, SeenTile, TableObservation
 from kiosk.cards.page import drawn_heap
@@ -28,7 +38,7 @@ from kiosk.screens import (
     stopped_view,
     with_receipt,
 )
-from kiosk.screens.views import IdleView, TimeView
+from kiosk.screens.views import IdleView, RecordedView, TimeView
 from kiosk.table import Assigned, Doubt, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.keeping_scenes import keeping_scenes
@@ -299,6 +309,21 @@ def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
     return seen(sitting)
 
 
+def onward(now: ScreenView, *, later: bool = False) -> ScreenView:
+    """Let those who sit there go on: one stays, one has no play left, two go elsewhere."""
+    next_round = (now.play.round if now.play else 0) + (2 if later else 1)
+    seats = {seat: NextSeat(round=next_round, table=table, seat=to) for seat, table, to in GOING}
+    assert isinstance(now.phase, RecordedView)
+    return replace(now, phase=replace(now.phase, onward={**seats, "north": None}))
+
+
+GOING: Final[tuple[tuple[Seat, int, Seat], ...]] = (
+    ("east", TABLE, "east"),
+    ("south", 128, "west"),
+    ("west", 12, "south"),
+)
+
+
 def overtaken() -> ScreenView:
     """West declared on east's discard; south drew on, as nothing showed, and declared too."""
     sitting = Sitting(named(LONG))
@@ -465,6 +490,11 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     **COUNTING,
     **keeping_scenes(lambda: small_result(*SEATS)),
     "recorded": lambda: small_result(*SEATS),
+    "recorded, going elsewhere": lambda: onward(small_result(*SEATS)),
+    "recorded, three winners go elsewhere": lambda: onward(with_receipt(result(*SEATS), RECEIPT, LINK, ANCHOR)),
+    "recorded, long names go elsewhere later": lambda: onward(result(*SEATS, names=LONGEST), later=True),
+    "recorded, in Chinese, going elsewhere": lambda: onward(result(*SEATS, names=CHINESE)),
+    "recorded, void, going elsewhere": lambda: onward(void()),
     "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT, "", ANCHOR),
     "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR),
     "recorded, not yet at the centre": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR, at_centre=False),

@@ -6,14 +6,19 @@ import pygame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from broker.i18n import Translator
-from broker.protocol import SEATS, Seat
-from kiosk.screens import TextPen
+from broker.i18n import Translator, languages
+from broker.protocol import SEATS, NextSeat, Seat
+from kiosk.screens import RecordedView, StatusLine, TextPen, screen_view
 from kiosk.screens.drawing import Appearance
 from kiosk.screens.layout import ScreenLayout, seats_around
 from kiosk.screens.seats import SeatBox, sticks
-from tests.kiosk.screens.test_table import SIZES, scene_of
+from kiosk.table import Assigned, Phase
+from tests.kiosk.screens.test_table import ROOMS as ROOMS_OF_SCREENS
+from tests.kiosk.screens.test_table import SIZES, Room, inked, scene_of
+from tests.kiosk.standing import phase_view
+from tests.kiosk.tables import TABLE, sitting_in
 
 ROOMS = [(772, 171), (437, 190), (676, 521), (676, 277), (1236, 256)]
 
@@ -51,6 +56,29 @@ def test_on_a_display_that_lies_flat_each_block_stands_upright_for_who_sits_ther
     inside = pygame.Rect((10, 10), corner)  # the ground shows at the round corners of the frame
     alike = [pygame.image.tobytes(one.subsurface(inside), "RGB") for one in (there, upright)]
     assert alike[0] == alike[1]
+
+
+@pytest.mark.parametrize("room", ROOMS_OF_SCREENS, ids=str)
+@pytest.mark.parametrize("scene", ["recorded, three winners go elsewhere", "recorded, void, going elsewhere"])
+def test_where_everybody_goes_no_name_is_cut_off_that_people_have(scene: str, room: Room) -> None:
+    lines = {language: [text for text, _ in inked(language, room, scene)] for language in languages()}
+    assert [text for texts in lines.values() for text in texts if "…" in text] == []
+    assert {"Next: table 12, South", "Next: table 128, West", "no further play"} <= {*lines["en"]}
+
+
+def test_after_a_play_each_is_told_the_own_next_table_wherever_they_sat() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    assert sitting.table.assignment
+    then = {
+        "p01": NextSeat(round=2, table=7, seat="west"),
+        "p02": None,
+        "p03": NextSeat(round=2, table=TABLE, seat="west"),
+        "p04": NextSeat(round=4, table=9, seat="south"),
+    }
+    told = structs.replace(sitting.table.assignment, onward={1: then})
+    sitting.take(Assigned(at=sitting.wait(), assignment=told))
+    phase = phase_view(screen_view(TABLE, sitting.table, None, StatusLine(), None), RecordedView)
+    assert phase.onward == dict(zip(SEATS, then.values(), strict=True))
 
 
 @pytest.mark.parametrize(

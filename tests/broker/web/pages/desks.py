@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from broker.cli.event import empty_view_feed
 from broker.event import PLAYERS as PLAYERS_CSV
 from broker.event import Plan, RiichiBooking, open_event, read_deals
+from broker.event.earlier import Earlier, EarlierPlace
 from broker.event.players import ListedPlayer, players_csv
 from broker.mqtt.access import Credentials
 from broker.people import ROLES, Actor, Authentication
@@ -222,8 +223,10 @@ def busy(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def late(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event whose last round is missing: places are likely by now."""
-    with whole(folder, cup(), until_round(3)) as made:
+    """Serve an event whose last round is missing, with a guest and an event before: places are likely by now."""
+    guests = tuple(replace(one, without_standing=one.id == "p01") for one in PLAYERS)
+    before = Earlier("Qualification de Lille", "2/3", (EarlierPlace("p02", 1, 30), EarlierPlace("p03", 2, -8)))
+    with whole(folder, replace(cup(), players=guests, earlier=before), until_round(3)) as made:
         yield made.server
 
 

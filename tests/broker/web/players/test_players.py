@@ -1,5 +1,6 @@
 """Players are checked in at the door, and who plays is changed while the event is on."""
 
+import html
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -104,6 +105,16 @@ def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.
     ways = {f"leave-{GONE}": "on"}, {"leave": f"\n {GONE} \n"}, {"leave": room.scorer.state.planned.players[GONE].name}
     changes = [dict(HIDDEN.findall(client.post("/players", data=asked | way).text))["change"] for way in ways]
     assert changes == [changes[0]] * 3
+
+
+@pytest.mark.usefixtures("hurried")
+def test_who_enters_may_play_without_standing(client: httpx.Client) -> None:
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "a guest", "enter": "Ada"}
+    said = [
+        html.unescape(dict(HIDDEN.findall(client.post("/players", data=asked | ticked).text))["change"])
+        for ticked in ({}, {"without_standing": "yes"})
+    ]
+    assert ['"without_standing":true' in one for one in said] == [False, True]
 
 
 @pytest.mark.parametrize(

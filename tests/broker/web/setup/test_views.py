@@ -127,6 +127,30 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     assert "nothing is compared and every IMP is 0" in alone
 
 
+def test_an_event_begins_from_the_standings_of_another_and_from_nothing_again(
+    client: httpx.Client, folder: Path
+) -> None:
+    made(client, upto=1)
+    earlier = {"csv": "place,player,name,imp\n1,q7,Ada,12\n2,q1,Bob,3\n3,q2,Cid,-3\n", "earlier_title": "Saturday"}
+    page = send(client, {"action": "check_earlier", "earlier_first": "2", **earlier}).text
+    assert ("2 of these standings play here." in page, "Ada" in page, "Cid</th>" in page) == (True, True, False)
+    assert read_plan(folder).players == ()
+    page = send(client, {"action": "earlier", "earlier_first": "2", "earlier_part": "50%", **earlier}).text
+    assert "Begins from the standings of Saturday: 2 listed, carried over: 50%." in page
+    assert [one.name for one in read_plan(folder).players] == ["Ada", "Bob"]
+    assert "<code>part_wrong</code>" in send(client, {"action": "earlier", "earlier_part": "x", **earlier}).text
+    assert "Begins from" not in send(client, {"action": "no_earlier"}).text
+
+
+def test_a_guest_is_listed_without_standing(client: httpx.Client, folder: Path) -> None:
+    made(client, upto=1)
+    page = send(client, {"action": "players", "csv": "Nom;Hors classement\nAda;oui\nBob;\n"}).text
+    assert page.count("<td>without standing</td>") == 1
+    assert [one.without_standing for one in read_plan(folder).players] == [True, False]
+    wrong = send(client, {"action": "players", "csv": "name,without_standing\nAda,perhaps\n"}).text
+    assert "<code>player_detail_wrong</code>" in wrong
+
+
 FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
 
 

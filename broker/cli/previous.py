@@ -1,0 +1,79 @@
+"""`homologue event previous`: an event that begins from the standings of an earlier one."""
+
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from broker.cli import options
+from broker.console import ANY, said_as_json, say
+from broker.event.earlier import EarlierLine, read_standings
+from broker.event.plan import Plan
+from broker.event.players import ListedPlayer, teams_of
+from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
+from broker.rules import RuleError
+from broker.scorer.stored_event import open_stored_event
+
+FIRST = click.IntRange(1, 4000)
+
+
+def earlier_wish(source: Path, title: str, part: str, first: int | None) -> EarlierWish:
+    """Read what an event begins from: the folder of an earlier event, or a file with its standings.
+
+    Raises RuleError `not_final`, `bad_previous`, ScorerError, StoreError.
+    """
+    if not source.is_dir():
+        return EarlierWish(read_standings(source), title or source.stem, part, first or 0)
+    stored = open_stored_event(source)
+    if not stored.final:
+        raise RuleError("not_final", f"{source}: the standings are not declared final")
+    teams = stored.room.team_rows()
+    lines = [EarlierLine(row.place, row.imp, team=row.team) for row in teams] or [
+        EarlierLine(row.place, row.imp, row.player, None, row.name, *stored.event.origin_of(row.player))
+        for row in stored.room.snapshot().standings
+    ]
+    return EarlierWish(lines, title or stored.event.plan.title, part, first or 0)
+
+
+def begin_from(
+    source: Path | None, plan: Plan, players: tuple[ListedPlayer, ...], part: str, first: int | None
+) -> tuple[Plan, tuple[ListedPlayer, ...]]:
+    """Return a plan that begins from earlier standings, if there are any, and its players, the best first."""
+    if source is None:
+        return plan, players
+    draft = earlier_draft(plan, players, earlier_wish(source, "", part, first))
+    _report(draft)
+    listed = tuple(one.player for one in draft.players)
+    return replace(plan, players=listed, teams=teams_of(draft.players), earlier=draft.earlier), draft.players
+
+
+def _report(draft: EarlierDraft) -> None:
+    """Say who was found, and who was not."""
+    found = draft.earlier.players or draft.earlier.teams
+    if draft.unknown:
+        click.echo(f"ranked there, and not in the list here: {', '.join(draft.unknown)}", err=True)
+    say(f"{len(found)} begin from {draft.earlier.title}", title=draft.earlier.title, found=len(found))
+
+
+@click.command("previous", short_help="Let an event begin from the standings of an earlier one.")
+@options.folder_argument
+@click.argument("source", metavar="SOURCE", type=ANY)
+@click.option(
+    "--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts [default: as the rules say]."
+)
+@click.option("--first", type=FIRST, help="Only the first so many go on [default: all].")
+@click.option("--title", default="", help="What the earlier event is called [default: its title].")
+@said_as_json
+def event_previous(folder: Path, source: Path, carry_over: str, first: int | None, title: str) -> None:
+    """Let the event in FOLDER begin from the standings of SOURCE, which must not have started.
+
+    SOURCE is the folder of an earlier event, or a file: CSV or Excel with place, player, name and imp (for teams
+    place, team and imp), or the JSON of `homologue score`. Players are found by name. Before there is a movement they
+    are put in the order of their places.
+
+    \b
+    homologue event previous my-final my-qualification --carry-over 2/3 --first 16
+    """
+    draft = draft_earlier(folder, earlier_wish(source, title, carry_over, first))
+    take_earlier(folder, draft)
+    _report(draft)

@@ -1,0 +1,252 @@
+"""The standings of an earlier event, from which another begins: what counts of them, and in which order players sit.
+
+A plan keeps them whole, by the ids of its own players and the names of its teams; the part that counts is taken when it
+is counted (`carry_over`), in whole IMPs unless the rules add fractions. Places part ties where the rules ask for the
+standing before.
+"""
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct, UnsetType
+
+from broker.coded_error import reason
+from broker.event.file_io import CsvRow, read_bytes, read_csv
+from broker.event.stages import read_part
+from broker.i18n import N_, folded
+from broker.protocol import Name, Refused, refuse_duplicate_names
+from broker.rules import ComparisonRules, RuleError
+from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
+
+Kind = Literal["individual", "team"]
+WHO: Final = {"individual": "a player", "team": "a team"}
+
+Entrant = Annotated[str, Meta(min_length=1, max_length=100, description="a player, by id or name")]
+Place = Annotated[int, Meta(ge=1, le=100_000)]
+Carried = (
+    Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    | Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}/[1-9][0-9]{0,8}$(?!\n)", description="an exact fraction")]
+)
+DECIMAL: Final = re.compile(r"-?[0-9]{1,7}(?:[.,][0-9]{1,6})?")
+COLUMNS: Final = ("player", "team", "name", "fines", "plays", "country", "club", "stage", "section")
+"""Those of `standings.csv` beside place and IMP."""
+
+
+class EarlierPlace(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of the standings that a plan keeps: of a player, by the id here, or of a team."""
+
+    name: Entrant
+    place: Place
+    imp: Carried
+
+    def ranked(self) -> Ranked:
+        """Return the line as standings have it."""
+        return Ranked(self.place, self.name, Fraction(self.imp), 0, 0)
+
+
+class Earlier(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The event from whose standings this one begins."""
+
+    title: Name
+    carry_over: Annotated[str, Meta(max_length=12, description="the part that counts, such as 2/3 or 50%")] = ""
+    """Empty: as much as the rule profile says."""
+    players: tuple[EarlierPlace, ...] = ()
+    teams: tuple[EarlierPlace, ...] = ()
+
+
+class Brought(NamedTuple):
+    """What the standings before leave: IMPs that count here, and places that may part ties."""
+
+    adjustments: tuple[Adjustment, ...] = ()
+    places: PreviousPlaces = MappingProxyType({})
+
+
+def brought(lines: Iterable[Ranked], profile: ComparisonRules, part: str = "") -> Brought:
+    """Return what standings leave. `part`: such as 2/3; empty: as the profile says. Raises RuleError `part_wrong`."""
+    listed = list(lines)
+    return Brought(carry_over(listed, profile, read_part(part) if part else None), standing_places(listed))
+
+
+class EarlierLine(Struct):
+    """A line of standings as a file has it; what else it has is not looked at."""
+
+    place: Place
+    imp: Carried
+    player: Entrant | None = None
+    team: Entrant | None = None
+    name: str = ""
+    country: str = ""
+    club: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name, as far as the line has one."""
+        return self.name or self.team or self.player or ""
+
+    def ranked(self, kind: Kind) -> Ranked:
+        """Return the line. Raises ValueError where it is not of such an event."""
+        name, other = (self.player, self.team) if kind == "individual" else (self.team, self.player)
+        if name is None or other is not None:
+            raise ValueError(f"place {self.place}: a line of {WHO[kind]} is needed")
+        return Ranked(self.place, name, Fraction(self.imp), 0, 0)
+
+
+class _Answer(Struct):
+    """What `homologue score` and the document of an event have, and what a desk gives (`rungs`)."""
+
+    standings: tuple[EarlierLine, ...] | None = None
+    rungs: tuple[EarlierLine, ...] | None = None
+
+
+def read_standings(path: Path) -> tuple[EarlierLine, ...]:
+    """Read standings: JSON of `homologue score` or of a desk, or the list that a desk and `homologue export` write.
+
+    Raises RuleError `bad_previous`.
+    """
+    try:
+        content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+        if content.lstrip().startswith((b"{", b"[")):
+            lines = _of_json(content)
+        else:
+            lines = tuple(map(_of_row, read_csv(path, ("place", "imp"), COLUMNS)[0]))
+        twice = [one for one, count in Counter((one.team, one.player) for one in lines).items() if count > 1]
+        if twice:
+            raise ValueError(f"{twice[0][0] or twice[0][1]} is listed twice")
+    except RuleError as problem:
+        raise RuleError("bad_previous", problem.text) from None
+    except (OSError, Refused, RecursionError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else reason(error)
+        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=why)) from None
+    return lines
+
+
+def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
+    found = msgspec.json.decode(content, type=_Answer)
+    refuse_duplicate_names(content)
+    lines = found.standings if found.standings is not None else found.rungs
+    if lines is None:
+        raise ValueError("there are no standings in it")
+    return lines
+
+
+def _of_row(row: CsvRow) -> EarlierLine:
+    cells = {name: " ".join(text.removeprefix("'").split()) for name, text in row.cells.items()}
+    imp = cells["imp"].replace("\N{MINUS SIGN}", "-").removeprefix("+")
+    if not DECIMAL.fullmatch(imp):
+        raise ValueError(f"line {row.at('imp')}: {imp[:20]!r} is no number of IMPs")
+    exact, name = Fraction(imp.replace(",", ".")), cells.get("name", "")
+    team, who = cells.get("team"), cells.get("player") or name
+    if not team and not who:
+        raise ValueError(f"line {row.line}: there is no player")
+    return EarlierLine(
+        place=row.number("place", 100_000),
+        imp=int(exact) if exact.denominator == 1 else str(exact),
+        player=None if team else who,
+        team=team or None,
+        name=name,
+        country=cells.get("country", ""),
+        club=cells.get("club", ""),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Earlier standings by what players, or teams, are called in this event."""
+
+    places: tuple[EarlierPlace, ...]
+    unknown: tuple[str, ...]
+    """Who was ranked and does not play here."""
+
+
+def match(lines: Iterable[EarlierLine], kind: Kind, here: Mapping[str, str]) -> Matched:
+    """Find the players, or teams, of earlier standings. `here`: names by ids, of teams by themselves.
+
+    Somebody is known by the name; by the id alone where the standings have no names, for each event has its own ids.
+    Raises RuleError `bad_previous` where two here have a name that was ranked, or one is ranked twice.
+    """
+    by_name: dict[str, list[str]] = {}
+    for id_, name in here.items():
+        by_name.setdefault(folded(name), []).append(id_)
+    places, unknown = dict[str, EarlierPlace](), list[str]()
+    for line in lines:
+        who = _id_of(line, kind, by_name, here)
+        if who in places:
+            raise RuleError("bad_previous", N_("{name} is listed twice", name=here[who]))
+        if who is None:
+            unknown.append(line.called)
+        else:
+            places[who] = EarlierPlace(who, line.place, line.imp)
+    return Matched(tuple(places.values()), tuple(unknown))
+
+
+def _id_of(line: EarlierLine, kind: Kind, by_name: Mapping[str, list[str]], here: Mapping[str, str]) -> str | None:
+    try:
+        id_ = line.ranked(kind).name
+    except ValueError as error:
+        raise RuleError("bad_previous", str(error)) from None
+    found = by_name.get(folded(line.called), [])
+    if len(found) > 1 and id_ not in found:
+        raise RuleError(
+            "bad_previous", N_("two players here are called {name}: give them different names", name=line.called)
+        )
+    if found:
+        return id_ if id_ in found else found[0]
+    return id_ if id_ in here and not line.name else None
+
+
+def seeded_names(order: Sequence[str], places: Iterable[EarlierPlace]) -> list[str]:
+    """Return names in the order of earlier standings; who was not ranked comes last, as listed."""
+    before = {one.name: at for at, one in enumerate(places)}
+    return sorted(order, key=lambda name: before.get(name, len(before)))
+
+
+def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]:
+    """Return the lines of those who go on: the first so many; 0: all. Raises RuleError `cut_tied`."""
+    lines = tuple(rows)
+    if not first or len(lines) <= first:
+        return lines
+    last, after = lines[first - 1], lines[first]
+    if last.place == after.place:
+        raise RuleError(
+            "cut_tied",
+            N_(
+                "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
+                place=last.place,
+                names=", ".join(one.called for one in lines if one.place == last.place),
+            ),
+        )
+    return lines[:first]
+
+
+def counted(earlier: Earlier | UnsetType, kind: Kind, profile: ComparisonRules, here: Iterable[str]) -> Brought:
+    """Return what of a plan's earlier standings counts for those who are here."""
+    if not isinstance(earlier, Earlier):
+        return Brought()
+    names = frozenset(here)
+    listed = earlier.players if kind == "individual" else earlier.teams
+    return brought((one.ranked() for one in listed if one.name in names), profile, earlier.carry_over)
+
+
+def earlier_problems(earlier: Earlier | UnsetType, players: Iterable[str], teams: Iterable[str]) -> Iterable[RuleError]:
+    """Name what is wrong with the earlier standings of a plan."""
+    if not isinstance(earlier, Earlier):
+        return
+    try:
+        if earlier.carry_over:
+            read_part(earlier.carry_over)
+    except RuleError as problem:
+        yield problem
+    for listed, known in ((earlier.players, {*players}), (earlier.teams, {*teams})):
+        named = Counter(one.name for one in listed)
+        for name in sorted(named.keys() - known):
+            yield RuleError("bad_previous", N_("{title}: {who} is not in this event", title=earlier.title, who=name))
+        for name in (name for name, count in named.items() if count > 1):
+            yield RuleError("bad_previous", N_("{name} is listed twice", name=name))

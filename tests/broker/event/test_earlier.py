@@ -1,0 +1,133 @@
+"""Earlier standings are read from every form in which they are written, and found again by name."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.event import PLAYERS, read_plan, setup, write_plan
+from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, going_on, match, read_standings
+from broker.event.files import NO_OWN_RULES
+from broker.event.plan import plan_problems
+from broker.event.setup import EarlierWish, draft_earlier, take_earlier
+from broker.protocol import Imp, Standing
+from broker.rules import RuleError
+from broker.scorer.standings import standings_csv
+from tests.broker.scorer.small import deals, plan
+
+NAMES: Final[tuple[tuple[str, Imp], ...]] = (("Ada", 12), ("=Böb", "7/2"), ("Cid", -3), ("Dee", -3))
+ROWS = tuple(
+    Standing(place=place, player=f"q{place}", name=name, imp=imp, fines=0, plays=4)
+    for place, (name, imp) in enumerate(NAMES, 1)
+)
+LINES = tuple(EarlierLine(row.place, row.imp, row.player, None, row.name) for row in ROWS)
+
+
+def code(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RuleError) as refusal:
+        read_standings(path)
+    return refusal.value.code
+
+
+def test_the_list_that_a_desk_writes_is_read_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "standings.csv"
+    path.write_text(standings_csv(ROWS), encoding="utf-8")
+    assert read_standings(path) == LINES
+
+
+def test_json_of_the_calculator_and_of_a_desk_is_read(tmp_path: Path) -> None:
+    path, lines = tmp_path / "before.json", [{"place": 1, "player": "p1", "name": "Ada", "imp": "7/2", "fines": 0}]
+    for field in ("standings", "rungs"):
+        path.write_text(json.dumps({field: lines, "final": True}), encoding="utf-8")
+        assert read_standings(path) == (EarlierLine(1, "7/2", "p1", None, "Ada"),)
+
+
+def test_teams_may_be_listed_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "teams.csv"
+    path.write_text("place;team;imp\n1;Reds;4,5\n2;Blues;−3\n", encoding="utf-8")
+    assert read_standings(path) == (EarlierLine(1, "9/2", None, "Reds"), EarlierLine(2, -3, None, "Blues"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "place,player,imp\n1,p1,much\n",
+        "place,player,imp\n1,p1,3\n2,p1,2\n",
+        "place,player,imp\n0,p1,3\n",
+        "place,imp\n1,3\n",
+        "player,name\np1,Ada\n",
+        '{"error": {}}',
+        '{"standings": [{"place": 1, "player": "p1", "imp": 1, "imp": 2}]}',
+    ],
+)
+def test_what_is_no_standings_is_refused(tmp_path: Path, text: str) -> None:
+    assert code(tmp_path / "before", text) == "bad_previous"
+
+
+def test_players_are_found_by_name_for_every_event_has_its_own_ids() -> None:
+    found = match(LINES, "individual", {"q1": "Dee", "x": "ada", "y": "=Bob"})
+    assert [(one.name, one.place) for one in found.places] == [("x", 1), ("y", 2), ("q1", 4)]
+    assert found.unknown == ("Cid",)
+
+
+def test_a_namesake_is_not_guessed() -> None:
+    with pytest.raises(RuleError, match="two players here are called"):
+        match(LINES, "individual", {"x": "Ada", "y": "Ada"})
+    assert match(LINES, "individual", {"q1": "Ada", "y": "Ada"}).places[0].name == "q1"
+
+
+def test_a_tie_at_the_cut_is_left_to_the_organiser() -> None:
+    tied = (*LINES[:2], *(replace(one, place=3) for one in LINES[2:]))
+    assert [one.name for one in going_on(tied, 2)] == ["Ada", "=Böb"]
+    with pytest.raises(RuleError) as refusal:
+        going_on(tied, 3)
+    assert refusal.value.code == "cut_tied"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of an event that has a name, and no players."""
+    write_plan(tmp_path, replace(plan(), players=(), plays=()))
+    return tmp_path
+
+
+def test_without_a_list_the_players_are_those_of_the_standings_the_best_first(folder: Path) -> None:
+    take_earlier(folder, draft_earlier(folder, EarlierWish(LINES, "Saturday", "2/3", 2)))
+    made = read_plan(folder)
+    assert [one.name for one in made.players] == ["Ada", "=Böb"]
+    assert made.earlier == Earlier("Saturday", "2/3", (EarlierPlace("p01", 1, 12), EarlierPlace("p02", 2, "7/2")))
+
+
+def test_a_list_is_put_in_the_order_of_the_places_and_who_was_cut_is_off_it(folder: Path) -> None:
+    setup.take_players(folder, "name,club\nNew,X\nCid,Y\nAda,Z\n=Böb,\n")
+    take_earlier(folder, draft_earlier(folder, EarlierWish(LINES, "Saturday", "", 2)))
+    assert [one.name for one in read_plan(folder).players] == ["Ada", "=Böb", "New"]
+    assert (folder / PLAYERS).read_text(encoding="utf-8").splitlines()[1].startswith("p03,Ada,,Z")
+    take_earlier(folder, None)
+    assert not isinstance(read_plan(folder).earlier, Earlier)
+
+
+def test_once_there_is_a_movement_the_list_stays(tmp_path: Path) -> None:
+    write_plan(tmp_path, plan())
+    last = plan().players[-1]
+    line = EarlierLine(1, 5, "x", None, last.name)
+    take_earlier(tmp_path, draft_earlier(tmp_path, EarlierWish((line,), "Saturday")))
+    assert read_plan(tmp_path).players == plan().players
+
+
+@pytest.mark.parametrize(
+    ("earlier", "expected"),
+    [
+        (Earlier("S", "2/3", (EarlierPlace("p01", 1, 3),)), []),
+        (Earlier("S", "much"), ["part_wrong"]),
+        (Earlier("S", "", (EarlierPlace("zz", 1, 3),)), ["bad_previous"]),
+        (Earlier("S", "", (EarlierPlace("p01", 1, 3),) * 2), ["bad_previous"]),
+        (Earlier("S", "", (), (EarlierPlace("Reds", 1, 3),)), ["bad_previous"]),
+    ],
+)
+def test_a_plan_names_what_is_wrong_with_it(earlier: Earlier, expected: list[str]) -> None:
+    found = plan_problems(replace(plan(), earlier=earlier), {one.number for one in deals()}, NO_OWN_RULES)
+    assert [one.code for one in found] == expected
