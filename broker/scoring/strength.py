@@ -14,8 +14,8 @@ the variance σ²·G. In the eigenvectors of G they are independent, so all is e
 * Strengths are drawn given the results, and h with them, by its likelihood; before them h·λ / (1 + h·λ) is uniform (M.
   J. Daniels, Canad. J. Statist. 27, 1999, 567). So not all are taken to be equals wherever h may be 0.
 
-A bootstrap over deals would take the differences that were seen for those of strength, and so be too sure
-(`tests/benchmarks/strength.py` measures it). Nothing here enters a ranking.
+A bootstrap over deals takes the differences that were seen for those of strength, and so is too sure; shrunk, it tells
+less than the model (`tests/benchmarks/strength.py` measures both). Nothing here enters a ranking.
 """
 
 from collections.abc import Callable, Sequence

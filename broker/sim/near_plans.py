@@ -8,6 +8,7 @@ keep these. The hands of a deal come again from play to play: what was found for
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial, reduce
 from itertools import islice
+from sys import byteorder
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,11 +18,8 @@ from broker.sim.plans import (
     ENOUGH_FAN,
     FEWEST_PAIRS,
     PAIRS_OF_HAND,
-    SETS_OF_HAND,
     TILES_OF,
     TILES_OF_HAND,
-    TILES_OF_PAIR,
-    TILES_OF_PUNG,
     WORDS,
     Whole,
     all_pungs,
@@ -103,10 +101,10 @@ class NearPlans(NamedTuple):
     """What each lacks, one plan after the other: column by column, a second copy of a kind is 35 further on."""
     lengths: Whole
     """n: how many entries of `lacked` are of each plan, NOTHING among them."""
-    used: Whole
-    """The kinds of which each asks for all that is held, so that a discard of one is lacked; plan after plan."""
-    used_lengths: Whole
-    """n: how many entries of `used` are of each plan."""
+    spare: Whole
+    """The kinds of which each asks for less than is held, so that a discard of one is not lacked; plan after plan."""
+    spare_lengths: Whole
+    """n: how many entries of `spare` are of each plan."""
     counts_for: Whole
     """n."""
     close: Whole
@@ -146,10 +144,10 @@ def _search(hands: Sequence[Hand], held: Whole) -> _Near:
     kinds = [kind for _, kind in hands]
     whole = held + np.array([_tiles_of(kind.sets) for kind in kinds])
     found, others = list[tuple[Whole, Whole]](), list[_Near]()
-    for at, (kind, bits) in enumerate(zip(kinds, bits_of(whole).T, strict=True)):
+    for at, ((tiles, kind), bits) in enumerate(zip(hands, bits_of(whole).T, strict=True)):
         numbers, lacks = _pools_of(kind.sets).nearest(bits)
         within = int(lacks.min(initial=NO_PLAN)) + FURTHER
-        made = _made_for(at, held[at], kind, within)
+        made = _made_for(at, tiles, kind, within)
         for one in made:
             within = min(within, int(one.lacks.min(initial=NO_PLAN)) + FURTHER)
         kept = (lacks <= within).nonzero()[0]
@@ -184,20 +182,17 @@ def _pays(value: Whole, appetite: Whole) -> Whole:
     return paid
 
 
-def _made_for(hand: int, held: Whole, kind: PlanKind, within: int) -> list[_Near]:
+def _made_for(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Near]:
     """Return All Pungs and Seven Pairs, if the nearest may lack so few tiles."""
-    sets, found = kind.sets, list[tuple[Whole, Whole]]()
-    twice = sorted([count for count in held.tolist() if count >= TILES_OF_PAIR], reverse=True)
-    if len(twice) + len(sets) < FEWEST_PAIRS:
+    pairs = len(KINDS) - tiles.count(0) - tiles.count(1)
+    if pairs + len(kind.melds) < FEWEST_PAIRS:
         return []
-    pungs = SETS_OF_HAND - len(sets)
-    # A pair beyond the pungs is the pair of the hand, of which else a tile is lacked.
-    if sum(TILES_OF_PUNG - min(count, TILES_OF_PUNG) for count in twice[:pungs]) + (len(twice) == pungs) <= within:
-        found.append(all_pungs(held, sets))
-    if not sets and PAIRS_OF_HAND - len(twice) <= within:
-        wanted, counts = seven_pairs(held)
+    found = [all_pungs(tiles, kind.sets, within)]
+    if not kind.melds and PAIRS_OF_HAND - pairs <= within:
+        wanted, counts = seven_pairs(tiles)
         found.append((wanted, counts * _pays(np.array(PAIRS_FAN), np.array(kind.appetite))))
-    rows = [(wanted.T - held, counts_for) for wanted, counts_for in found]
+    held = np.frombuffer(tiles, dtype=np.int8)
+    rows = [(wanted - held, counts_for) for wanted, counts_for in found if len(wanted)]
     return [
         _Near(np.full(len(less), hand), less, np.maximum(less, 0).sum(axis=1, dtype=np.int8), counts_for)
         for less, counts_for in rows
@@ -205,7 +200,7 @@ def _made_for(hand: int, held: Whole, kind: PlanKind, within: int) -> list[_Near
 
 
 def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
-    """List what the plans near each of some hands lack, and what they use."""
+    """List what the plans near each of some hands lack, and what they have no use for."""
     each = np.frombuffer(b"".join(tiles for tiles, _ in hands), dtype=np.int8).reshape(-1, len(KINDS))
     near = _search(hands, each)
     less = np.ones((len(near.lacks), COLUMNS), dtype=np.int8)
@@ -216,25 +211,24 @@ def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
     copy = np.arange(int(ends[-1]) if ends.size else 0) - (ends - copies).repeat(copies)
     lacked = ((there % COLUMNS).repeat(copies) + COLUMNS * copy).astype(np.int16)
     lengths = near.lacks.astype(np.intp) + 1
-    uses = (near.less >= 0) & (each > 0).take(near.hand, axis=0)
-    of_plan, used = np.divmod(np.flatnonzero(uses).astype(np.int32), NOTHING)
-    used, used_lengths = used.astype(np.int16), np.bincount(of_plan, minlength=len(uses))
+    of_plan, spare = (near.less < 0).nonzero()
+    spare, spare_lengths = spare.astype(np.int16), np.bincount(of_plan, minlength=len(lengths))
     close, plan_ends = near.lacks <= 1, np.bincount(near.hand, minlength=len(hands)).cumsum()
-    entry_ends, use_ends = (np.append(0, one.cumsum()).take(plan_ends).tolist() for one in (lengths, used_lengths))
-    found, plan, entry, use = [], 0, 0, 0
-    for plan_end, entry_end, use_end in zip(plan_ends.tolist(), entry_ends, use_ends, strict=True):
+    entry_ends, spare_ends = (np.append(0, one.cumsum()).take(plan_ends).tolist() for one in (lengths, spare_lengths))
+    found, plan, entry, more = [], 0, 0, 0
+    for plan_end, entry_end, spare_end in zip(plan_ends.tolist(), entry_ends, spare_ends, strict=True):
         found.append(
             NearPlans(
                 lacked[entry:entry_end],
                 lengths[plan:plan_end],
-                used[use:use_end],
-                used_lengths[plan:plan_end],
+                spare[more:spare_end],
+                spare_lengths[plan:plan_end],
                 near.counts_for[plan:plan_end],
                 close[plan:plan_end],
                 int(near.lacks[plan:plan_end].min(initial=NO_PLAN)),
             )
         )
-        plan, entry, use = plan_end, entry_end, use_end
+        plan, entry, more = plan_end, entry_end, spare_end
     return found
 
 
@@ -262,15 +256,16 @@ class _Pools:
         every = self._every
         if every.at.size <= FEW:
             return every.at, TILES_OF_HAND - _common(every.bits, held)
+        hand = int.from_bytes(held.tobytes(), byteorder)
         for shelf in self._shelves:
-            for pool, apart in shelf.like(held):
+            for pool, apart in shelf.like(hand):
                 lacks = TILES_OF_HAND - _common(pool.bits, held)
                 if int(lacks.min()) + FURTHER + apart <= pool.most:
-                    return self._keep(held, pool, lacks, pool.most - apart)
+                    return self._keep(hand, pool, lacks, pool.most - apart)
         words = map(self._common_word, range(WORDS), held.tolist())
-        return self._keep(held, every, TILES_OF_HAND - reduce(np.add, words), NO_PLAN)
+        return self._keep(hand, every, TILES_OF_HAND - reduce(np.add, words), NO_PLAN)
 
-    def _keep(self, held: Whole, pool: _Pool, lacks: Whole, most: int) -> tuple[Whole, Whole]:
+    def _keep(self, held: int, pool: _Pool, lacks: Whole, most: int) -> tuple[Whole, Whole]:
         """Make smaller pools of one that has all plans which lack at most `most` tiles."""
         least = int(lacks.min(initial=NO_PLAN))
         for shelf in reversed(self._shelves):
@@ -288,27 +283,26 @@ class _Shelf:
 
     def __init__(self, beyond: int, most: int) -> None:
         self.beyond = beyond
-        self._pools: list[_Pool] = []
-        self._hands, self._sizes = np.zeros((WORDS, most), dtype=np.uint64), np.zeros(most, dtype=np.int8)
+        self._pools: list[tuple[int, _Pool]] = []
+        """With the bits of the hand each was made for."""
         self._next, self._most = 0, most
 
-    def like(self, held: Whole) -> Iterator[tuple[_Pool, int]]:
+    def like(self, held: int) -> Iterator[tuple[_Pool, int]]:
         """Return those beside which few tiles are new, and how many are, from the one that differs least."""
-        there = len(self._pools)
-        common = _common(self._hands[:, :there], held)
-        new, old = int(np.bitwise_count(held).sum()) - common, self._sizes[:there] - common
-        near = (new <= self.beyond).nonzero()[0]
-        order = near[(new + old)[near].argsort(kind="stable")]
-        return ((self._pools[at], int(new[at])) for at in order.tolist())
+        found = [
+            ((held ^ other).bit_count(), at, new)
+            for at, (other, _) in enumerate(self._pools)
+            if (new := (held & ~other).bit_count()) <= self.beyond
+        ]
+        return ((self._pools[at][1], new) for _, at, new in sorted(found))
 
-    def add(self, held: Whole, pool: _Pool) -> None:
+    def add(self, held: int, pool: _Pool) -> None:
         """Put a pool on it."""
         if len(self._pools) < self._most:
-            self._pools.append(pool)
+            self._pools.append((held, pool))
         else:
-            self._pools[self._next] = pool
-        self._hands[:, self._next], self._sizes[self._next] = held, np.bitwise_count(held).sum()
-        self._next = (self._next + 1) % self._most
+            self._pools[self._next] = held, pool
+            self._next = (self._next + 1) % self._most
 
 
 def _common_word(bits: Whole, at: int, word: int) -> Whole:

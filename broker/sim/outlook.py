@@ -18,7 +18,7 @@ from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld
 from broker.sim.near_plans import COLUMNS, NOTHING, Hand, NearPlans, PlanKind, Winds, near_plans
 from broker.sim.plans import Whole, set_of
-from broker.sim.view import PlayerView
+from broker.sim.view import PlayerView, in_rows, unseen
 
 IN_TIME: Final = 0.25
 """The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
@@ -86,18 +86,18 @@ class Outlooks(NamedTuple):
 def outlooks(hands: Sequence[Considered]) -> Outlooks:
     """Weigh the plans near each hand."""
     near = near_plans([one.hand for one in hands])
-    held = _counts([one.held for one in hands])
+    held = in_rows([one.held for one in hands])
     chance = _chances(hands, held)
-    weights, of_hand, used = _weights(near, chance, np.array([one.style.ready for one in hands]))
+    weights, of_hand, spare = _weights(near, chance, np.array([one.style.ready for one in hands]))
     sums = np.bincount(of_hand, weights, len(hands))
-    cells = held.size
-    lost = np.bincount(used, weights.repeat(np.concatenate([one.used_lengths for one in near])), cells)
-    after = sums[:, None] - lost.reshape(held.shape) * (1 - chance[:, 0, :NOTHING])
+    kept = np.bincount(spare, weights.repeat(np.concatenate([one.spare_lengths for one in near])), held.size)
+    kept = kept.reshape(held.shape)
+    after = kept + (sums[:, None] - kept) * chance[:, 0, :NOTHING]
     return Outlooks(held, sums, [one.missing for one in near], after)
 
 
 def _weights(near: Sequence[NearPlans], chance: Whole, ready: Whole) -> tuple[Whole, Whole, Whole]:
-    """Return the weight of each plan, its hand, and the cells (hand x 34) that plans use."""
+    """Return the weight of each plan, its hand, and the cells (hand x 34) for which plans have no use."""
     hands = np.arange(len(near))
     lengths = np.concatenate([one.lengths for one in near])
     if not lengths.size:
@@ -109,24 +109,20 @@ def _weights(near: Sequence[NearPlans], chance: Whole, ready: Whole) -> tuple[Wh
     close = np.concatenate([one.close for one in near])
     weights = products * np.concatenate([one.counts_for for one in near])
     weights[close] *= ready[of_hand[close]]
-    used = np.concatenate([one.used for one in near])
-    return weights, of_hand, used + hands.repeat([one.used.size for one in near]) * len(KINDS)
+    spare = np.concatenate([one.spare for one in near])
+    return weights, of_hand, spare + hands.repeat([one.spare.size for one in near]) * len(KINDS)
 
 
 def _chances(hands: Sequence[Considered], held: Whole) -> Whole:
     """Return the chance to get each copy of a kind that is lacked: hands x 4 x 35, of NOTHING 1."""
-    unseen = np.array([one.view.unseen for one in hands])
+    left = unseen([one.view for one in hands])
     wall = np.array([one.view.own.wall for one in hands])
-    reach = IN_TIME * (wall + 0.5) / np.maximum(unseen.sum(axis=1), 1)
+    reach = IN_TIME * (wall + 0.5) / np.maximum(left.sum(axis=1), 1)
     likelier = np.where(held == PAIR, np.array([one.style.pung for one in hands])[:, None], 1.0)
-    each = np.minimum(LIKELY, unseen * reach[:, None] * likelier)
+    each = np.minimum(LIKELY, left * reach[:, None] * likelier)
     chance = np.ones((len(hands), COPIES, COLUMNS))
-    np.multiply(each[:, None], unseen[:, None] > np.arange(COPIES)[:, None], out=chance[:, :, :NOTHING])
+    np.multiply(each[:, None], left[:, None] > np.arange(COPIES)[:, None], out=chance[:, :, :NOTHING])
     return chance
-
-
-def _counts(several: Sequence[Whole]) -> Whole:
-    return np.frombuffer(b"".join(one.tobytes() for one in several), dtype=np.int8).reshape(-1, len(KINDS))
 
 
 @lru_cache(maxsize=4096)

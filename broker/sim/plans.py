@@ -9,7 +9,7 @@ pungs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any, Final, NamedTuple
 
@@ -305,28 +305,34 @@ FEWEST_PAIRS: Final = 4
 LACKED: Final = 2
 """What All Pungs, worth 6, need beside them."""
 
-NO_PLANS: Final = (np.zeros((len(KINDS), 0), dtype=np.int8), np.zeros(0))
+NO_PLANS: Final = (np.zeros((0, len(KINDS)), dtype=np.int8), np.zeros(0))
 
 
-def all_pungs(held: Whole, melds: Sequence[int]) -> tuple[Whole, Whole]:
-    """Return All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
-    twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
-    needed = SETS_OF_HAND - len(melds)
+def all_pungs(held: bytes, melds: Sequence[int], most: int) -> tuple[Whole, Whole]:
+    """Return All Pungs of what is there twice, with the pair of anything held, if they lack so few tiles.
+
+    A row a hand, and what each counts for.
+    """
+    twice = [tile for tile, count in enumerate(held) if count >= TILES_OF_PAIR]
     if len(twice) + len(melds) < FEWEST_PAIRS or any(meld < CHOWS for meld in melds):
         return NO_PLANS
-    anything = [int(at) for at in np.flatnonzero(held)]
-    rows = [(those, pair) for those in combinations(twice, needed) for pair in anything if pair not in those]
-    if not rows:
-        return NO_PLANS
-    tiles = np.zeros((len(rows), len(KINDS)), dtype=np.int8)
-    for at, (those, pair) in enumerate(rows):
-        tiles[at, list(those)] = 3
-        tiles[at, pair] = 2
-    melded = [meld - CHOWS for meld in melds]
-    counts_for = np.array([_all_pungs_counts_for((*melded, *those), pair) for those, pair in rows])
-    return np.ascontiguousarray(tiles.T), counts_for
+    melded, hands, counts_for = [meld - CHOWS for meld in melds], list[bytes](), list[float]()
+    for those in combinations(twice, SETS_OF_HAND - len(melds)):
+        left = most - sum(held[tile] == TILES_OF_PAIR for tile in those)
+        if left >= 0:
+            hand = bytearray(len(KINDS))
+            for tile in those:
+                hand[tile] = TILES_OF_PUNG
+            for pair, count in enumerate(held):
+                if count and not hand[pair] and (left or count > 1):
+                    hand[pair] = TILES_OF_PAIR
+                    hands.append(bytes(hand))
+                    hand[pair] = 0
+                    counts_for.append(_all_pungs_counts_for((*melded, *those), pair))
+    return np.frombuffer(b"".join(hands), dtype=np.int8).reshape(-1, len(KINDS)), np.array(counts_for)
 
 
+@lru_cache(maxsize=20_000)
 def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
     """Two fan more than the six are needed; two pungs that are not claimed are worth as much."""
     extra = sum(2 if tile >= DRAGONS else tile in ORPHANS for tile in pungs)
@@ -336,14 +342,16 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
     return 1.0 if extra + 2 * doubles + 2 * simples >= LACKED else 0.6
 
 
-def seven_pairs(held: Whole) -> tuple[Whole, Whole]:
-    """Return Seven Pairs of the pairs that are there and what else is held, for a hand without melds."""
-    twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
+def seven_pairs(held: bytes) -> tuple[Whole, Whole]:
+    """Return Seven Pairs of the pairs that are there and what else is held, for a hand without melds.
+
+    A row a hand, and what each counts for.
+    """
+    twice = [tile for tile, count in enumerate(held) if count >= TILES_OF_PAIR]
     if len(twice) < FEWEST_PAIRS:
         return NO_PLANS
-    once = [int(at) for at in np.flatnonzero(held == 1)]
-    others = list(combinations(once, max(PAIRS_OF_HAND - len(twice), 0)))
+    once = [tile for tile, count in enumerate(held) if count == 1]
+    others = np.array([*combinations(once, max(PAIRS_OF_HAND - len(twice), 0))], dtype=np.intp)
     tiles = np.zeros((len(others), len(KINDS)), dtype=np.int8)
-    for at, some in enumerate(others):
-        tiles[at, [*twice[:PAIRS_OF_HAND], *some]] = 2
-    return np.ascontiguousarray(tiles.T), np.ones(len(others))
+    tiles[:, twice[:PAIRS_OF_HAND]] = tiles[np.arange(len(others))[:, None], others] = TILES_OF_PAIR
+    return tiles, np.ones(len(others))

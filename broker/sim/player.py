@@ -7,6 +7,7 @@ declares a hu that is one; that is not asked here.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -115,9 +116,10 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
     worth = _worth(holds, now, np.array(lost)) + _whims(holds, now.held > 0, discarding)
     worth[now.held == 0] = -np.inf
     best = worth == worth.max(axis=1)[:, None]
+    tiles, ends = best.nonzero()[1].tolist(), best.sum(axis=1).cumsum().tolist()
     return [
-        kong or safest(hold.view, np.flatnonzero(row).tolist())
-        for hold, kong, row in zip(holds, found, best, strict=True)
+        kong or safest(hold.view, tiles[start:end])
+        for hold, kong, (start, end) in zip(holds, found, pairwise([0, *ends]), strict=True)
     ]
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_wind
 from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld
-from broker.sim.plans import COLUMN, NONE, count_columns
+from broker.sim.plans import COLUMN, NONE, Whole, count_columns
 from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer, choose
 from broker.sim.view import OpenSeat, PlayerView
 from broker.sim.waits import waits
@@ -98,17 +98,23 @@ Asked = Generator[Sequence[Hold | Offer], Sequence[Choice], Returned]
 """Asks players, is told what they choose, and returns what came of it."""
 
 
+def _counted(tiles: bytearray) -> Whole:
+    return np.frombuffer(tiles, dtype=np.int8)
+
+
 class _Play:
     def __init__(self, table: DealTable, players: tuple[SimulatedPlayer, ...]) -> None:
         deal = table._deal  # noqa: SLF001 - one thing in two classes: what all plays share, and one of them
         self._table, self._deal, self._players = table, deal, players
         self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - one thing in two classes
-        self._held = [count_columns(deal.faces[seat][: ROWS[0]]) for seat in SEATS]
+        self._held = [bytearray(count_columns(deal.faces[seat][: ROWS[0]])) for seat in SEATS]
         self._waits: list[frozenset[int] | None] = [None for _ in SEATS]
         """What would complete each hand; None since it changed."""
         self._melds: list[tuple[TableMeld, ...]] = [() for _ in SEATS]
         self._before = tuple(OpenSeat(WALL) for _ in SEATS)
-        self._shown = np.zeros(len(KINDS), dtype=np.int8)
+        self._shown = bytearray(len(KINDS))
+        self._seen_held, self._seen_shown = [_counted(one) for one in self._held], _counted(self._shown)
+        """The same as numpy sees it; in one tile at a time a bytearray is quicker."""
         self._turn = SEATS.index(deal.dealer)
         self._ltw = False
         self._actions: list[Action] = []
@@ -151,7 +157,7 @@ class _Play:
                 return outcome, NONE
 
     def _kongs(self, at: int) -> Sequence[Kong]:
-        held, melds = self._held[at].tobytes(), self._melds[at]
+        held, melds = self._held[at], self._melds[at]
         if not melds and COPIES not in held:
             return ()
         pungs = [COLUMN[meld.tiles[0]] for meld in melds if meld.kind == "pung"]
@@ -246,25 +252,25 @@ class _Play:
     def _waited(self, at: int) -> frozenset[int]:
         """Return what would complete a hand."""
         if (waited := self._waits[at]) is None:
-            waited = self._waits[at] = waits(self._held[at].tobytes())
+            waited = self._waits[at] = waits(bytes(self._held[at]))
         return waited
 
     def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
         """Return what a hand is worth with a tile that completes it; 0 where it does not win."""
-        held, seat = self._held[at], SEATS[at]
+        seat = SEATS[at]
         fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
         if kong:
             fans = (*fans, "Out with Replacement Tile" if self_drawn else "Robbing the Kong")
         value = self._table.value(
             Hu(
                 seat=seat,
-                concealed=tuple(KINDS[one] for one in np.repeat(np.arange(len(KINDS)), held).tolist()),
+                concealed=tuple(kind for kind, count in zip(KINDS, self._held[at], strict=True) for _ in range(count)),
                 melds=self._melds[at],
                 winning_tile=KINDS[tile],
                 self_drawn=self_drawn,
                 seat_wind=SEATS[self._winds[at][0]],
                 prevalent_wind=self._deal.prevalent_wind,
-                last_of_kind=bool(self._shown[tile] == (COPIES - 1 if self_drawn else COPIES)),
+                last_of_kind=self._shown[tile] == (COPIES - 1 if self_drawn else COPIES),
                 situation_fans=fans,
             )
         )
@@ -273,9 +279,8 @@ class _Play:
         return value
 
     def _view(self, at: int, offered: int = NONE) -> PlayerView:
-        return PlayerView(
-            at, self._held[at], self._melds[at], self._before, self._shown, self._turn, self._winds[at], offered
-        )
+        held, shown = self._seen_held[at], self._seen_shown
+        return PlayerView(at, held, self._melds[at], self._before, shown, self._turn, self._winds[at], offered)
 
     def _do(self, do: Do, seat: Seat | None = None, tile: int = NONE) -> None:
         self._actions.append(Action(do, seat, None if tile == NONE else KINDS[tile]))

@@ -3,12 +3,13 @@
 Players are given this and nothing else, so that none can look at hidden tiles. Tiles are columns 0 to 33.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
 from msgspec import Struct
 
-from broker.rules import COPIES
+from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld
 from broker.sim.plans import CHOWS, NONE, Whole, set_of
 
@@ -50,14 +51,20 @@ class PlayerView(Struct):
         """What lies before the player."""
         return self.before[self.seat]
 
-    @property
-    def unseen(self) -> Whole:
-        """34: what is neither open nor in the player's own hand."""
-        left: Whole = COPIES - self.shown - self.held
-        for meld in self.melds:
+
+def in_rows(counts: Sequence[Whole]) -> Whole:
+    """Return counts of 34 kinds as rows, in one array."""
+    return np.frombuffer(b"".join([one.tobytes() for one in counts]), dtype=np.int8).reshape(-1, len(KINDS))
+
+
+def unseen(views: Sequence[PlayerView]) -> Whole:
+    """Return for each view what is neither open nor in the player's own hand: views x 34."""
+    left: Whole = COPIES - in_rows([one.shown for one in views]) - in_rows([one.held for one in views])
+    for row, view in enumerate(views):
+        for meld in view.melds:
             if meld.concealed:
-                left[set_of(meld) - CHOWS] = 0
-        return left
+                left[row, set_of(meld) - CHOWS] = 0
+    return left
 
 
 class Chance(Protocol):

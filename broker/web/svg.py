@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
-from typing import Final
+from typing import Any, Final
 from xml.etree.ElementTree import Element, tostring
 
 import pygal
 from markupsafe import Markup
+from pygal.style import Style
 
 from broker.protocol import SEATS, Imp, Seat
 from broker.qr import qr_code
@@ -26,21 +27,32 @@ from broker.scoring import Interval
 # that fails afterwards would warn of it.
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
-SIZE: Final = {"width": 720, "height": 320}
+FONT: Final = 16
+"""Room for letters: of the size that `charts.css` gives them on a phone, on which a chart is 340 pixels wide."""
+
 SETTINGS: Final = {
+    "width": 480,
+    "height": 360,
+    "style": Style(label_font_size=FONT, major_label_font_size=FONT, legend_font_size=FONT),
     "js": [],
     "css": [],
     "explicit_size": False,
     "disable_xml_declaration": True,
     "no_prefix": True,
-    "truncate_legend": 24,
+    "truncate_legend": 40,
     "legend_at_bottom": True,
-    "legend_at_bottom_columns": 2,
+    "legend_at_bottom_columns": len(SEATS),
     "show_x_guides": False,
     "margin": 8,
 }
+NAMED: Final = {"height": 480, "legend_at_bottom_columns": 1}
+"""Names of people stand one below the other."""
+
 MOST_RULES: Final = 8
 """Rules across a chart."""
+
+MOST_NUMBERS: Final = 10
+"""Numbers of deals or tables below it."""
 
 MOST_PLAYS: Final = 40
 """Bars side by side that can still be told apart; of more tables the traveller says more than a chart."""
@@ -51,8 +63,8 @@ NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
 
 def course_chart(course: StandingsHistory, about: str) -> Markup:
     """Draw the IMPs of some players, added up deal by deal."""
-    chart = pygal.Line(**SIZE, **SETTINGS, show_dots=len(course.deals) < MOST_PLAYS)
-    chart.x_labels = [str(deal) for deal in course.deals]
+    few = len(course.deals) < MOST_PLAYS
+    chart = pygal.Line(**SETTINGS | NAMED, **_numbered(course.deals), show_dots=few)
     for line in course.lines:
         chart.add(line.name, [float(Fraction(imp)) for imp in line.imps])
     return _drawn(chart, about, [float(Fraction(imp)) for line in course.lines for imp in line.imps])
@@ -63,8 +75,7 @@ def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup
     plays = sorted((play for group in sheet.groups for play in group.plays), key=lambda play: (play.round, play.table))
     if not 1 < len(plays) <= MOST_PLAYS:
         return None
-    chart = pygal.Bar(**SIZE, **SETTINGS)
-    chart.x_labels = [str(play.table) for play in plays]
+    chart = pygal.Bar(**SETTINGS, **_numbered([play.table for play in plays]))
     for seat in SEATS:
         chart.add(seats[seat], [play.seats[seat].points for play in plays])
     points = [line.points for play in plays for line in play.seats.values() if line.points is not None]
@@ -82,7 +93,7 @@ def _player_chart(plotted: tuple[tuple[Seat, int | None, Imp | None], ...]) -> M
     """Draw it with names of fields where words stand: one page after the other has it in each language."""
     if sum(points is not None and imp is not None for _, points, imp in plotted) < 2:  # noqa: PLR2004 - one dot shows nothing
         return None
-    chart = pygal.XY(**SIZE, **SETTINGS, stroke=False, dots_size=5)
+    chart = pygal.XY(**SETTINGS, stroke=False, dots_size=6)
     for seat in SEATS:
         chart.add(f"{{{seat}}}", _dots((points, imp) for at, points, imp in plotted if at == seat))
     heights = [imp for _, imp in _dots((points, imp) for _, points, imp in plotted)]
@@ -91,6 +102,14 @@ def _player_chart(plotted: tuple[tuple[Seat, int | None, Imp | None], ...]) -> M
 
 def _dots(pairs: Iterable[tuple[int | None, int | str | None]]) -> Sequence[tuple[float, float]]:
     return [(float(x), float(Fraction(y))) for x, y in pairs if x is not None and y is not None]
+
+
+def _numbered(numbers: Sequence[int]) -> dict[str, Any]:
+    """Return what stands below a chart: of many numbers only some."""
+    labels: dict[str, Any] = {"x_labels": [*map(str, numbers)]}
+    if len(numbers) > MOST_NUMBERS:
+        labels |= {"x_labels_major_every": -(-len(numbers) // MOST_NUMBERS), "show_minor_x_labels": False}
+    return labels
 
 
 def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str = "chart") -> Markup:

@@ -2,8 +2,9 @@
 
 `python -m tests.benchmarks.strength --events 150 --seed 1`. Strengths, deals and luck are drawn; points are rounded,
 compared and converted under a rule profile, and told from each other by `broker/scoring/strength.py`. Beside it stands
-the bootstrap over deals, which takes the totals as they are. True strength in IMPs is strength in points times the
-slope of IMPs on it, found in one very long event; true reliability the squared correlation over a world's events.
+the bootstrap over deals: as it is, with Student's t for few deals, and shrunk, each repetition by the reliability that
+it shows itself. True strength in IMPs is strength in points times the slope of IMPs on it, found in one very long
+event; true reliability the squared correlation over a world's events.
 """
 
 from dataclasses import dataclass, replace
@@ -104,7 +105,7 @@ class Truths:
         self.world, self.within = world, dict[str, list[float]]()
         self.reliability: list[Interval] = []
         self.sums = np.zeros(3)
-        self.stated: dict[str, list[tuple[float, bool]]] = {"strength": [], "bootstrap": []}
+        self.stated: dict[str, list[tuple[float, bool]]] = {way: [] for way in WAYS}
 
     def event(self, chance: np.random.Generator) -> None:
         """Play one event, and hold what is said of it to the truth."""
@@ -136,11 +137,9 @@ class Truths:
         place = np.array([found.number.get(name, 0) for name in ledger.entries.names])
         for at, row in enumerate(ledger.rows.values()):
             np.add.at(by_deal[at], place[row.entries], row.group.imps)
-        again = chance.multinomial(len(by_deal), np.full(len(by_deal), 1 / len(by_deal)), 1000) @ by_deal
-        booted = (again[:, first] > again[:, second]).mean(axis=0)
         is_true = (true[first] > true[second]).tolist()
-        self.stated["strength"] += zip(drawn.tolist(), is_true, strict=True)
-        self.stated["bootstrap"] += zip(booted.tolist(), is_true, strict=True)
+        for way, stated in zip(WAYS, (drawn, *bootstraps(by_deal, first, second, chance)), strict=True):
+            self.stated[way] += zip(stated.tolist(), is_true, strict=True)
 
     def _note(self, name: str, inside: float) -> None:
         self.within.setdefault(name, []).append(float(inside))
@@ -154,12 +153,33 @@ class Truths:
         return f"| {self.world} | {reliability:.3f} | {100 * inside:.1f} % | {shares} |"
 
     def calibration(self) -> str:
-        """Return stated beside true probabilities, on average over the pairs."""
-        cells = []
-        for pairs in self.stated.values():
-            stated, true = np.array(pairs, dtype=float).T
-            cells.append(f"{100 * stated.mean():.0f} % | {100 * true.mean():.0f} %")
-        return f"| {self.world} | {' | '.join(cells)} |"
+        """Return true beside stated probabilities, on average over the pairs, and the mean square of what is wrong."""
+        ways = [np.array(pairs, dtype=float).T for pairs in self.stated.values()]
+        cells = [f"{100 * stated.mean():.0f} %, {((stated - true) ** 2).mean():.3f}" for stated, true in ways]
+        return f"| {self.world} | {100 * ways[0][1].mean():.0f} % | {' | '.join(cells)} |"
+
+
+WAYS: Final = ("model", "bootstrap over deals", "with Student's t", "shrunk")
+
+
+def bootstraps(by_deal: Floats, first: Floats, second: Floats, chance: np.random.Generator) -> tuple[Floats, ...]:
+    """Return how probable it is, in each way, that the first of a pair is ahead; `by_deal` is deals x players."""
+    deals = len(by_deal)
+    means = by_deal.mean(axis=0)
+    again = chance.multinomial(deals, np.full(deals, 1 / deals), 1000) @ by_deal / deals
+    apart = by_deal[:, first] - by_deal[:, second]
+    tails = chance.standard_t(deals - 1, (1000, 1)) * apart.std(axis=0, ddof=1) / np.sqrt(deals)
+    # A repetition has the luck of the event and its own once more.
+    luck, spread = by_deal.var(axis=0, ddof=1).mean() / deals, again.var(axis=1, ddof=1)
+    kept = (np.maximum(spread - 2 * luck, 0) / np.maximum(spread - luck, 1e-9))[:, None]
+    shrunk = kept * means + np.sqrt(kept) * (again - means)
+    more, less = shrunk[:, first], shrunk[:, second]
+    equal = (more == less).mean(axis=0) / 2
+    return (
+        (again[:, first] > again[:, second]).mean(axis=0),
+        (apart.mean(axis=0) + tails > 0).mean(axis=0),
+        (more > less).mean(axis=0) + equal,
+    )
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -198,7 +218,7 @@ def strength(events: int, seed: int, numbers: tuple[int, ...]) -> None:
     click.echo("|---|---|---|---|---|---|---|---|")
     for one in measured:
         click.echo(one.coverage())
-    click.echo("\n| four places apart | stated | true | bootstrap over deals | true |\n|---|---|---|---|---|")
+    click.echo(f"\n| four places apart | true | {' | '.join(WAYS)} |\n|{'---|' * (2 + len(WAYS))}")
     for one in measured:
         click.echo(one.calibration())
 

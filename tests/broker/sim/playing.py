@@ -15,7 +15,7 @@ from broker.sim.outlook import IN_TIME, LIKELY, PAIR, Style
 from broker.sim.plans import COLUMN, NONE, TILES_OF, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable, SimulatedPlay
-from broker.sim.view import OpenSeat, PlayerView
+from broker.sim.view import OpenSeat, PlayerView, unseen
 from tests.broker.rules.variants import OEDMC
 
 JUDGE: Final = fan_judge(OEDMC)
@@ -77,19 +77,19 @@ def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, W
     value = every.value[there] + bits[0] + bits[1] + (bits[0] if own == of_round else 0)
     counts = (CLOSED if all(meld.concealed for meld in view.melds) else OPEN)[value]
     several = [
-        ((every.tiles[there] - TILES_OF[sets].sum(axis=0, dtype=np.int8)).T, counts),
-        all_pungs(held, sets),
+        (every.tiles[there] - TILES_OF[sets].sum(axis=0, dtype=np.int8), counts),
+        all_pungs(held.tobytes(), sets, most=99),
     ]
-    several += [] if sets else [seven_pairs(held)]
-    wanted, counts = np.concatenate([one for one, _ in several], axis=1), np.concatenate([one for _, one in several])
+    several += [] if sets else [seven_pairs(held.tobytes())]
+    wanted, counts = np.concatenate([one for one, _ in several]).T, np.concatenate([one for _, one in several])
     lacked = np.maximum(wanted - held[:, None], 0)
     lacks = lacked.sum(axis=0, dtype=np.int8)
     near = lacks <= lacks.min(initial=99) + FURTHER
-    wanted, lacked, unseen = wanted[:, near], lacked[:, near], view.unseen
-    reach = IN_TIME * (view.own.wall + 0.5) / max(int(unseen.sum()), 1)
-    chance = np.minimum(LIKELY, unseen * reach * np.where(held == PAIR, style.pung, 1))
+    wanted, lacked, left = wanted[:, near], lacked[:, near], unseen([view])[0]
+    reach = IN_TIME * (view.own.wall + 0.5) / max(int(left.sum()), 1)
+    chance = np.minimum(LIKELY, left * reach * np.where(held == PAIR, style.pung, 1))
     weight = np.prod(chance[:, None] ** lacked, axis=0) * counts[near] * np.where(lacks[near] <= 1, style.ready, 1)
-    weight[(lacked > unseen[:, None]).any(axis=0)] = 0
+    weight[(lacked > left[:, None]).any(axis=0)] = 0
     return weight.sum(), weight.sum() - ((wanted >= held[:, None]) @ weight) * (1 - chance)
 
 

@@ -12,7 +12,7 @@ from broker.rules.mcr import PlayState, TableMeld, apply_action, awaited_seats, 
 from broker.rules.mcr.referee import SeatTiles
 from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Choice, Hold, Offer, choose
-from broker.sim.view import PlayerView
+from broker.sim.view import PlayerView, unseen
 from tests.broker.rules.mcr.playing import after, all_tiles, arranged, tiles
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt, played, states, view_from
@@ -58,7 +58,7 @@ def test_two_plays_that_differ_in_hidden_tiles_alone_look_the_same(seed: int) ->
             assert all_tiles(other) == all_tiles(play)
             one, same = view_from(other, seat), view_from(play, seat)
             assert (one.held == same.held).all()
-            assert (one.unseen == same.unseen).all()
+            assert (unseen([one]) == unseen([same])).all()
             assert replace(one, held=0, shown=0) == replace(same, held=0, shown=0)
 
 
@@ -69,16 +69,16 @@ def test_a_table_shows_its_players_what_the_referee_would(seed: int, monkeypatch
     def noted(asked: Sequence[Hold | Offer]) -> list[Choice]:
         for view in (one.view for one in asked if isinstance(one, Hold)):
             before = tuple(replace(one, river=[*one.river]) for one in view.before)
-            shown.append((replace(view, before=before), view.held.tobytes(), view.unseen.tobytes()))
+            shown.append((replace(view, before=before), view.held.tobytes(), unseen([view]).tobytes()))
         return choose(asked)
 
     monkeypatch.setattr("broker.sim.table.choose", noted)
     play, views = open_play(dealt(seed), OEDMC), iter(shown)
     for action in played.__wrapped__(seed).actions:
         if play.turns.phase == "hold" and action.do != "self_hu":
-            view, held, unseen = next(views)
+            view, held, left = next(views)
             expected = view_from(play, play.turns.turn)
-            assert (held, unseen) == (expected.held.tobytes(), expected.unseen.tobytes())
+            assert (held, left) == (expected.held.tobytes(), unseen([expected]).tobytes())
             assert replace(view, held=0, shown=0, offered=0) == replace(expected, held=0, shown=0, offered=0)
         play = apply_action(play, action, JUDGE)
     assert next(views, None) is None
@@ -90,5 +90,5 @@ def test_a_concealed_kong_is_seen_by_its_owner_alone() -> None:
     play = replace(play, hands=(SeatTiles(tiles("123456789m"), (kong,)), *play.hands[1:]))
     assert view_from(play, "east").melds == (kong,)
     assert view_from(play, "west").before[0].sets == (NONE,)
-    assert view_from(play, "west").unseen[COLUMN["1z"]] == 4 - play.hand("west").concealed.count("1z")
-    assert view_from(play, "east").unseen[COLUMN["1z"]] == 0
+    assert unseen([view_from(play, "west")])[0, COLUMN["1z"]] == 4 - play.hand("west").concealed.count("1z")
+    assert unseen([view_from(play, "east")])[0, COLUMN["1z"]] == 0

@@ -14,7 +14,7 @@ STRUCTURE: Final = """() => {
   const page = document.documentElement;
   if (page.scrollWidth > innerWidth) wrong.push(`page is ${page.scrollWidth} wide`);
   for (const part of document.querySelectorAll("body *")) {
-    if (part.closest(".scrolling, nav.pages, figure, .unseen, [hidden]") || !shown(part)) continue;
+    if (part.closest(".scrolling, nav.pages, .unseen, [hidden]") || !shown(part)) continue;
     if (part.getBoundingClientRect().right > innerWidth + 1) wrong.push(`wider: ${part.outerHTML.slice(0, 90)}`);
   }
   for (const part of document.querySelectorAll("main *")) {
