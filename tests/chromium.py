@@ -4,11 +4,15 @@ Of the processor time that the whole Chromium takes for the same pages it takes 
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from functools import wraps
+from typing import Final, TypeVar
 
-from playwright.sync_api import Browser, sync_playwright
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.patience import PATIENCE_S
 
 PROGRAM: Final = "chromium-headless-shell"
 
@@ -21,6 +25,25 @@ ARGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+Opened = TypeVar("Opened", BrowserContext, Page)
+
+
+def patient(opens: Callable[..., Opened]) -> Callable[..., Opened]:
+    """Return what opens something that waits as long as tests do, and not half a minute."""
+
+    @wraps(opens)
+    def opened(*args: object, **options: object) -> Opened:
+        made = opens(*args, **options)
+        made.set_default_timeout(PATIENCE_S * 1000)
+        return made
+
+    return opened
+
+
+pytest.MonkeyPatch().setattr(Browser, "new_context", patient(Browser.new_context))
+pytest.MonkeyPatch().setattr(Browser, "new_page", patient(Browser.new_page))
 
 
 @contextmanager

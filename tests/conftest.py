@@ -3,7 +3,7 @@
 import fcntl
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from inspect import isfunction
@@ -11,6 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
@@ -35,8 +38,33 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # worker, after two seconds of parsing.
 providers._get_local_constants = Constants
 
+for wait in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, wait, PATIENCE_S)  # and not five seconds
+
 # Each client reads the authorities of the world, which takes 30 ms.
 pytest.MonkeyPatch().setattr("httpx._transports.default.create_ssl_context", cache(httpx.create_ssl_context))
+
+
+def compared_once(verify: Callable[[PasswordHasher, str, str], bool]) -> Callable[[PasswordHasher, str, str], bool]:
+    """Return what compares a password or PIN with a hash, and knows what it has compared before."""
+    known: dict[tuple[str, str], type[VerificationError] | None] = {}
+
+    def compare(hasher: PasswordHasher, hashed: str, secret: str) -> bool:
+        if (hashed, secret) not in known:
+            try:
+                verify(hasher, hashed, secret)
+                known[hashed, secret] = None
+            except VerificationError as error:
+                known[hashed, secret] = type(error)
+        if different := known[hashed, secret]:
+            raise different
+        return True
+
+    return compare
+
+
+# Argon2 takes a fifth of a second each time, and hundreds of tests have the same PINs.
+pytest.MonkeyPatch().setattr(PasswordHasher, "verify", compared_once(PasswordHasher.verify))
 
 # Workers keep all cores busy: more threads of OpenCV gain nothing, and take up to 7 % more processor time. This is read
 # when OpenCV is loaded.

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, inspect
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
@@ -25,9 +26,16 @@ from broker.store.witness import SUFFIX, Witness
 TABLES: Final = JournalTables(shared=False)
 
 
+_ANY: Final = create_engine("sqlite://")
+_COMPILED: Final = dict[Any, Any]()
+"""Statements as they are written for SQLite: what was compiled for one file is not compiled again for the next."""
+
+
 def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
     """Return what connects with a file; its connections begin and end no transaction by themselves."""
-    return create_engine("sqlite://", creator=opened, poolclass=QueuePool, hide_parameters=True)
+    options = {"compiled_cache": _COMPILED}
+    pool = QueuePool(cast("Callable[[], DBAPIConnection]", opened), dialect=_ANY.dialect)
+    return Engine(pool, _ANY.dialect, _ANY.url, hide_parameters=True, execution_options=options)
 
 
 def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:

@@ -243,7 +243,6 @@ def title(address: str, arguments: list[str]) -> str:
     """Return the title of a page in Chromium, or why it is not opened."""
     with chromium(*arguments) as browser:
         page = browser.new_page()
-        page.set_default_timeout(PATIENCE_S * 1000)
         try:
             page.goto(address)
             return page.title()

@@ -2,6 +2,7 @@
 
 import csv
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from fractions import Fraction
@@ -35,6 +36,7 @@ from tests.broker.scorer.small import NAME
 from tests.broker.scorer.staged import places, recomputed, staged_event, whole
 from tests.kiosk.standing import Standing, Time
 from tests.kiosk.tables import S
+from tests.patience import PATIENCE_S
 
 TABLES: Final = (1, 2, 3, 4)
 KEY: Final = {"east": "e", "south": "s", "west": "w", "north": "n"}
@@ -82,12 +84,11 @@ class Club:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Let the tables work until something holds."""
-        for _ in range(3000):
-            if holds():
-                return
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, [one.program.view() for one in self.tables.values()]
             for one in self.tables.values():
                 one.program.step(timeout=0.005)
-        raise AssertionError([one.program.view() for one in self.tables.values()])
 
     def play(self, table: int, chance: Random) -> None:
         """Play the deal that a table is at."""

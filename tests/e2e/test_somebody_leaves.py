@@ -1,6 +1,7 @@
 """Somebody leaves: over a real broker a real table hears who sits there instead, and which plays it leaves out."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.broker.scorer.hall import NOW
 from tests.broker.scorer.small import NAME, event
 from tests.kiosk.standing import Standing, Time
 from tests.kiosk.tables import S
+from tests.patience import PATIENCE_S
 
 TABLE: Final = 1
 FIRST, SECOND = (event().bookings[TABLE, round_] for round_ in (1, 2))
@@ -73,11 +75,10 @@ class Room:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Let the table work until something holds."""
-        for _ in range(2000):
-            if holds():
-                return
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, self.program.view()
             self.program.step(timeout=0.01)
-        raise AssertionError(self.program.view())
 
     def play(self) -> None:
         """Play the deal that the table is at: nobody wins."""

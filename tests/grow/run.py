@@ -383,6 +383,9 @@ class Faults:
         while not any(one["revoked"] for one in self._grown.centre.view()["halls"]):
             assert time.monotonic() < deadline, f"the centre does not learn that {name} was revoked"
             self._pause(0.5)
+        while self._grown.view(name)["centre"]["connected"]:
+            assert time.monotonic() < deadline, f"{name} was revoked, and is not cut off"
+            self._pause(0.5)
         self._pause(2.0)
         before = _plays_of(self._grown, name)
         self._pause(3 * self._grown.options.pause_s)

@@ -1,5 +1,6 @@
 """A table's program on a real broker: an arbiter hears all that it says; scorer and desk speak to it."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -31,6 +32,7 @@ from tests.broker.mqtt.client import Client, Heard
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Time, since
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
+from tests.patience import PATIENCE_S
 
 BESIDE = 1
 """A table that marks what this one has said by then."""
@@ -49,11 +51,10 @@ class Table:
 
     def until(self, phase: Phase) -> None:
         """Let the program work until the table has come to a phase."""
-        for _ in range(2000):
-            if self.program.state.phase is phase:
-                return
+        end = time.monotonic() + PATIENCE_S
+        while self.program.state.phase is not phase:
+            assert time.monotonic() < end, f"{self.program.state.phase}, not {phase}"
             self.program.step(timeout=0.01)
-        raise AssertionError(f"{self.program.state.phase}, not {phase}")
 
     def tell(self, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
         topic = topics.RECEIPT if isinstance(message, Receipt) else topics.ASSIGNMENT
@@ -63,11 +64,10 @@ class Table:
         """Send orders, and let the program work until it has carried out the last one."""
         for order in orders:
             self._desk.say(topics.ORDER.at(EVENT, table=TABLE), self.encode(order))
-        for _ in range(2000):
-            if self.program.state.ordered == orders[-1].seq:
-                return
+        end = time.monotonic() + PATIENCE_S
+        while self.program.state.ordered != orders[-1].seq:
+            assert time.monotonic() < end, f"{self.program.state.ordered}, not {orders[-1].seq}"
             self.program.step(timeout=0.01)
-        raise AssertionError(f"{self.program.state.ordered}, not {orders[-1].seq}")
 
     def hello(self) -> None:
         """Let the table connect; the scorer answers whoever has."""
@@ -98,7 +98,7 @@ class Table:
 
         A broker keeps the order of one subscription alone: another table marks each to which tables write.
         """
-        self.program._server.link.flush(10.0)
+        self.program._server.link.flush(PATIENCE_S)
         if not self._marks:
             self._marks = self._beside.connect()
         mark, written = uuid.uuid4().hex.encode(), [one.at(EVENT, table=BESIDE) for one in (topics.STATE, topics.LOG)]

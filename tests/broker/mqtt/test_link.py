@@ -82,7 +82,7 @@ def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_
             assert not link.flush(0.2)
         finally:
             os.kill(pid, signal.SIGCONT)
-        assert link.flush(60.0)
+        assert link.flush(PATIENCE_S)
 
 
 def test_a_small_message_does_not_wait_for_the_confirmation_of_the_one_before(hall: Hall) -> None:

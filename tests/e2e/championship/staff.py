@@ -7,7 +7,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.championship.pages import open_page
 from tests.e2e.championship.venue import EVENT, PIN, PROFILE
-from tests.patience import PATIENCE_S
 
 PASSWORD: Final = "four winds and a dragon"
 """Of accounts that live as long as a test."""
@@ -24,7 +23,6 @@ class Person:
         """`name`: of the account; empty: somebody without one."""
         size = {"viewport": PHONE, "has_touch": True} if phone else {"viewport": {"width": 1280, "height": 900}}
         self.context: BrowserContext = browser.new_context(locale="en-GB", ignore_https_errors=True, **size)
-        self.context.set_default_timeout(PATIENCE_S * 1000)
         self.page: Page = self.context.new_page()
         self.desk = desk
         if name:

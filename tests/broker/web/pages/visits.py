@@ -9,7 +9,6 @@ from broker.web.server import DeskServer
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.web.pages.desks import NOW
 from tests.broker.web.pages.places import Place
-from tests.patience import PATIENCE_S
 
 SIZES: Final[Mapping[str, ViewportSize]] = {
     "phone": {"width": 390, "height": 844},
@@ -56,7 +55,6 @@ class Visits:
         context = self._browser.new_context(
             viewport=SIZES[self._look.size], color_scheme=self._look.scheme, timezone_id="Europe/Paris"
         )
-        context.set_default_timeout(PATIENCE_S * 1000)
         context.clock.set_fixed_time(LOOKED_AT_S)
         page = self._pages[place.desk, place.who] = context.new_page()
         page.on("console", lambda message: self.complaints.append(message.text))

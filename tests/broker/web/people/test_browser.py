@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Bench
-from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -25,7 +24,6 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="en-GB")
-    made.set_default_timeout(PATIENCE_S * 1000)
     yield made
     made.close()
 

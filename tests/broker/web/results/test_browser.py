@@ -10,7 +10,6 @@ from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import NAME, state, whole_event, whole_play
-from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -23,7 +22,6 @@ def room(hall: Hall) -> Iterator[DeskServer]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(locale="en-GB")
-    opened.set_default_timeout(PATIENCE_S * 1000)
     yield opened
     opened.close()
 

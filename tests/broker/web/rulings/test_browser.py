@@ -11,7 +11,6 @@ from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import state
 from tests.broker.web.pages.visits import log_in
 from tests.broker.web.rulings.desks import Ruled, ruling_desk
-from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -23,7 +22,6 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 def opened(browser: Browser, desk: Ruled, name: str, path: str = "") -> Page:
     """Open a page in a browser of one's own."""
     context = browser.new_context(locale="en-GB")
-    context.set_default_timeout(PATIENCE_S * 1000)
     log_in(context, desk.server, name)
     page = context.new_page()
     page.goto(f"{desk.server.url}{path}")

@@ -12,13 +12,11 @@ from broker.scorer.view import AlertView, Attending, DashboardView
 from broker.web import SHOWN_ALERTS
 from broker.web.server import DeskServer
 from tests.broker.web import sample
-from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(locale="en-GB", timezone_id="Asia/Shanghai")
-    context.set_default_timeout(PATIENCE_S * 1000)
     yield context.new_page()
     context.close()
 
