@@ -59,6 +59,12 @@ VOUCHES: Final = re.compile(
 )
 """What stands behind it, and how that begins."""
 
+USUAL: Final = b'},"device":"%b","before":"%b","signature":"%b"}' % (b"0" * 32, b"0" * 64, b"0" * 128)
+"""The same of nearly all facts, with any hex digits in the place of zeros."""
+
+HEX: Final = b"0123456789abcdef"
+AROUND: Final = {at: one for at, one in enumerate(USUAL) if one != ord("0")}
+
 PLAIN: Final = bytes({*range(0x20, 0x7F)} - {ord("\\")})
 """Of what strings are made that need no other look: no quote in them is escaped."""
 
@@ -94,25 +100,57 @@ class _Texts(dict[bytes, int]):
         return number
 
 
+class _Numbers(dict[bytes, int]):
+    """What is written in digits, with few different numbers: each is read once."""
+
+    def __missing__(self, digits: bytes) -> int:
+        number = self[digits] = int(digits)
+        return number
+
+
+FEW: Final = {"table", "seq", "round", "deal"}
+"""Columns with few different numbers."""
+
+_few = _Numbers()
+
+
 def _add_columns(rows: Iterable[IntactRow], columns: Sequence["array[int]"], texts: _Texts) -> bytes:
     """Add some rows to columns; return their bodies."""
     heights, received, bodies = zip(*rows, strict=True)
     joined = b"".join(bodies)
     plain = joined.isascii() and not joined.translate(None, PLAIN)
     read, vouches = FACT.fullmatch, VOUCHES.fullmatch
-    told = [
-        found.groups()
-        if (plain or not body.translate(None, PLAIN))
-        and (end := body.find(VOUCHED)) > 0
-        and vouches(body, end)
-        and (found := read(body, 0, end))
-        else NO_FACT
-        for body in bodies
-    ]
+    if plain and _end_as_usual(bodies):
+        told = [found.groups() if (found := read(body, 0, len(body) - len(USUAL))) else NO_FACT for body in bodies]
+    else:
+        told = [
+            found.groups()
+            if (plain or not body.translate(None, PLAIN))
+            and (end := body.find(VOUCHED)) > 0
+            and vouches(body, end)
+            and (found := read(body, 0, end))
+            else NO_FACT
+            for body in bodies
+        ]
     known = (heights, received, map(len, bodies), *zip(*told, strict=True))
+    reads = dict.fromkeys(TEXTS, texts.__getitem__) | dict.fromkeys(FEW, _few.__getitem__) | {"at": int}
     for name, column, more in zip(COLUMNS, columns, known, strict=True):
-        column.extend(map(texts.__getitem__ if name in TEXTS else int, more))
+        column.extend(map(reads[name], more) if name in reads else more)
     return joined
+
+
+def _end_as_usual(bodies: Sequence[bytes]) -> bool:
+    """Return whether all bodies do: looked at together, place by place, that takes a fraction of the time.
+
+    What a fact says may hold what stands behind one: read as JSON, as it will be, it is no fact then.
+    """
+    size, count = len(USUAL), len(bodies)
+    ends = b"".join([body[-size:] for body in bodies])
+    return (
+        len(ends) == size * count
+        and all(ends[at::size].count(one) == count for at, one in AROUND.items())
+        and len(ends.translate(None, HEX)) == count * len(USUAL.translate(None, HEX))
+    )
 
 
 LONG: Final = 16 * 2**20

@@ -390,12 +390,13 @@ class Quarantine:
     def _apart_at(
         self, number: int, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]
     ) -> Iterator[ApartPlay]:
-        table = self._tables[number]
-        told, apart = defaultdict[int, set[str]](set), defaultdict[int, list[ApartFact]](list)
+        table, told = self._tables[number], defaultdict[int, set[str]](set)
+        apart = defaultdict[int, list[ApartFact]](list)
+        for fact in sorted(table.apart.values(), key=lambda one: one.message.seq):
+            apart[fact.key[1]].append(fact)
         for one in table.facts:
-            told[one.fact.round].add(fact_kind(one.fact))
-            if one.id in table.apart:
-                apart[one.fact.round].append(table.apart[one.id])
+            if one.fact.round in apart:
+                told[one.fact.round].add(fact_kind(one.fact))
         missing_numbers = tuple(table.missing) if apart else ()
         for round_, there in apart.items():
             facts = undecided((number, round_), there)

@@ -466,9 +466,13 @@ class EventState:
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
         section_at = self.planned.section_at if self.planned.plan.stages else None
+        planned, restored = self.planned.form, self._forms
         unruled = [
             unruled_play(
-                key[0], said := said_in(told), self._restored(key, told, said.deal), section_at and section_at(*key)
+                key[0],
+                said := said_in(told),
+                self._restored(key, told, said.deal) if key in restored else planned(said.deal),
+                section_at and section_at(*key),
             )
             for key, told in self._told.items()
             if key not in self._ruled
@@ -599,7 +603,7 @@ class EventState:
 
     def recorded(self, table: int) -> tuple[int, ...]:
         """Return the rounds of which a table has nothing more to enter."""
-        rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self.results}
+        rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self._told}
         ruled = {round_: play.settled for round_, play in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 

@@ -61,6 +61,8 @@ def chaos(  # noqa: PLR0913 - one parameter an option
             (keep / "log" if keep else Path(os.devnull)).open("w", encoding="utf-8", buffering=1)
         )
         base = leaving.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None))
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{base}/compiled"  # as an installed package has them: starts are many
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         outcome = run_event(
             options,
             Path(base),

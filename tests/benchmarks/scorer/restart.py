@@ -21,7 +21,6 @@ from typing import Final
 import httpx
 
 from broker.event import save_event
-from broker.protocol import encode
 from broker.scorer.service import Scorer
 from broker.sim.processes import COMMAND, DemoProcess
 from broker.store import STORE
@@ -48,7 +47,7 @@ def made(folder: Path, tables: int, rounds: int, *, plain: bool) -> None:
             with journal.commit():
                 for message in sorted(said, key=lambda one: one.seq):  # all tables play at a time
                     signed = chains.signed(message)
-                    journal.append(signed, signed.at, encode(signed))  # tables whose clocks are right
+                    journal.append(signed, signed.at)  # tables whose clocks are right
 
 
 def started(folder: Path, kind: str) -> None:
