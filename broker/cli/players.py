@@ -118,6 +118,7 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
 @click.option("--enters", multiple=True, help="Name of a new player; may be repeated.")
 @click.option("--returns", multiple=True, help="Id of a player who left and plays after all; may be repeated.")
 @click.option("--replaces", nargs=2, multiple=True, metavar="GONE NAME", help="Give a player's seats to a new one.")
+@click.option("--without-standing", is_flag=True, help="Who enters is a guest or a filler, and takes no place.")
 @click.option("--from-round", "first_round", type=click.IntRange(1), default=1, help="First round that changes.")
 @click.option("--undo", is_flag=True, help="Take the last change back.")
 @click.option("--reason", required=True, help="Reason, shown in the history.")
@@ -130,6 +131,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
     enters: Sequence[str],
     returns: Sequence[str],
     replaces: Sequence[tuple[str, str]],
+    without_standing: bool,
     first_round: int,
     undo: bool,
     reason: str,
@@ -155,7 +157,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
         else:
             replaced = {player_named(room.event, gone): name for gone, name in replaces}
             gone = tuple(player_named(room.event, one) for one in leaves)
-            wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round)
+            wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round, without_standing)
             decision = draft_change(facts, wishes, seeded(), for_seconds)
         check_plan_change(room, decision)
         cost = plan_cost(facts, planned_after(room, decision))

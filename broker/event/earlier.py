@@ -8,7 +8,7 @@ standing before.
 import codecs
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from broker.coded_error import reason
 from broker.event.file_io import CsvRow, read_bytes, read_csv
@@ -224,6 +225,17 @@ def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]
             ),
         )
     return lines[:first]
+
+
+def among(earlier: Earlier | UnsetType, players: Container[str], teams: Container[str]) -> Earlier | UnsetType:
+    """Return the standings of some players and teams alone."""
+    if not isinstance(earlier, Earlier):
+        return earlier
+    return replace(
+        earlier,
+        players=tuple(one for one in earlier.players if one.name in players),
+        teams=tuple(one for one in earlier.teams if one.name in teams),
+    )
 
 
 def counted(earlier: Earlier | UnsetType, kind: Kind, profile: ComparisonRules, here: Iterable[str]) -> Brought:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
+from broker.event.earlier import among
 from broker.event.files import HALL, read_file
 from broker.event.plan import Plan
 from broker.files import write_private
@@ -227,11 +228,13 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     here = {player for play in plays for player in play.players.values()}
     here.update(player for one in riichi for player in one.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}
+    teams = whole if len(here) == sum(map(len, whole.values())) else {}  # a team in two halls is for the centre
     return replace(
         plan,
         plays=plays,
         riichi=riichi,
         players=tuple(player for player in plan.players if player.id in here),
-        teams=whole if len(here) == sum(map(len, whole.values())) else {},  # a team in two halls is for the centre
+        teams=teams,
+        earlier=among(plan.earlier, here, teams),
         uncompared=True,  # in this hall: the deals are played elsewhere too
     )

@@ -43,7 +43,8 @@ LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
 WIDER: Final = "Roboto"
 WIDER_BOLD: Final = "Roboto-Bold"
-CHINESE: Final = "STSong-Light"
+EASTERN: Final = {"gb2312": "STSong-Light", "gbk": "STSong-Light", "euc_kr": "HYSMyeongJo-Medium"}
+"""By what they can write, fonts that every reader of PDF brings itself; the first comes first."""
 
 ELLIPSIS: Final = "…"
 ROUNDING: Final = 0.01
@@ -117,7 +118,8 @@ def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
 
 
-JOINING: Final = "\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
+ZWJ: Final = "\N{ZERO WIDTH JOINER}"
+JOINING: Final = f"{ZWJ}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
 """What makes one pictograph of several."""
 
 
@@ -125,18 +127,24 @@ def _without_pictographs(text: str) -> str:
     """Return a text as it is read aloud; one of pictographs alone by their names: somebody may be called so."""
     if _encodes(text, "cp1252"):
         return text
-    left = "".join(letter for letter in text if not _is_pictograph(letter))
+    pairs = zip(f" {text}", text, strict=False)
+    left = "".join(letter for before, letter in pairs if not _is_pictograph(letter, before))
     if left == text:
         return text
-    said = (unicodedata.name(letter, "").lower() for letter in text if letter not in JOINING)
+    said = (unicodedata.name(letter, "").lower() for letter in text if not _is_unseen(letter))
     return " ".join(left.split()) or ", ".join(filter(None, said))
 
 
-def _is_pictograph(letter: str) -> bool:
-    if letter in JOINING:
+def _is_pictograph(letter: str, before: str) -> bool:
+    """Return whether a letter is one, or a part of one, or cannot be seen. `before`: the letter before it."""
+    if _is_unseen(letter):
         return True
     drawn = _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
-    return unicodedata.category(letter) in {"So", "Sk"} and not drawn
+    return unicodedata.category(letter) in {"So", "Sk"} and not (drawn and before != ZWJ)
+
+
+def _is_unseen(letter: str) -> bool:
+    return letter in JOINING or (unicodedata.category(letter) == "Cf" and not _encodes(letter, "cp1252"))
 
 
 def _word(word: str, *, bold: bool) -> list[FontRun]:
@@ -155,8 +163,8 @@ def _letter(letter: str, *, bold: bool) -> FontRun:
             return FontRun(BOLD if bold else LATIN, wanted)
         if ord(wanted) in _wider():
             return FontRun(WIDER_BOLD if bold else WIDER, wanted)
-        if _encodes(wanted, "gb2312") or _encodes(wanted, "gbk"):
-            return FontRun(CHINESE, wanted)
+        if font := next((font for encoding, font in EASTERN.items() if _encodes(wanted, encoding)), None):
+            return FontRun(font, wanted)
     return FontRun(BOLD if bold else LATIN, " " if letter.isspace() else "?")
 
 
@@ -171,7 +179,8 @@ def _encodes(letter: str, encoding: str) -> bool:
 @cache
 def _wider() -> frozenset[int]:
     """Let reportlab know all fonts; return the letters that Roboto has."""
-    registerFont(UnicodeCIDFont(CHINESE))
+    for eastern in {*EASTERN.values()}:
+        registerFont(UnicodeCIDFont(eastern))
     folder = files("font_roboto") / "files"
     with as_file(folder / "Roboto-Regular.ttf") as plain, as_file(folder / "Roboto-Bold.ttf") as bold:
         regular, heavy = TTFont(WIDER, str(plain)), TTFont(WIDER_BOLD, str(bold))

@@ -31,7 +31,7 @@ from broker.scorer.state import EventState
 from broker.scoring import Exact
 
 ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)
-"""What moves nobody in the standings."""
+"""What moves nobody in the standings, as long as nobody is given a standing by it."""
 
 
 class OpenMatters(NamedTuple):
@@ -97,8 +97,16 @@ def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
         if not open_matters(room, now).nothing:
             raise Refused("still_open", N_("something is still open: the list says what"))
         return
-    if room.book.declared is not None and not isinstance(decision, ALWAYS) and not takes_back(room.book, decision):
+    allowed = isinstance(decision, ALWAYS) and not _gives_a_place(room, decision)
+    if room.book.declared is not None and not allowed and not takes_back(room.book, decision):
         raise Refused("declared_final", N_("the standings are declared final: take that back before you rule"))
+
+
+def _gives_a_place(room: EventState, decision: AnyDecision) -> bool:
+    """Return whether a correction gives a player a standing, or takes it."""
+    if not isinstance(decision, PlayerCorrected) or decision.without_standing is None:
+        return False
+    return decision.without_standing != room.event.is_guest(decision.player)
 
 
 def _declares_again(book: RulingBook, decision: AnyDecision) -> bool:

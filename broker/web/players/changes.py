@@ -92,14 +92,14 @@ class ChangesPage:
         return render_page(request, "players_look.html", title, visitor_of(request), values=values)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        def look(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine]]:
+        def look(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine], bool]:
             room = rulings.room
             changes = [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
             counting = [one.id for one in changes if room.book.counts(one.id)]
             lines = [PlanLine(one, one.id in counting, one.id in counting[-1:]) for one in reversed(changes)]
-            return plan_facts(room), room.checked_in, lines
+            return plan_facts(room), room.checked_in, lines, room.book.declared is not None
 
-        facts, here, lines = self._rulings.look(look)
+        facts, here, lines, declared = self._rulings.look(look)
         players = sorted(facts.planned.players.values(), key=lambda one: (folded(one.name), one.id))
         listed = {one.id for one in players}
         gone = [one for one in players if one.id in facts.gone]
@@ -120,6 +120,7 @@ class ChangesPage:
             "tables": len(facts.original.tables),
             "version": facts.planned.version,
             "lines": lines,
+            "declared": declared,
             "began": any(here.values()) or bool(facts.kept),
         }
         done = N_("The new seating is published: tables, displays and prints follow it.")

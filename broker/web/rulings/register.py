@@ -80,6 +80,7 @@ class RegisterPage:
             return {
                 "register": by_player(register(room), writer),
                 "appeals": listed,
+                "declared": room.book.declared is not None,
                 "texts": {one.against.id: changes.of(one.against) for one in listed},
             }
 

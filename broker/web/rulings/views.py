@@ -18,7 +18,7 @@ from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
 from broker.rulings.model import appeal_subject
@@ -107,6 +107,7 @@ class RulingsPage:
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
                 "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
+                "declared": room.book.declared is not None,
                 "twice": seated_twice(room)[:SHOWN],
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
@@ -258,6 +259,7 @@ class RulingsPage:
                 "apart": [_as_sent(room, one) for one in room.apart_plays() if (one.table, one.round) == key],
                 "entries": [(entry, book.counts(entry.id)) for entry in entries],
                 "deadline": book.deadline,
+                "declared": book.declared is not None and not (undo and book.subject(undo) == FINAL),
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
 

@@ -202,14 +202,15 @@ class CorrectionsPage:
 
         def look(
             rulings: RulingService,
-        ) -> tuple[Event, dict[str, str | None], list[tuple[RulingEntry, bool, str | None]]]:
+        ) -> tuple[Event, dict[str, str | None], list[tuple[RulingEntry, bool, str | None]], bool]:
             room, book = rulings.room, rulings.room.book
             about: dict[str, Subject] = {"title": TITLE, "sessions": SESSIONS, "player": player_subject(chosen)}
             ruled = [one for one in reversed(book.entries.values()) if corrects_plan(book, one.decision)]
             lines = [(one, book.counts(one.id), room.last_word(book.subject(one))) for one in ruled]
-            return room.event, {kind: room.last_word(one) for kind, one in about.items()}, lines
+            last = {kind: room.last_word(one) for kind, one in about.items()}
+            return room.event, last, lines, book.declared is not None
 
-        event, last, lines = self._rulings.look(look)
+        event, last, lines, declared = self._rulings.look(look)
         kept = self._kept()
         listed, asked = current_players(event, kept or ()), " ".join(query.get("q", "").split())[:100]
         found = [one for one in listed if folded(asked) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
@@ -232,6 +233,7 @@ class CorrectionsPage:
             "rows": rows,
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
+            "declared": declared,
         }
         done = done_before(request, N_("The correction is published."))
         return render_page(

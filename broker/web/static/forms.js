@@ -16,6 +16,16 @@ function textOf(bytes) {
   }
 }
 
+// Enter in some fields of a form presses another button than its first.
+for (const fields of document.querySelectorAll("[data-enter]")) {
+  fields.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    event.preventDefault();
+    const form = event.target.form;
+    form.requestSubmit(form.querySelector(`button[value="${fields.dataset.enter}"]`));
+  });
+}
+
 // A form leads back to its own step, and what was refused stands above all steps.
 const refused = document.getElementById("problem");
 if (refused) {

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from broker.event import PLAYERS, read_plan, setup, write_plan
 from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, going_on, match, read_standings
 from broker.event.files import NO_OWN_RULES
+from broker.event.halls import Hall, plan_of_hall
 from broker.event.plan import plan_problems
 from broker.event.setup import EarlierWish, draft_earlier, take_earlier
 from broker.protocol import Imp, Standing
@@ -131,3 +132,13 @@ def test_once_there_is_a_movement_the_list_stays(tmp_path: Path) -> None:
 def test_a_plan_names_what_is_wrong_with_it(earlier: Earlier, expected: list[str]) -> None:
     found = plan_problems(replace(plan(), earlier=earlier), {one.number for one in deals()}, NO_OWN_RULES)
     assert [one.code for one in found] == expected
+
+
+def test_a_hall_has_the_standings_of_who_plays_there() -> None:
+    everybody = Earlier("S", "", tuple(EarlierPlace(one.id, 1, 3) for one in plan().players))
+    first = tuple(play for play in plan().plays if play.round == 1)
+    made = plan_of_hall(replace(plan(), plays=first, earlier=everybody), Hall("one", "One", "1"))
+    assert isinstance(made.earlier, Earlier)
+    assert [one.name for one in made.earlier.players] == [one.id for one in made.players]
+    assert len(made.players) == 4
+    assert [*plan_problems(made, {one.number for one in deals()}, NO_OWN_RULES)] == []

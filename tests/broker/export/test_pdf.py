@@ -78,6 +78,27 @@ def test_every_letter_of_extended_latin_is_written_as_it_is() -> None:
     assert [letter for letter in latin if "".join(run.text for run in font_runs(letter)) != letter] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("Zoë \N{MAHJONG TILE RED DRAGON}\ufe0f Ming", "Zoë Ming"),
+        ("Ann \N{TROPHY}", "Ann"),
+        ("\N{REGIONAL INDICATOR SYMBOL LETTER F}\N{REGIONAL INDICATOR SYMBOL LETTER R} Jean", "Jean"),
+        ("\N{WOMAN}\u200d\N{ROCKET} Ann", "Ann"),
+        ("\N{SHRUG}\N{EMOJI MODIFIER FITZPATRICK TYPE-4}\u200d\N{FEMALE SIGN}\ufe0f Ann", "Ann"),
+        ("1\ufe0f\u20e3 Ann", "1 Ann"),
+        ("\u200bAnn\u2060", "Ann"),
+        ("\N{SOCCER BALL}", "soccer ball"),
+        ("ʻOkina Kaʻahumanu", "ʻOkina Kaʻahumanu"),
+        ("김한국 李伟 Łódź", "김한국 李伟 Łódź"),
+    ],
+)
+def test_pictographs_are_left_out_of_prints_and_rare_letters_are_written(name: str, printed: str) -> None:
+    assert "".join(run.text for run in font_runs(name)) == printed
+    (page,) = pages([PageBlock((), (PageLine("row", (PageCell(name), PageCell("4"))),))])
+    assert "".join(page).replace(" ", "") == f"{printed}41of1".replace(" ", "")
+
+
 def test_bold_letters_are_bold() -> None:
     assert font_runs("Dvořák", bold=True) == [FontRun("Roboto-Bold", "Dvořák")]
     assert font_runs("12 杯", bold=True) == [FontRun("Helvetica-Bold", "12 "), FontRun("STSong-Light", "杯")]

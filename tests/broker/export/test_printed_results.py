@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.event import save_event
+from broker.event.earlier import Earlier, EarlierPlace
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, Void
@@ -93,6 +94,21 @@ def test_standings_are_those_of_the_room_with_every_name_whole(tmp_path: Path) -
     letters = "".join(page.split())  # where a font ends within a name, a reader of PDF may see a gap
     told = (*names, "12 parties sur 16", "Provisoire")
     assert [name for name in told if "".join(name.split()) not in letters] == []
+
+
+def test_who_has_no_standing_is_named_below_it_and_where_imps_come_from(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(3))
+    one, *others = small.plan().players
+    earlier = Earlier("Saturday", "", (EarlierPlace(others[0].id, 1, 30),))
+    plan = replace(small.plan(), players=(replace(one, without_standing=True), *others), earlier=earlier)
+    save_event(folder, plan, small.deals(), small.registry())
+    stored = open_stored_event(folder)
+    for made in (standings_pdf, travellers_pdf):
+        text = " ".join(" ".join(text_of(made(stored, Translator("en"), NOON))).split())
+        assert f"Without standing: {one.name}" in text
+        assert "carried over from Saturday" in text
+    (page,) = text_of(standings_pdf(stored, Translator("en"), NOON))
+    assert [line for line in page.splitlines() if line.startswith(f"1 {others[0].name} ")] != []
 
 
 def test_the_same_content_gives_the_same_bytes(over: Path) -> None:

@@ -16,6 +16,7 @@ from broker.protocol import (
     FinalDeclared,
     FineRuled,
     LogMessage,
+    PlayerCorrected,
     Refused,
     Reopen,
     Restored,
@@ -381,6 +382,9 @@ def test_the_final_is_declared_once_nothing_is_open_and_then_nothing_is_ruled_un
     assert (room.final, hall.ear.told("cup/standings")["final"], hall.scorer.feed.current.final) == (True, True, True)
     assert hall.ear.told("public/places")["final"]
     assert code_of(lambda: give(draft(room, Void(), (1, 4)), HEAD)) == "declared_final"
+    guest = PlayerCorrected(player="p01", name="Ada", without_standing=True)
+    assert code_of(lambda: give(draft(room, guest), HEAD)) == "declared_final"
+    give(draft(room, replace(guest, without_standing=False)), HEAD)
     again = EventState(staged_event())
     again.load(hall.journal.messages())
     assert (again.final, standing(again)) == (True, standing(room))

@@ -40,6 +40,20 @@ def head(room: Whole) -> Iterator[httpx.Client]:
         yield found
 
 
+OFFERED: Final = re.compile(r'/rulings/new\?(?:undo|appeal)=([\w-]+)|name="undo" value="([\w-]+)"|value="(look)"')
+
+
+def nothing_else_is_offered(head: httpx.Client) -> None:
+    """Once the final is declared, pages say so and offer to take back that alone, and corrections of names."""
+    declared = forms(head.get("/final").text, "undo")["undo"]
+    for path, offered in (("/rulings", {declared}), ("/infractions", set()), ("/players", set()), ("/setup", {"look"})):
+        page = head.get(path).text
+        found = {next(filter(None, one)) for one in OFFERED.findall(page)}
+        assert ('id="declared"' in page, found) == (True, offered), path
+    assert 'id="declared"' in head.get("/rulings/new?play=1-1").text
+    assert 'id="declared"' not in head.get(f"/rulings/new?undo={declared}").text
+
+
 def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out(
     room: Whole, head: httpx.Client
 ) -> None:
@@ -67,6 +81,7 @@ def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out
     ceremony = head.get("/ceremony").text
     winner = next(row for row in state.snapshot().standings if row.place == 1)
     assert (ceremony.index("A medal") < ceremony.index("The cup") < ceremony.rindex(winner.name)) is True
+    nothing_else_is_offered(head)
     page = head.get("/final").text
     undone = head.post("/final", data=forms(page, "undo") | {"reason": "a mistake"}, follow_redirects=False)
     assert undone.status_code in {303, 200}

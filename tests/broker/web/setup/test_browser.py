@@ -1,0 +1,33 @@
+"""Setting an event up by keyboard, in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.broker.web.pages.desks import new, quickly
+from tests.broker.web.pages.places import named, submit, unfold
+from tests.broker.web.pages.visits import log_in
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "shown"), [("rounds", "5", "#ahead"), ("sections", "1", "#ahead"), ("hours", "9", "#formats")]
+)
+def test_enter_goes_on_from_the_fields_in_which_it_is_pressed(
+    browser: Browser, tmp_path: Path, field: str, typed: str, shown: str
+) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        context = browser.new_context(locale="en-GB")
+        log_in(context, desk, "organiser")
+        page = context.new_page()
+        page.goto(f"{desk.url}setup?lang=en")
+        named(page)
+        unfold(page, "players")
+        page.locator("#players-csv").fill("name\n" + "".join(f"Player {number}\n" for number in range(1, 17)))
+        submit(page, "players")
+        unfold(page, "movement")
+        page.locator("#structure [name=rounds]").fill("5")
+        page.evaluate("document.querySelector('#structure details').open = true")
+        page.locator(f"#structure [name={field}]").fill(typed)
+        page.locator(f"#structure [name={field}]").press("Enter")
+        expect(page.locator(shown)).to_be_visible()
