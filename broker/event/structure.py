@@ -5,7 +5,7 @@ A movement in stages has sections side by side that play the same deals, and a f
 **Strength.** How much of a standing is strength, and how much chance, is reckoned by the Spearman-Brown formula: of n
 plays n·r / (1 + (n - 1)·r), where r is the share of one play. Against t tables r is `ONE_PLAY` · (1 - 1/t): the datum
 includes the player's own play, and the luck of t - 1 others. `ONE_PLAY` was measured with simulated players
-(docs/why-duplicate.md, `broker/sim/luck.py`).
+(docs/why-duplicate.md, `tests/benchmarks/duplicate.py`).
 """
 
 import re

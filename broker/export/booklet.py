@@ -3,10 +3,12 @@
 There is none before the standings are final: faces are secret until then.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from itertools import chain
+from math import sqrt
 from typing import Final
 
 from reportlab.lib.colors import HexColor
@@ -40,6 +42,8 @@ TILE: Final = (6.4 * mm, 9 * mm)
 ROW: Final = 11 * mm
 NAME: Final = 27 * mm
 STRIP: Final = 5 * mm
+DOT: Final = 0.8 * mm
+"""Half of what a dot of one table is wide."""
 SCALE: Final = 200 * mm
 """Where the scale of points ends."""
 APART: Final = 4 * mm
@@ -90,8 +94,8 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
                 _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
                 _("Below, what happened with these tiles at each table."),
                 _(
-                    "For each seat, a dot shows the points at one table and the stroke the datum; where there is a "
-                    "par, the bar spans 8 of 10 simulated plays."
+                    "For each seat, a dot shows the points at one table, a larger one at several, and the stroke the "
+                    "datum; where there is a par, the bar spans 8 of 10 simulated plays."
                 ),
             ],
         ),
@@ -125,7 +129,7 @@ def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]
 
 
 class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
-    """The points of each seat of a deal on one scale: a dot a table, a stroke for the datum, a bar for most of par."""
+    """The points of each seat of a deal on one scale: a dot a table or more, a stroke for the datum, a bar for par."""
 
     def __init__(self, sheet: DealSheet, par: Mapping[Seat, SeatPar], names: Mapping[Seat, str]) -> None:
         super().__init__()
@@ -162,8 +166,8 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
                 canvas.rect(left, middle - 1.2 * mm, max(right - left, 1), 2.4 * mm, stroke=0, fill=1)
             canvas.setFillGray(0)
             canvas.setStrokeGray(0)
-            for points in self._points[seat]:
-                canvas.circle(self._across(points), middle, 0.8 * mm, stroke=0, fill=1)
+            for points, tables in Counter(self._points[seat]).items():
+                canvas.circle(self._across(points), middle, min(DOT * sqrt(tables), STRIP / 2), stroke=0, fill=1)
             if seat in self._datum:
                 at = self._across(self._datum[seat])
                 canvas.line(at, middle - 2 * mm, at, middle + 2 * mm)

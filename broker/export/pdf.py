@@ -206,7 +206,10 @@ SMALL: Final = 8.5
 LEGIBLE: Final = 7.5
 """Points; a text that is too long at this size goes on in the next line."""
 
-PAD: Final = 1.0 * mm
+PAD: Final[float] = 1.0 * mm
+APART: Final[float] = 2.5 * mm
+"""Between a number and a name to its right."""
+
 STRIPE: Final = Color(0.945, 0.945, 0.945)
 GREY: Final = 0.35
 
@@ -251,7 +254,6 @@ def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
 
 
 TABLE_STYLE: Final = (
-    ("LEFTPADDING", (0, 0), (-1, -1), PAD),
     ("RIGHTPADDING", (0, 0), (-1, -1), PAD),
     ("TOPPADDING", (0, 0), (-1, -1), 1),
     ("BOTTOMPADDING", (0, 0), (-1, -1), 2),
@@ -270,6 +272,7 @@ LINE_STYLES: Final[Mapping[Kind, Sequence[tuple[object, ...]]]] = {
 def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     lines = (*block.head, *block.lines)
     style: list[tuple[object, ...]] = list(TABLE_STYLE)
+    style += [("LEFTPADDING", (at, 0), (at, -1), _left(columns, at)) for at in range(len(columns))]
     for row, line in enumerate(lines):
         stripe = (("BACKGROUND", STRIPE),) if line.striped else ()
         style += [(name, (0, row), (-1, row), *values) for name, *values in (*LINE_STYLES[line.kind], *stripe)]
@@ -290,6 +293,10 @@ def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     return KeepTogether([table])
 
 
+def _left(columns: Columns, at: int) -> float:
+    return APART if at and (columns[at - 1][1], columns[at][1]) == ("right", "left") else PAD
+
+
 def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
     if line.kind in {"heading", "note"}:
         large, *others = (cell.text for cell in line.cells)
@@ -304,7 +311,7 @@ def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
     at = 0
     for cell in line.cells:
         (*_, (_, align)) = taken = columns[at : at + cell.columns]
-        room = sum(wide for wide, _ in taken) - 2 * PAD
+        room = sum(wide for wide, _ in taken) - _left(columns, at) - PAD
         small = line.kind == "columns"
         yield _fitted(cell.text, room, align, SMALL if small else SIZE, bold=cell.bold or small)
         yield from [""] * (cell.columns - 1)

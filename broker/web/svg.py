@@ -73,12 +73,12 @@ def course_chart(course: StandingsHistory, about: str) -> Markup:
 def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
     """Draw how a deal went around the room: the points of each seat, in the order in which tables played it."""
     plays = sorted((play for group in sheet.groups for play in group.plays), key=lambda play: (play.round, play.table))
-    if not 1 < len(plays) <= MOST_PLAYS:
+    points = [line.points or 0 for play in plays for line in play.seats.values()]
+    if not 1 < len(plays) <= MOST_PLAYS or not any(points):
         return None
     chart = pygal.Bar(**SETTINGS, **_numbered([play.table for play in plays]))
     for seat in SEATS:
         chart.add(seats[seat], [play.seats[seat].points for play in plays])
-    points = [line.points for play in plays for line in play.seats.values() if line.points is not None]
     return _drawn(chart, about, points)
 
 

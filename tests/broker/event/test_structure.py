@@ -35,7 +35,7 @@ from broker.event.structure import (
 )
 from broker.protocol import SEATS, Player
 from broker.rules import RuleError
-from broker.sim.luck import share_of_columns
+from tests.benchmarks.duplicate import share_of_columns
 from tests.broker.scorer.staged import staged_deals, staged_plan
 
 

@@ -8,7 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.export.archive import BY_NAME, ExportSource
-from broker.export.booklet import SeatPoints, booklet_pdf
+from broker.export.booklet import DOT, SeatPoints, booklet_pdf
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import MINUS, travellers_pdf
 from broker.i18n import Translator, languages
@@ -39,16 +39,21 @@ def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declar
         assert f"Deal{number}" in page
 
 
-def test_each_table_has_a_dot_for_each_seat_and_each_datum_a_stroke(declared: Path) -> None:
+def test_dots_are_as_large_as_they_stand_for_tables_and_each_datum_has_a_stroke(declared: Path) -> None:
     sheet = deal_sheet(open_stored_event(declared).room.snapshot(), 2)
     drawn = SeatPoints(sheet, {}, dict.fromkeys(SEATS, "A seat"))
     canvas = Canvas(BytesIO(), pageCompression=0)
     drawn.wrap(800, 800)
     drawn.drawOn(canvas, 0, 0)
     lines = canvas.getpdfdata().splitlines()
-    points = [line.points for group in sheet.groups for play in group.plays for line in play.seats.values()]
+    points = [
+        (seat, line.points) for group in sheet.groups for play in group.plays for seat, line in play.seats.items()
+    ]
+    ends = [float(line.split()[4]) for line in lines if line.endswith(b" c")]
+    dots = [ends[at : at + 4] for at in range(0, len(ends), 4)]
     strokes = len(SEATS) * (2 if len(sheet.groups) == 1 else 1) + 1
-    assert sum(line.endswith(b" c") for line in lines) == 4 * sum(one is not None for one in points)
+    assert len(dots) == len(set(points)) < len(points)
+    assert sum((max(dot) - min(dot)) ** 2 for dot in dots) == pytest.approx(len(points) * (2 * DOT) ** 2, rel=0.01)
     assert sum(line.endswith(b" l S") for line in lines) == strokes
 
 

@@ -95,7 +95,7 @@ def test_chairs_have_the_players_that_their_deal_s_page_shows(browser: Browser) 
     record = replace(random_record(1)[0], dealer="south", players=dict(zip(SEATS, "ABCD", strict=True)))
     page = browser.new_page()
     page.set_content(page_of_records([record], "Replay", Translator()))
-    assert page.locator("article .name strong").all_inner_texts() == ["East: D", "South: A", "West: B", "North: C"]
+    assert page.locator("article .name").all_inner_texts() == ["East\nD", "South\nA", "West\nB", "North\nC"]
     page.close()
 
 

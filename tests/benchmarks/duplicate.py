@@ -1,9 +1,9 @@
 """Why duplicate: the same players in ordinary and in duplicate events, and how well each tells who is strong.
 
-`python -m broker.sim.luck --events 80 --seed 1`. An event has four sections of 16 players of the same 16 strengths.
-All is played twice: once with a deal of its own at every table, once with four deals that all tables play. Ranks are
-taken within a section; IMPs are reckoned three times, against the 4 tables of a section, or of two, or all 16, so that
-the same plays show what more tables bring. docs/why-duplicate.md tells the rest.
+`python -m tests.benchmarks.duplicate --events 80 --seed 1`. An event has four sections of 16 players of the same 16
+strengths. All is played twice: once with a deal of its own at every table, once with four deals that all tables play.
+Ranks are taken within a section; IMPs are reckoned three times, against the 4 tables of a section, or of two, or all
+16, so that the same plays show what more tables bring. docs/why-duplicate.md tells the rest.
 """
 
 import sys
@@ -150,7 +150,7 @@ def _section(words: str, section: int, ladder: list[float], *, shared: bool) -> 
 
 
 def _chance(words: str) -> Random:
-    return Random(words)  # noqa: S311 - simulated, to be repeated
+    return Random(words)
 
 
 def _points(sections: list[list[ScoredPlay]]) -> SectionTotals:

@@ -7,8 +7,8 @@ import pytest
 
 from broker.protocol import SEATS
 from broker.scoring import ScoredPlay
-from broker.sim import luck
-from broker.sim.luck import (
+from tests.benchmarks import duplicate
+from tests.benchmarks.duplicate import (
     PLAYERS,
     SECTIONS,
     EventBothWays,
@@ -23,7 +23,7 @@ from broker.sim.luck import (
 
 @cache
 def section(*, shared: bool) -> list[ScoredPlay]:
-    return luck._section("1 event 0", 1, strength_ladder(0.5), shared=shared)
+    return duplicate._section("1 event 0", 1, strength_ladder(0.5), shared=shared)
 
 
 def test_the_strengths_go_down_in_equal_steps_from_1() -> None:
@@ -40,14 +40,14 @@ def test_a_section_has_its_own_tables_and_players() -> None:
 
 
 def test_points_are_added_up_by_strength() -> None:
-    totals = luck._points([section(shared=True)])
+    totals = duplicate._points([section(shared=True)])
     assert [sum(of_section) for of_section in totals] == [
         0,
         sum(sum((play.points or {}).values()) for play in section(shared=True)),
         0,
         0,
     ]
-    assert sum(map(sum, luck._by_seat([section(shared=True)]))) == sum(totals[1])
+    assert sum(map(sum, duplicate._by_seat([section(shared=True)]))) == sum(totals[1])
 
 
 def test_imps_are_those_of_the_tables_that_are_compared() -> None:
@@ -56,8 +56,8 @@ def test_imps_are_those_of_the_tables_that_are_compared() -> None:
         ScoredPlay(play.deal, play.table + 4, {s: str(int(p) + PLAYERS) for s, p in play.players.items()}, play.points)
         for play in section(shared=True)
     ]
-    alone = luck._imps([[], section(shared=True), again, []], 1)
-    both = luck._imps([section(shared=True), again, [], []], 2)
+    alone = duplicate._imps([[], section(shared=True), again, []], 1)
+    both = duplicate._imps([section(shared=True), again, [], []], 2)
     assert alone == both
     assert alone[1] == alone[2] != [0] * PLAYERS
 

@@ -1,0 +1,27 @@
+"""Charts of the desk."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from broker.protocol import SEATS
+from broker.scorer.sheets import deal_sheet
+from broker.scorer.snapshot import HistoryLine, StandingsHistory
+from broker.scorer.stored_event import open_stored_event
+from broker.web.svg import MOST_NUMBERS, course_chart, deal_chart
+from tests.broker.scorer.folders import event_folder
+
+
+@pytest.mark.parametrize("deals", [4, MOST_NUMBERS, 39, 200])
+def test_so_few_numbers_stand_below_a_chart_that_a_phone_has_room_for_them(deals: int) -> None:
+    course = StandingsHistory(tuple(range(1, deals + 1)), (HistoryLine("p01", "Anna", tuple(range(deals))),))
+    _, _, below = str(course_chart(course, "IMPs")).partition('class="axis x')
+    numbers = re.findall(r"<text[^>]*>(\d+)</text>", below.partition('class="axis y')[0])
+    assert (numbers[0], len(numbers) <= MOST_NUMBERS) == ("1", True)
+
+
+def test_a_deal_in_which_nobody_scored_has_no_chart(tmp_path: Path) -> None:
+    snapshot = open_stored_event(event_folder(tmp_path)).room.snapshot()
+    sheets = [deal_sheet(snapshot, deal) for deal in (1, 4)]
+    assert [bool(deal_chart(sheet, "Points", dict.fromkeys(SEATS, "A seat"))) for sheet in sheets] == [True, False]
