@@ -287,7 +287,7 @@ class EventState:
         new.event, new.quarantine = self.event.under(profile), self.quarantine
         new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
         new._told.update(self._told)
-        new._ruled = {key: new._counted(key) for key in self._ruled}
+        new._ruled = {key: new.play_under(key, new.book) for key in self._ruled}
         return new
 
     # ---- messages ---------------------------------------------------------------------------
@@ -461,17 +461,16 @@ class EventState:
 
     def play(self, key: PlayKey) -> CountedPlay:
         """Return a play as it counts. Raises KeyError if none is planned."""
-        return self._ruled.get(key) or self._counted(key, ruled=False)
+        return self._ruled.get(key) or self.play_under(key, None)
 
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
         section_at = self.planned.section_at if self.planned.plan.stages else None
-        planned, restored = self.planned.form, self._forms
         unruled = [
             unruled_play(
                 key[0],
                 said := said_in(told),
-                self._restored(key, told, said.deal) if key in restored else planned(said.deal),
+                self._restored(key, told, said.deal) if key in self._forms else self.planned.form(said.deal),
                 section_at and section_at(*key),
             )
             for key, told in self._told.items()
@@ -492,9 +491,6 @@ class EventState:
     def _beside_plays(self) -> list[Adjustment]:
         """Return all IMPs of players that belong to no play of the event."""
         return [*self.planned.brought("individual").adjustments, *self.adjustments()]
-
-    def _counted(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
-        return self.play_under(key, self.book if ruled else None)
 
     def play_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
         """Return a play as it would count with other rulings, or without any.
@@ -525,8 +521,8 @@ class EventState:
         """Count plays again, given as they counted before; return the deals that this may have changed."""
         deals: set[int] = set()
         for key, before in plays.items():
-            now = self._counted(key)
-            if key in self._ruled or now != self._counted(key, ruled=False):
+            now = self.play_under(key, self.book)
+            if key in self._ruled or now != self.play_under(key, None):
                 self._ruled[key] = now
             self._counts.replace(before, now)
             self._replace(before.scored(), now.scored())
@@ -537,7 +533,7 @@ class EventState:
     def _load_ruled(self, keys: Iterable[PlayKey]) -> None:
         for key in list(keys):
             before = self.play(key)
-            self._ruled[key] = self._counted(key)
+            self._ruled[key] = self.play_under(key, self.book)
             self._counts.replace(before, self._ruled[key])
 
     def _replace(self, before: ScoredPlay | None, now: ScoredPlay | None) -> None:
