@@ -313,7 +313,7 @@ def _members(event: Event, teams: Path | None) -> Teams:
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
-@click.option("--previous", type=ANY, help="Output of this command for the previous session.")
+@click.option("--previous", type=ANY, help="Standings of the previous session: this command's output, or CSV.")
 @click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
 @click.option(
     "--without-standing",
