@@ -211,7 +211,7 @@ def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
     copy = np.arange(int(ends[-1]) if ends.size else 0) - (ends - copies).repeat(copies)
     lacked = ((there % COLUMNS).repeat(copies) + COLUMNS * copy).astype(np.int16)
     lengths = near.lacks.astype(np.intp) + 1
-    of_plan, spare = (near.less < 0).nonzero()
+    of_plan, spare = np.divmod(np.flatnonzero(near.less < 0).astype(np.int32), NOTHING)
     spare, spare_lengths = spare.astype(np.int16), np.bincount(of_plan, minlength=len(lengths))
     close, plan_ends = near.lacks <= 1, np.bincount(near.hand, minlength=len(hands)).cumsum()
     entry_ends, spare_ends = (np.append(0, one.cumsum()).take(plan_ends).tolist() for one in (lengths, spare_lengths))
