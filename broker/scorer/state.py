@@ -466,13 +466,9 @@ class EventState:
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
         section_at = self.planned.section_at if self.planned.plan.stages else None
-        planned, restored = self.planned.form, self._forms
         unruled = [
             unruled_play(
-                key[0],
-                said := said_in(told),
-                self._restored(key, told, said.deal) if key in restored else planned(said.deal),
-                section_at and section_at(*key),
+                key[0], said := said_in(told), self._restored(key, told, said.deal), section_at and section_at(*key)
             )
             for key, told in self._told.items()
             if key not in self._ruled
