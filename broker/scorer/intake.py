@@ -220,6 +220,8 @@ class Intake:
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
         """But those of whole plays: nobody is to wait for half a million of them."""
+        self._has_whole = False
+        """Whether there are such plays."""
         self.place_of: Callable[[str], tuple[int, int] | None] = lambda _id: None
         """Return table and number beside which the store has an id: those of whole plays are looked up there."""
         self._quotas = Quotas(lambda table, round_: self.books[table].taken.of_round(round_))
@@ -242,6 +244,7 @@ class Intake:
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.key[0]].taken.take_whole(message)
+                self._has_whole = True
             elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = places.get((message.table, fact.round))
@@ -288,8 +291,8 @@ class Intake:
 
     def has(self, id_: str) -> bool:
         """Return whether a message of this id was taken. A row that was set aside may have it, and does not count."""
-        if id_ in self._ids:
-            return True
+        if id_ in self._ids or not self._has_whole:
+            return id_ in self._ids
         table, seq = self.place_of(id_) or (0, 0)
         return table in self.books and seq in self.books[table].taken and self.books[table].taken.id_of(seq) == id_
 

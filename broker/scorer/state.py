@@ -468,10 +468,7 @@ class EventState:
         section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
             unruled_play(
-                key[0],
-                said := said_in(told),
-                self._restored(key, told, said.deal) if key in self._forms else self.planned.form(said.deal),
-                section_at and section_at(*key),
+                key[0], said := said_in(told), self._restored(key, told, said.deal), section_at and section_at(*key)
             )
             for key, told in self._told.items()
             if key not in self._ruled
