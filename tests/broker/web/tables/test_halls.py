@@ -19,7 +19,7 @@ def text(view: DashboardView, *, arbiter: bool = True) -> str:
     """Return what the part about halls of a room's page says, in words."""
     page = DashboardRenderer(sheets=arbiter).whole(view, translators()["en"], sample.NOON)
     (part,) = re.findall(r'<section aria-labelledby="halls".*?</section>', page, re.DOTALL) or [""]
-    return " ".join(re.sub(r"<[^>]*>", " ", part).split())
+    return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"</?code[^>]*>", "", part)).split())
 
 
 def row(**more: object) -> str:
