@@ -13,7 +13,7 @@ from broker.event import BookedPlay, Plan, open_event, save_event
 from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
 from broker.halls.centre import Centre
 from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
-from broker.protocol import SEATS, AtCentre, LetIn, LogMessage, Receipt, topics
+from broker.protocol import SEATS, AtCentre, Beat, LetIn, LogMessage, Receipt, TableState, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.scorer.service import Scorer
@@ -52,7 +52,7 @@ class Place:
             if not self.scorer.waiting:
                 return
 
-    def hear(self, *messages: LogMessage) -> None:
+    def hear(self, *messages: LogMessage | TableState | Beat) -> None:
         """Let tables of a hall speak."""
         put(self.scorer, *messages)
         self.step()
