@@ -316,6 +316,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "nothing_to_undo": N_("This ruling does not exist or no longer counts."),
     "sits_elsewhere": N_("This person already sits elsewhere in one of these rounds.{detail}"),
     "part_wrong": N_("This is not a fraction such as 2/3.{detail}"),
+    "bad_previous": N_("An event cannot begin from these standings.{detail}"),
     "rank_wrong": N_("The movement of a stage seated by rank has ranks that do not exist.{detail}"),
     "stages_wrong": N_("The stages do not fit the event.{detail}"),
     "sections_uneven": N_("The sections would not be of the same size.{detail}"),
