@@ -58,12 +58,12 @@ def load_command(path: str) -> click.Command | None:
     if not found:
         return None
     (point,) = found
+    for part in point.extras:  # a command may load its libraries no sooner than it runs
+        if not _is_there(part):
+            raise _part_missing(point, ModuleNotFoundError(f"No module named {BROUGHT_BY[part]!r}"))
     collecting = gc.isenabled()
     gc.disable()  # nothing that is imported is garbage: looking for it took an eighth of a scorer's start
     try:
-        if absent := [BROUGHT_BY[part] for part in point.extras if not _is_there(part)]:
-            # A command may load its libraries no sooner than it runs.
-            raise ModuleNotFoundError(f"No module named {absent[0]!r}", name=absent[0])
         command = point.load()
     except ModuleNotFoundError as error:
         raise _part_missing(point, error) from error
