@@ -29,7 +29,7 @@ class Place:
 
 def submit(page: Page, value: str = "") -> None:
     """Press a form's button: the one of this value, or the only one."""
-    page.locator(f"main button[value={value}]" if value else "main form button").first.click()
+    page.locator(f"main button[value={value}]:not(.unseen)" if value else "main form button:not(.unseen)").first.click()
     page.wait_for_load_state()
 
 
