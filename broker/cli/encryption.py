@@ -15,16 +15,17 @@ from broker.protocol.link import Address
 from broker.scorer.admissions import Admissions
 from broker.store import has_started
 from broker.web import DeskError
-from broker.web.server import Certificate, DeskServer
+from broker.web.server import ANYWHERE, Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 """In the event's folder: a certificate of the desk's own, which browsers trust."""
 
 
-def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certificates | None:
+def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) -> Certificates | None:
     """Return an event's certificates, made where there are none; None where connections are plain, which is said.
 
-    An event that began without any goes on so: its tables know no other way. Raises BrokerError.
+    An event that began without any goes on so: its tables know no other way. `hosts`: names and addresses under which
+    others may reach this machine. Raises BrokerError.
     """
     if plain:
         say_plain("--plain was given")
@@ -34,7 +35,7 @@ def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certif
         say_plain(f"the event began without certificates; to change that: homologue certs new {event}")
         return None
     try:
-        made = Certificates.ensure(event, hosts)
+        made = Certificates.ensure(event, [one for one in hosts if one and one not in ANYWHERE])
     except OSError as error:  # the disk is full, or the authority's key is kept elsewhere
         if not known:
             raise

@@ -22,12 +22,11 @@ from broker.cli.encryption import certificates_of, desk_certificate
 from broker.cli.luck import event_luck
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.par import event_par
-from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.cli.people import COMMAND_ACTOR, note_command, show_first_link
 from broker.cli.players import event_checkin, event_final, event_players, event_stage
 from broker.cli.previous import FIRST, begin_from, event_previous
 from broker.cli.rating import event_rating
 from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
-from broker.cli.scorer_process import host_names, show_first_link
 from broker.coded_error import reason
 from broker.console import ANY, EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
@@ -559,7 +558,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
         signal.signal(number, lambda *_: stop.set())
     auth = Authentication(folder)
     try:
-        certificates = certificates_of(folder, host_names(desk_host, *desk_name), plain=plain)
+        certificates = certificates_of(folder, (desk_host, *desk_name), plain=plain)
         server = DeskServer(
             empty_view_feed(),
             desk_host,

@@ -16,6 +16,7 @@ from broker.errors import StoreError
 from broker.output import deliver
 from broker.people import (
     FACES_SHOWN,
+    FIRST_LINK_FILE,
     PEOPLE_FILE,
     ROLES,
     TOKEN_RIGHTS,
@@ -312,3 +313,15 @@ def _auth(folder: Path) -> Iterator[Authentication]:
         yield auth
     finally:
         auth.store.close()  # the link of a desk that is starting stays
+
+
+def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
+    """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
+    link = auth.first_link(url)
+    if link is None:
+        return
+    shown = link if sys.stdout.isatty() else f"the link in {event / FIRST_LINK_FILE}"
+    seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
+    click.echo(
+        f"No accounts yet: {seen}, and nobody can give orders. Create the first head arbiter within an hour: {shown}"
+    )

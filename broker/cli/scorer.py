@@ -35,9 +35,24 @@ PASSWORD = click.option(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreOptions:
-    """What was asked for."""
+class ScorerOptions:
+    """What was asked for on the command line: a field an option."""
 
+    event: Path
+    broker: str | None
+    host: str
+    mqtt_port: int
+    desk_host: str
+    desk_port: int
+    desk_name: tuple[str, ...]
+    plain: bool
+    desk_certificate: Path | None
+    desk_key: Path | None
+    desk_connections: int
+    public: bool
+    broker_name: str | None
+    ca: Path | None
+    credentials: Path | None
     store_address: str | None
     store_password: Path | None
     second_home: Path | None
@@ -46,9 +61,19 @@ class StoreOptions:
     backup: Path | None
     backup_every: float
     backup_keep: int
+    nodes: int = 1
+    """So many of the broker's nodes are on this machine;"""
+    node: int | None = None
+    """or the one with this number is, and others are elsewhere."""
 
-    def place(self) -> "DatabaseAddress | None":
-        """Return the address, if there is one."""
+    @property
+    def passwords(self) -> Path:
+        """The passwords of the broker's users."""
+        return self.credentials or self.event / CREDENTIALS
+
+    @property
+    def database(self) -> "DatabaseAddress | None":
+        """The address of the database that keeps the journal, if one does."""
         return database_address(self.store_address, self.store_password)
 
 
@@ -120,10 +145,10 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.option(
     "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
 )
-def scorer(*, event: Path, **options: Any) -> None:  # noqa: ANN401 - as `run_scorer` names them
+def scorer(**options: Any) -> None:  # noqa: ANN401 - as `ScorerOptions` names them
     """Run the scorer and desk of an event. EVENT is the event's folder."""
-    with CheckedAhead(event / STORE) as ahead:
+    asked = ScorerOptions(**options)
+    with CheckedAhead(asked.event / STORE) as ahead:
         with gc_paused():
             from broker.cli.scorer_process import run_scorer  # noqa: PLC0415 - loads for a second, and somebody reads
-        wishes = StoreOptions(**{name: options.pop(name) for name in StoreOptions.__slots__})
-        run_scorer(ahead, event=event, wishes=wishes, **options)
+        run_scorer(ahead, asked)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -24,7 +23,8 @@ import click
 from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.nodes import OneNode
-from broker.cli.scorer import CREDENTIALS, StoreOptions
+from broker.cli.people import show_first_link
+from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
 from broker.discovery import Announcement
 from broker.errors import ScorerActive, StoreError
@@ -39,7 +39,7 @@ from broker.mqtt.nats import NatsCluster
 from broker.mqtt.process import Broker, MqttBrokerSettings
 from broker.mqtt.programs import BrokerChoice, broker_program, choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
-from broker.people import FIRST_LINK_FILE, Authentication
+from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.webhooks import is_loopback
 from broker.protocol import HOST_PATTERN
@@ -81,171 +81,195 @@ OTHER_BROKER = re.compile(
 )
 
 
-def run_scorer(  # noqa: C901, PLR0913, PLR0915 - one parameter an option, one statement a part
-    ahead: CheckedAhead,
-    *,
-    event: Path,
-    broker: str | None,
-    host: str,
-    mqtt_port: int,
-    desk_host: str,
-    desk_port: int,
-    desk_name: tuple[str, ...],
-    plain: bool,
-    desk_certificate: Path | None,
-    desk_key: Path | None,
-    desk_connections: int,
-    broker_name: str | None,
-    ca: Path | None,
-    credentials: Path | None,
-    public: bool,
-    wishes: StoreOptions,
-    nodes: int = 1,
-    node: int | None = None,
-) -> None:
-    """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already.
-
-    `nodes` of its broker are on this machine; or the one with the number `node` is, and others are elsewhere.
-    """
+def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
+    """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already."""
     stop = threading.Event()
     _set_up_process(stop)
-    names, passwords = host_names(host, desk_host, *desk_name, broker_name), credentials or event / CREDENTIALS
-
-    if wishes.standby_of and broker is not None and broker not in get_args(Kind):
-        raise click.UsageError("--standby-of needs a broker of its own: with HOST:PORT use --standby")
-
-    def read_logins() -> Logins:
-        return Logins(passwords, certificates_of(event, names, plain=plain), ca)
-
     with ExitStack() as running:
-        shared = OneNode(event, node, host, read_logins(), running) if node else None
-        if shared and not shared.wait(stop):
+        place = _take_place(asked, ahead, stop, running)
+        begun = _begin(asked, place, ahead, stop, running) if place else None
+        if place is None or begun is None:
             return
-        ours = shared.broker if shared else None
-        here = StandbyPlace(broker_name or _reachable_host(host) or "", mqtt_port, desk_port)
-        if shared:
-            here = here._replace(host=shared.host, broker=shared.port)
-        if followed := desk_to_follow(event, wishes.standby_of, here, read_logins, ours):
-            ahead.close()  # the journal will be the other machine's
-
-        def standing(place: StandbyPlace) -> StandingBy:
-            def start(on: ExitStack) -> Started:
-                return _broker(on, broker, open_event(event), event, (host, place.broker), read_logins())
-
-            return StandingBy(event, followed or "", place, read_logins, start, ours)
-
-        stood = _stand_by(here, standing if followed else None, stop, running)
-        if stop.is_set():
+        work, event = begun.work, begun.event
+        if place.followed:
+            told = f"this machine has taken over from {place.followed}"
+            work.report(Concern("standby_took_over", told, values={"desk": place.followed}))
+        # then nobody answers, or has handed over
+        alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
+        join = running.enter_context(
+            JoinWire(work, begun.journal, begun.address, place=_place_of_store(asked.event), alone=alone)
+        )
+        if not join.wait(stop, standby=asked.standby):
             return
-        _, mqtt_port, desk_port = stood.place
-        if followed:
-            ahead = running.enter_context(CheckedAhead(event / STORE))
-        checked, logins = _open_checked(event), read_logins()
-        space = DiskSpace(event)
-        journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
-        if journal is None:
-            return
-        running.callback(journal.close)
-        with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-            already = shared.broker.started if shared else stood.broker
-            begun = already or beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins, nodes)
-            work = _load_scorer(checked, journal, event, space, wishes, passwords)
-        address, watch, broker_told = begun if isinstance(begun, tuple) else begun.result()
-        if followed:
-            told = f"this machine has taken over from {followed}"
-            work.report(Concern("standby_took_over", told, values={"desk": followed}))
-        own = broker is None or broker in get_args(Kind)
-        alone = own and (shared is None or followed is not None)  # then nobody answers, or has handed over
-        join = running.enter_context(JoinWire(work, journal, address, place=_place(event), alone=alone))
-        if not join.wait(stop, standby=wishes.standby):
-            return
-        tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
-        auth = running.enter_context(closing(Authentication(event)))
-        line = DeskLink(checked.name, auth, logins.desk(address), work.live.access.sessions)
+        auth = running.enter_context(closing(Authentication(asked.event)))
+        line = DeskLink(event.name, auth, begun.logins.desk(begun.address), work.live.access.sessions)
         running.callback(line.stop)
-        backup = _backup(running, event, work, checked.name, wishes, auth)
-        other = running.enter_context(closing(OtherMachine(work, event, logins)))
-        others = partial(shared.look, work.report) if shared else other.look
-        watches = [watch, join.look, others, *([backup.look] if backup else [])]
-        for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
-        vouched = tls.anchor if tls else ""
-        services = Services(
-            lambda: work.snapshot,
-            work.wire,
-            open_public=public,
-            plain=logins.certificates is None,
-            broker=broker_told,
-            scorer=work,
-            folder=event,
-            deals=read_deals(event),
-            orders=line.orders,
-            broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
-            backup_age_s=lambda: backup.age_s if backup else None,
-            standby=None
-            if database_of(event) or (tls is None and not is_loopback(desk_host))
-            else StandbyService(work, event, address.port, "https" if tls else "http"),
-            pairing=PairingService(
-                replace(
-                    for_tables,
-                    certificates=logins.certificates if address.identity else None,
-                    certified=lambda: work.ask(watch),
-                    tell_pin=lambda: work.ask(work.pin_changed),
-                    event_key=work.publisher.key.public,
-                    admit=lambda table, key, machine: work.ask(lambda: work.live.devices.admit(table, key, machine)),
-                ),
-                PairingCodes(fingerprint_of(vouched) if vouched else ""),
-                vouched,
-                desk_names_for_tables(desk_host, desk_name),
-                begun=lambda: work.begun,
-            ),
-        )
-        _follow_audit(running, auth, work)
-        sheets = Sheets(lambda: work.snapshot, _wall_clock)
-        running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
-        desk = running.enter_context(
-            DeskServer(
-                work.feed,
-                desk_host,
-                desk_port,
-                hosts=desk_name,
-                auth=auth,
-                tls=tls,
-                services=services,
-                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
-            )
-        )
-        devices = work.live.devices
-        devices.upgrades.desk = next(iter(services.pairing.names), None) if services.pairing else None, desk.port
-        if logins.certificates:
-            watches.append(CertificatesFollowed(logins.certificates, devices.admissions, desk).look)
-        click.echo(f"Desk: {desk.url}")
-        if not is_loopback(desk_host):
-            announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
-            running.enter_context(Announcement(checked.name, desk.port, announced))
-        show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+        backup = _backup(running, asked, work, auth)
+        other = running.enter_context(closing(OtherMachine(work, asked.event, begun.logins)))
+        nodes = partial(place.shared.look, work.report) if place.shared else other.look
+        watches = [begun.watch, join.look, nodes, *([backup.look] if backup else [])]
+        desk = _open_desk(asked, place.desk, begun, line, auth, backup, running)
+        if begun.logins.certificates:
+            watches.append(CertificatesFollowed(begun.logins.certificates, work.live.devices.admissions, desk).look)
+        show_first_link(auth, desk.url, asked.event, open_room=is_loopback(asked.desk_host) and not asked.desk_name)
         line.start()
         watches.append(ServiceNotifier().alive)
         work.run(stop, _Watches(watches).look)
 
 
-class _Stood(NamedTuple):
-    """What has come of standing by, if we did: the broker that runs, and where we are."""
+class _Place(NamedTuple):
+    """Where this scorer runs, once it is to be the active one."""
 
+    shared: OneNode | None
+    followed: str | None
+    """The desk of the machine that we have taken over from."""
     broker: Started | None
-    place: StandbyPlace
+    """The broker that runs already."""
+    mqtt: int
+    desk: int
 
 
-def _stand_by(
-    place: StandbyPlace,
-    standing: Callable[[StandbyPlace], StandingBy] | None,
-    stop: threading.Event,
+def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event, running: ExitStack) -> _Place | None:
+    """Wait for this machine's node of the broker, and stand by for another machine's scorer, where there are such.
+
+    None where it was stopped meanwhile. Raises StandbyRefused, BrokerError, RuleError.
+    """
+    if asked.standby_of and not _own_broker(asked):
+        raise click.UsageError("--standby-of needs a broker of its own: with HOST:PORT use --standby")
+    read_logins = partial(_logins, asked)
+    shared = OneNode(asked.event, asked.node, asked.host, read_logins(), running) if asked.node else None
+    if shared and not shared.wait(stop):
+        return None
+    ours = shared.broker if shared else None
+    here = StandbyPlace(asked.broker_name or _reachable_host(asked.host) or "", asked.mqtt_port, asked.desk_port)
+    if shared:
+        here = here._replace(host=shared.host, broker=shared.port)
+    followed = desk_to_follow(asked.event, asked.standby_of, here, read_logins, ours)
+    started = ours.started if ours else None
+    if followed:
+        ahead.close()  # the journal will be the other machine's
+        here = here._replace(broker=here.broker or free_port(), desk=here.desk or free_port())
+
+        def start(on: ExitStack) -> Started:
+            return _broker(on, asked, open_event(asked.event), here.broker, read_logins())
+
+        stood = StandingBy(asked.event, followed, here, read_logins, start, ours).run(stop, running)
+        if stop.is_set():
+            return None
+        started = started or stood
+    return _Place(shared, followed, started, here.broker, here.desk)
+
+
+class _Begun(NamedTuple):
+    """The scorer with its journal, not connected yet, and the broker."""
+
+    event: Event
+    journal: Journal
+    work: Scorer
+    logins: Logins
+    address: Address
+    watch: Callable[[], None]
+    broker_told: Message
+
+
+def _begin(
+    asked: ScorerOptions, place: _Place, ahead: CheckedAhead, stop: threading.Event, running: ExitStack
+) -> _Begun | None:
+    """Read the journal, and start the broker beside. None where it was stopped before it was the active one."""
+    if place.followed:
+        ahead = running.enter_context(CheckedAhead(asked.event / STORE))
+    refuse_altered_deals(asked.event)
+    event, logins, space = open_event(asked.event), _logins(asked), DiskSpace(asked.event)
+    journal = _journal(asked, event.name, stop, ahead) if space.wait(stop, click.echo) else None
+    if journal is None:
+        return None
+    running.callback(journal.close)
+    with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+        starting = None if place.broker else beside.submit(_broker, running, asked, event, place.mqtt, logins)
+        work = _load_scorer(asked, event, journal, space)
+    address, watch, told = starting.result() if starting else cast("Started", place.broker)
+    return _Begun(event, journal, work, logins, address, watch, told)
+
+
+def _logins(asked: ScorerOptions) -> Logins:
+    """Return by what scorer and desk are known at the broker. Raises BrokerError."""
+    hosts = (asked.host, asked.desk_host, *asked.desk_name, asked.broker_name)
+    return Logins(asked.passwords, certificates_of(asked.event, hosts, plain=asked.plain), asked.ca)
+
+
+def _open_desk(
+    asked: ScorerOptions,
+    port: int,
+    begun: _Begun,
+    line: DeskLink,
+    auth: Authentication,
+    backup: BackupWorker | None,
     running: ExitStack,
-) -> _Stood:
-    """Stand by for another machine's scorer, where there is one to be followed. Raises StandbyRefused."""
-    if standing is None:
-        return _Stood(None, place)
-    place = StandbyPlace(place.host, place.broker or free_port(), place.desk or free_port())
-    return _Stood(standing(place).run(stop, running), place)
+) -> DeskServer:
+    """Serve the desk, and announce it to the network. Raises DeskError, CertificateRefused, PeopleStoreBroken."""
+    work, certificates = begun.work, begun.logins.certificates
+    tls = desk_certificate_of(asked.event, asked.desk_certificate, asked.desk_key, certificates)
+    pairing = _pairing(asked, begun, tls.anchor if tls else "")
+    followable = not database_of(asked.event) and (tls is not None or is_loopback(asked.desk_host))
+    services = Services(
+        lambda: work.snapshot,
+        work.wire,
+        open_public=asked.public,
+        plain=certificates is None,
+        broker=begun.broker_told,
+        scorer=work,
+        folder=asked.event,
+        deals=read_deals(asked.event),
+        orders=line.orders,
+        broker_kind=(_own_broker(asked) and kind_of_event(asked.event / BROKER_FOLDER)) or "other",
+        backup_age_s=lambda: backup.age_s if backup else None,
+        standby=StandbyService(work, asked.event, begun.address.port, "https" if tls else "http")
+        if followable
+        else None,
+        pairing=pairing,
+    )
+    _follow_audit(running, auth, work)
+    running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, _wall_clock)))
+    desk = running.enter_context(
+        DeskServer(
+            work.feed,
+            asked.desk_host,
+            port,
+            hosts=asked.desk_name,
+            auth=auth,
+            tls=tls,
+            services=services,
+            limits=ConnectionLimits(asked.desk_connections, max(asked.desk_connections, ConnectionLimits().in_all)),
+        )
+    )
+    work.live.devices.upgrades.desk = next(iter(pairing.names), None), desk.port
+    click.echo(f"Desk: {desk.url}")
+    if not is_loopback(asked.desk_host):
+        announced = [asked.desk_host] if _is_address(asked.desk_host) and asked.desk_host not in ANYWHERE else []
+        running.enter_context(Announcement(begun.event.name, desk.port, announced))
+    return desk
+
+
+def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingService:
+    """Return what lets devices speak for tables. `vouched`: the certificate by which they know the desk, or empty."""
+    work, address, own = begun.work, begun.address, _own_broker(asked)
+    reached = _reachable_host(asked.desk_host)
+    broker = BrokerForTables(
+        begun.event.name,
+        asked.passwords,
+        address.port,
+        asked.broker_name or _reachable_host(asked.host if own else address.host),
+        None if address.identity else address.ca,
+        certificates=begun.logins.certificates if address.identity else None,
+        certified=lambda: work.ask(begun.watch),
+        here_alone=own and is_loopback(asked.host),
+        tell_pin=lambda: work.ask(work.pin_changed),
+        event_key=work.publisher.key.public,
+        admit=lambda table, key, machine: work.ask(lambda: work.live.devices.admit(table, key, machine)),
+    )
+    codes = PairingCodes(fingerprint_of(vouched) if vouched else "")
+    names = (*asked.desk_name, *([reached] if reached else ()))
+    return PairingService(broker, codes, vouched, names, begun=lambda: work.begun)
 
 
 def _set_up_process(stop: threading.Event) -> None:
@@ -260,23 +284,15 @@ def _set_up_process(stop: threading.Event) -> None:
         signal.signal(number, lambda *_: stop.set())
 
 
-def _open_checked(folder: Path) -> Event:
-    """Open an event whose deals are what was committed to. Raises BadEvent."""
-    refuse_altered_deals(folder)
-    return open_event(folder)
-
-
-def _load_scorer(
-    event: Event, journal: Journal, folder: Path, space: DiskSpace, wishes: StoreOptions, passwords: Path
-) -> Scorer:
+def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:
     """Read the journal. What was read stays, and what comes: nobody is to wait while it is looked through for cycles.
 
     Of 10,000 results it took a third of a second each time.
     """
-    home = _second_home(wishes, event.name)
+    home = _second_home(asked, event.name)
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock, space=space, home=home)
-        work.live.access.hashed = EventPin.beside(passwords).hash_or_none
+        work = Scorer(event, journal, asked.event, _wall_clock, space=space, home=home)
+        work.live.access.hashed = EventPin.beside(asked.passwords).hash_or_none
         gc.freeze()
     if _keep_what_stays not in gc.callbacks:
         gc.callbacks.append(_keep_what_stays)
@@ -302,22 +318,20 @@ def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
         gc.unfreeze()
 
 
-def _second_home(wishes: StoreOptions, event: str) -> SecondHome | None:
-    return SecondHome(wishes.second_home, event) if wishes.second_home else None
+def _second_home(asked: ScorerOptions, event: str) -> SecondHome | None:
+    return SecondHome(asked.second_home, event) if asked.second_home else None
 
 
 def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _journal(
-    folder: Path, event: str, wishes: StoreOptions, stop: threading.Event, ahead: CheckedAhead
-) -> Journal | None:
+def _journal(asked: ScorerOptions, event: str, stop: threading.Event, ahead: CheckedAhead) -> Journal | None:
     """Open the store where it is said to be; None where we stood by until the end."""
-    if wishes.standby:
+    if asked.standby:
         ahead.close()  # until we are the active one there is more to read
-        return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
-    journal = open_journal(folder, event, wishes.place())
+        return stand_by(asked.event, event, stop, _tell_why_we_wait, asked.database)
+    journal = open_journal(asked.event, event, asked.database)
     journal.read_ahead(ahead)
     return journal
 
@@ -326,7 +340,7 @@ def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
     click.echo(f"Standby: {why.code}: {why}")
 
 
-def _place(folder: Path) -> str:
+def _place_of_store(folder: Path) -> str:
     """Name the store whose lock is ours: a database has one lock for all machines, a file one for its own."""
     return SHARED_PLACE if database_of(folder) else place_of(folder / STORE)
 
@@ -385,21 +399,20 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
     running.enter_context(watch)
 
 
-def _backup(
-    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
-) -> BackupWorker | None:
+def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authentication) -> BackupWorker | None:
     """Begin to write a second home and to make copies, if that was asked for."""
-    if home := _second_home(wishes, event):
-        report = SecondHomeWriter(home, folder, lambda one: work.report(concern_of_second_home(one)))
+    event = work.state.planned.name
+    if home := _second_home(asked, event):
+        report = SecondHomeWriter(home, asked.event, lambda one: work.report(concern_of_second_home(one)))
         work.live.homes.write_to(running.enter_context(report))
-    if wishes.backup is None:
+    if asked.backup is None:
         return None
     worker = BackupWorker(
-        folder,
+        asked.event,
         event,
-        wishes.backup,
-        pause_s=wishes.backup_every * 60,
-        keep=wishes.backup_keep,
+        asked.backup,
+        pause_s=asked.backup_every * 60,
+        keep=asked.backup_keep,
         clock=_wall_clock,
         tell=work.report_backup,
         further=(copy_people,),
@@ -409,38 +422,32 @@ def _backup(
     return running.enter_context(worker)
 
 
-def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
-    """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
-    link = auth.first_link(url)
-    if link is None:
-        return
-    shown = link if sys.stdout.isatty() else f"the link in {event / FIRST_LINK_FILE}"
-    seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
-    click.echo(
-        f"No accounts yet: {seen}, and nobody can give orders. Create the first head arbiter within an hour: {shown}"
-    )
-
-
-def _broker(
-    running: ExitStack,
-    broker: str | None,
-    event: Event,
-    folder: Path,
-    listen: tuple[str, int],
-    logins: Logins,
-    nodes: int = 1,
-) -> tuple[Address, Callable[[], None], Message]:
+def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, logins: Logins) -> Started:
     """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
-    if broker is not None and broker not in get_args(Kind):
-        told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
-        return _other_broker(broker, logins), _check_nothing, told
-    kept = folder / BROKER_FOLDER
+    if asked.broker and not _own_broker(asked):
+        told = N_("Tables are connected through a broker of its own: {address}.", address=asked.broker)
+        return _other_broker(asked.broker, logins), _check_nothing, told
+    kept = asked.event / BROKER_FOLDER
     known = kind_of_event(kept)
-    if nodes == 1:
-        choice = choose_broker(kept, cast("Kind | None", broker))
+    if asked.nodes == 1:
+        choice = choose_broker(kept, cast("Kind | None", asked.broker))
     else:
         choice = BrokerChoice(broker_program("embedded"), N_("only this one can have several nodes"))
-    child = _start(running, choice.kind, event, kept, listen, logins, nodes)
+    tables, halls = max(event.tables), HallsFile(asked.event).connecting
+    settings = MqttBrokerSettings(
+        folder=kept,
+        event=event.name,
+        credentials=Credentials.ensure(logins.passwords, tables, halls()),
+        tables=tables,
+        host=asked.host,
+        port=port,
+        certificates=logins.certificates,
+        halls=halls,
+    )
+    child: Broker | NatsCluster = (
+        broker_of(choice.kind, settings) if asked.nodes == 1 else NatsCluster(settings, asked.nodes)
+    )
+    running.enter_context(child)
     program = choice.program
     click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
     click.echo(f"Broker program: {program}")
@@ -451,30 +458,9 @@ def _broker(
     return logins.scorer(child.host, child.port), child.check, told
 
 
-def _start(
-    running: ExitStack,
-    kind: Kind,
-    event: Event,
-    folder: Path,
-    listen: tuple[str, int],
-    logins: Logins,
-    nodes: int,
-) -> Broker | NatsCluster:
-    """Start a broker for this event; passwords that are not there yet are made."""
-    tables, halls = max(event.tables), HallsFile(folder.parent).connecting
-    settings = MqttBrokerSettings(
-        folder=folder,
-        event=event.name,
-        credentials=Credentials.ensure(logins.passwords, tables, halls()),
-        tables=tables,
-        host=listen[0],
-        port=listen[1],
-        certificates=logins.certificates,
-        halls=halls,
-    )
-    child = broker_of(kind, settings) if nodes == 1 else NatsCluster(settings, nodes)
-    running.enter_context(child)
-    return child
+def _own_broker(asked: ScorerOptions) -> bool:
+    """Return whether the broker is started here, and is not somebody else's."""
+    return asked.broker is None or asked.broker in get_args(Kind)
 
 
 def _other_broker(broker: str, logins: Logins) -> Address:
@@ -483,32 +469,6 @@ def _other_broker(broker: str, logins: Logins) -> Address:
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
     return logins.scorer(found["host"].strip("[]"), int(found["port"]))
-
-
-def broker_for_tables(
-    event: str, passwords: Path, broker: Address, own: str | None, name: str | None
-) -> BrokerForTables:
-    """Return what tables are told of the broker: `own` is where one that was started here listens."""
-    host = name or _reachable_host(own or broker.host)
-    return BrokerForTables(
-        event,
-        passwords,
-        broker.port,
-        host,
-        None if broker.identity else broker.ca,
-        here_alone=own is not None and is_loopback(own),
-    )
-
-
-def desk_names_for_tables(desk_host: str, desk_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names by which tables can ask for the desk."""
-    reached = _reachable_host(desk_host)
-    return (*desk_names, *([reached] if reached else ()))
-
-
-def host_names(*hosts: str | None) -> list[str]:
-    """Return the names and addresses under which others reach this machine, for its certificate."""
-    return [host for host in hosts if host and host not in ANYWHERE]
 
 
 def _reachable_host(host: str) -> str | None:
