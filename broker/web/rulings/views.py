@@ -265,21 +265,7 @@ class RulingsPage:
 
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        kinds: tuple[str, ...] = (
-            OF_PLAY
-            if values["play"]
-            else ("fouled",)
-            if values["deal"]
-            else OF_SESSION
-            if key in event.riichi
-            else ()
-            if values["session"]
-            else OF_EVENT
-        )
-        if values["apart"] and visitor_of(request).is_head:
-            kinds = (*OF_APART, *kinds)
-        if values["appeal"]:
-            kinds = OF_APPEAL
+        kinds = _kinds(values, in_riichi=key in event.riichi, by_head=visitor_of(request).is_head)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
             "filled": filled,
@@ -306,6 +292,22 @@ class RulingsPage:
 
     def _writer(self, request: Request) -> RulingWriter:
         return RulingWriter(translator_for(request), self._rulings.event)
+
+
+def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:
+    """Return the kinds of ruling that are offered on what a form is about."""
+    kinds: tuple[str, ...]
+    if about["appeal"]:
+        return OF_APPEAL
+    if about["play"]:
+        kinds = OF_PLAY
+    elif about["deal"]:
+        kinds = ("fouled",)
+    elif in_riichi:
+        kinds = OF_SESSION
+    else:
+        kinds = () if about["session"] else OF_EVENT
+    return (*OF_APART, *kinds) if about["apart"] and by_head else kinds
 
 
 def _riichi(rules: Rules) -> dict[str, object]:
