@@ -139,6 +139,23 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
 
+@export.command("next-event")
+@FOLDER
+@_file
+@options.excel_option
+def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) -> None:
+    """Export what the next event begins from as CSV: the final standings with their players, teams and numbers.
+
+    `homologue event previous` and the desk's page Set-up take the list as it is.
+
+    \b
+    homologue export next-event my-event --output next-event.csv
+    """
+    stored = open_stored_event(folder)
+    text = BY_NAME["next-event.csv"].content(ExportSource(folder, stored, Translator(), _now())).decode()
+    deliver(encoded(text, output, excel=excel), output, source=folder, force=force)
+
+
 @export.command("ema")
 @FOLDER
 @_file
@@ -356,10 +373,12 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
 def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:
     """A row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
     ledger = Ledger.of(plays.counted, profile)
-    return [*result_rows(ledger.groups, ledger.unplayed.values()), *outside_plays_rows(plays.beside)]
+    return [*result_rows(ledger.groups, ledger.unplayed.values()), *outside_plays_rows(plays.adjustments)]
 
 
 def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
     """Rank the players of all plays, those to come too."""
-    ledger = Ledger.of(plays.counted, profile, plays.waiting).with_adjustments(plays.beside)
-    return standing_rows(player_standings(ledger), {})
+    before, guests = plays.brought("individual"), plays.without_standing("individual")
+    ledger = Ledger.of(plays.counted, profile, plays.waiting)
+    ledger = ledger.with_adjustments((*before.adjustments, *plays.adjustments))
+    return standing_rows(player_standings(ledger, previous=before.places, without_standing=guests), {})

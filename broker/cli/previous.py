@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.console import ANY, said_as_json, say
-from broker.event.earlier import EarlierLine, read_standings
+from broker.event.earlier import read_standings
 from broker.event.plan import Plan
 from broker.event.players import ListedPlayer, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
+from broker.export.next_event import next_event_lines
 from broker.rules import RuleError
 from broker.scorer.stored_event import open_stored_event
 
@@ -23,16 +24,12 @@ def earlier_wish(source: Path, title: str, part: str, first: int | None) -> Earl
     Raises RuleError `not_final`, `bad_previous`, ScorerError, StoreError.
     """
     if not source.is_dir():
-        return EarlierWish(read_standings(source), title or source.stem, part, first or 0)
+        lines = read_standings(source)
+        return EarlierWish(lines, title or ("" if lines and lines[0].event else source.stem), part, first or 0)
     stored = open_stored_event(source)
     if not stored.final:
         raise RuleError("not_final", f"{source}: the standings are not declared final")
-    teams = stored.room.team_rows()
-    lines = [EarlierLine(row.place, row.imp, team=row.team) for row in teams] or [
-        EarlierLine(row.place, row.imp, row.player, None, row.name, *stored.event.origin_of(row.player))
-        for row in stored.room.snapshot().standings
-    ]
-    return EarlierWish(lines, title or stored.event.plan.title, part, first or 0)
+    return EarlierWish(next_event_lines(source, stored), title, part, first or 0)
 
 
 def begin_from(
@@ -67,12 +64,14 @@ def _report(draft: EarlierDraft) -> None:
 def event_previous(folder: Path, source: Path, carry_over: str, first: int | None, title: str) -> None:
     """Let the event in FOLDER begin from the standings of SOURCE, which must not have started.
 
-    SOURCE is the folder of an earlier event, or a file: CSV or Excel with place, player, name and imp (for teams
-    place, team and imp), or the JSON of `homologue score`. Players are found by name. Before there is a movement they
-    are put in the order of their places.
+    SOURCE is the folder of an earlier event, or a file: the list of `homologue export next-event` or of the desk, the
+    JSON of `homologue score`, or your own CSV or Excel with place, player, name and imp (for teams place, team and
+    imp). Players are found by name; without a list of players it is made of these. Before there is a movement they are
+    put in the order of their places.
 
     \b
     homologue event previous my-final my-qualification --carry-over 2/3 --first 16
+    homologue event previous my-final next-event.csv
     """
     draft = draft_earlier(folder, earlier_wish(source, title, carry_over, first))
     take_earlier(folder, draft)

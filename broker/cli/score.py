@@ -3,6 +3,7 @@
 import codecs
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from broker.cli.profile import load_either_profile
 from broker.cli.stream import error_answer, input_lines, read_line, write_answer
 from broker.coded_error import reason
 from broker.console import ANY, json_option
-from broker.event.earlier import Brought, Entrant, brought, read_standings
+from broker.event.earlier import Brought, Carried, Entrant, Place, brought, read_standings
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
@@ -61,18 +62,25 @@ class PlayQuestion(Struct, forbid_unknown_fields=True):
     """Another deal was played than planned, or by others, or in other seats: they may have played it before."""
 
 
-class PlayerLine(Struct, forbid_unknown_fields=True):
-    """What a player was given and fined of no play. With neither: somebody who is ranked, with a play or without."""
+class BesideLine(Struct, forbid_unknown_fields=True):
+    """What counts of a player, or a team, beside all plays; with nothing: who is ranked, with a play or without."""
 
-    player: Entrant
+    player: Entrant | None = None
+    team: Entrant | None = None
     award: Award = 0
     fine: Fine = 0
+    carried: Carried = 0
+    """IMPs from an earlier event."""
+    place_before: Place | None = None
+    """In the standings of an earlier event, which may part ties."""
+    without_standing: bool = False
 
 
 class _Kind(Struct):
-    """Whose line it is: a player's, or else a play's."""
+    """Whose line it is: a player's or a team's, or else a play's."""
 
     player: msgspec.Raw | UnsetType = UNSET
+    team: msgspec.Raw | UnsetType = UNSET
 
 
 class Plays(NamedTuple):
@@ -82,8 +90,30 @@ class Plays(NamedTuple):
     to_come: tuple[ScoredPlay, ...]
     """Their points are not looked at; fines and awards may be there already."""
     refusals: tuple[RuleError, ...]
-    beside: tuple[Adjustment, ...] = ()
-    """One a line of a player, of nothing where there was nothing given and no fine."""
+    beside: tuple[BesideLine, ...] = ()
+
+    @property
+    def adjustments(self) -> tuple[Adjustment, ...]:
+        """One a line of a player, of nothing where there was nothing given and no fine."""
+        return tuple(Adjustment(one.player, one.award, one.fine) for one in self.beside if one.player)
+
+    def brought(self, event: "Event") -> Brought:
+        """What players, or teams, have of an earlier event."""
+        listed = self._of(event)
+        carried = tuple(
+            Adjustment(name, Fraction(one.carried) if isinstance(one.carried, str) else one.carried)
+            for name, one in listed
+            if one.carried
+        )
+        return Brought(carried, {name: one.place_before for name, one in listed if one.place_before})
+
+    def without_standing(self, event: "Event") -> tuple[str, ...]:
+        """Players, or teams, who are not ranked."""
+        return tuple(name for name, one in self._of(event) if one.without_standing)
+
+    def _of(self, event: "Event") -> list[tuple[str, BesideLine]]:
+        named = ((one.player if event == "individual" else one.team, one) for one in self.beside)
+        return [(name, one) for name, one in named if name]
 
     @property
     def counted(self) -> tuple[ScoredPlay, ...]:
@@ -101,13 +131,13 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
     refusals: list[RuleError] = []
-    beside: list[Adjustment] = []
+    beside: list[BesideLine] = []
     seen: set[tuple[object, ...]] = set()
     apart: Counter[tuple[object, ...]] = Counter()
     for number, line in questions:
         try:
-            if _of_a_player(line):
-                beside.append(_adjustment(read_line(line, PlayerLine)))
+            if _is_beside(line):
+                beside.append(_checked(read_line(line, BesideLine), profile))
                 continue
             question = read_line(line, PlayQuestion)
             _check(question, set() if question.out_of_place else seen)
@@ -119,16 +149,21 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
     return Plays(tuple(done), tuple(to_come), tuple(refusals), tuple(beside))
 
 
-def _of_a_player(line: str) -> bool:
-    """Return whether a line is a player's. One that cannot be read is refused as a play."""
+def _is_beside(line: str) -> bool:
+    """Return whether a line is a player's or a team's. One that cannot be read is refused as a play."""
     try:
-        return msgspec.json.decode(line, type=_Kind).player is not UNSET
+        kind = msgspec.json.decode(line, type=_Kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
+    return kind.player is not UNSET or kind.team is not UNSET
 
 
-def _adjustment(line: PlayerLine) -> Adjustment:
-    return Adjustment(line.player, line.award, line.fine)
+def _checked(line: BesideLine, profile: ComparisonRules) -> BesideLine:
+    if (line.player is None) == (line.team is None) or (line.team and (line.award or line.fine)):
+        raise RuleError("malformed", "such a line is of a player or a team; award and fine are of a player")
+    if isinstance(line.carried, str) and profile.imp.method.value != "cross":
+        raise RuleError("malformed", "under this profile IMPs are whole numbers, those carried over too")
+    return line
 
 
 def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> PlayQuestion:
@@ -179,11 +214,20 @@ LARGEST: Final = 50_000_000
 
 Event = Literal["individual", "team"]
 
+NOTHING: Final = Brought()
 
-def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Brought:
-    """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
+
+def read_previous(
+    path: Path | None, profile: ComparisonRules, event: Event, part: str = "", said: Brought = NOTHING
+) -> Brought:
+    """Read what the session before leaves; `part`: such as 2/3. Without a file it is what the plays have `said`.
+
+    Raises RuleError `bad_previous`, `part_wrong`.
+    """
     if path is None:
-        return Brought()
+        return said
+    if said != NOTHING:
+        raise RuleError("bad_previous", N_("the plays say themselves what is carried over: leave --previous out"))
     try:
         ranked = [line.ranked(event) for line in read_standings(path)]
     except ValueError as error:
@@ -257,7 +301,7 @@ def _individual(
     plays: Plays, profile: ComparisonRules, previous: Brought, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     ledger = Ledger.of(plays.counted, profile, plays.waiting)
-    ledger = ledger.with_adjustments((*previous.adjustments, *plays.beside))
+    ledger = ledger.with_adjustments((*previous.adjustments, *plays.adjustments))
     reach = entry_bounds(ledger, plays.to_come) if plays.to_come else {}
     _known(without_standing, ledger.entries.number)
     ranked = standings.player_standings(ledger, previous=previous.places, without_standing=without_standing)
@@ -283,7 +327,7 @@ def _teams(
         teams,
         profile,
         previous=previous.places,
-        adjustments=(*previous.adjustments, *_of_teams(plays.beside, teams)),
+        adjustments=(*previous.adjustments, *_of_teams(plays.adjustments, teams)),
         without_standing=without_standing,
     )
     rows = [standing_line(one, "team", None) for one in ranked]
@@ -340,7 +384,8 @@ def score(
     of `points` it may have `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A
     play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
     checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
-    play. See docs/records.md.
+    play; one of a player or {"team": "Reds"} may also have `carried` and `place_before` of an earlier event, in place
+    of --previous, and `without_standing`. `homologue export plays` writes such lines. See docs/records.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
@@ -348,15 +393,17 @@ def score(
     """
     try:
         rules = load_either_profile(profile)
-        before = read_previous(previous, rules, event, carry_over)
+        read_previous(previous, rules, event, carry_over)  # what is wrong with it is said before plays are waited for
         members = _members(event, teams)
         plays = read_plays(input_lines(), rules)
+        before = read_previous(previous, rules, event, carry_over, plays.brought(event))
+        unranked = (*without_standing, *plays.without_standing(event))
         if plays.refusals:
             for refusal in plays.refusals:
                 write_answer(error_answer(refusal))
         elif event == "individual":
-            write_answer(_individual(plays, rules, before, without_standing))
+            write_answer(_individual(plays, rules, before, unranked))
         else:
-            write_answer(_teams(plays, rules, before, members, without_standing))
+            write_answer(_teams(plays, rules, before, members, unranked))
     except RuleError as problem:
         write_answer(error_answer(problem))

@@ -36,9 +36,12 @@ Carried = (
     Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
     | Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}/[1-9][0-9]{0,8}$(?!\n)", description="an exact fraction")]
 )
-DECIMAL: Final = re.compile(r"-?[0-9]{1,7}(?:[.,][0-9]{1,6})?")
-COLUMNS: Final = ("player", "team", "name", "fines", "plays", "country", "club", "stage", "section")
-"""Those of `standings.csv` beside place and IMP."""
+NUMBER: Final = re.compile(r"-?[0-9]{1,7}(?:[.,][0-9]{1,6}|/[1-9][0-9]{0,6})?")
+DETAILS: Final = ("country", "club", "national", "ema", "first_name", "last_name")
+"""What a list of players has of each, beside id, name and team."""
+
+COLUMNS: Final = ("event", "player", "team", "name", "fines", "plays", *DETAILS, "stage", "section")
+"""Those of `standings.csv` and of `next-event.csv`, beside place and IMP."""
 
 
 class EarlierPlace(Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +89,24 @@ class EarlierLine(Struct):
     name: str = ""
     country: str = ""
     club: str = ""
+    national: str = ""
+    ema: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    event: str = ""
+    """The title of the earlier event, as far as it is said."""
+    members: tuple["EarlierLine", ...] = ()
+    """A team's players, as far as the file lists them."""
+
+    @property
+    def people(self) -> "tuple[EarlierLine, ...]":
+        """The players of the line."""
+        return self.members if self.team else (self,)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What is known of a player, in the order of DETAILS."""
+        return tuple(getattr(self, column) for column in DETAILS)
 
     @property
     def called(self) -> str:
@@ -117,7 +138,7 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
         if content.lstrip().startswith((b"{", b"[")):
             lines = _of_json(content)
         else:
-            lines = tuple(map(_of_row, read_csv(path, ("place", "imp"), COLUMNS)[0]))
+            lines = _with_members(map(_of_row, read_csv(path, ("place", "imp"), COLUMNS)[0]))
         twice = [one for one, count in Counter((one.team, one.player) for one in lines).items() if count > 1]
         if twice:
             raise ValueError(f"{twice[0][0] or twice[0][1]} is listed twice")
@@ -141,7 +162,7 @@ def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
 def _of_row(row: CsvRow) -> EarlierLine:
     cells = {name: " ".join(text.removeprefix("'").split()) for name, text in row.cells.items()}
     imp = cells["imp"].replace("\N{MINUS SIGN}", "-").removeprefix("+")
-    if not DECIMAL.fullmatch(imp):
+    if not NUMBER.fullmatch(imp):
         raise ValueError(f"line {row.at('imp')}: {imp[:20]!r} is no number of IMPs")
     exact, name = Fraction(imp.replace(",", ".")), cells.get("name", "")
     team, who = cells.get("team"), cells.get("player") or name
@@ -150,12 +171,32 @@ def _of_row(row: CsvRow) -> EarlierLine:
     return EarlierLine(
         place=row.number("place", 100_000),
         imp=int(exact) if exact.denominator == 1 else str(exact),
-        player=None if team else who,
+        player=who or None,
         team=team or None,
         name=name,
-        country=cells.get("country", ""),
-        club=cells.get("club", ""),
+        event=cells.get("event", ""),
+        **{column: cells.get(column, "") for column in DETAILS},
     )
+
+
+def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:
+    """Return one line for each team where a list has one for each of its players. Raises ValueError."""
+    found: list[EarlierLine] = []
+    at: dict[str, int] = {}
+    for line in lines:
+        if not line.team:
+            found.append(line)
+            continue
+        members = (replace(line, team=None),) if line.player else ()
+        whole = found[at[line.team]] if line.team in at else None
+        if whole is None or not (members and whole.members):
+            at[line.team] = len(found)
+            found.append(EarlierLine(line.place, line.imp, team=line.team, event=line.event, members=members))
+        elif (whole.place, whole.imp) != (line.place, line.imp):
+            raise ValueError(f"{line.team} has two places")
+        else:
+            found[at[line.team]] = replace(whole, members=(*whole.members, *members))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.deals.draw import Draw
-from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
+from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
@@ -193,7 +193,10 @@ class EarlierDraft(NamedTuple):
 
 
 class EarlierWish(NamedTuple):
-    """From which standings an event is to begin. `first`: so many go on, the others are off the list; 0: all."""
+    """From which standings an event is to begin. `first`: so many go on, the others are off the list; 0: all.
+
+    Without a title that of the file is taken.
+    """
 
     lines: Sequence[EarlierLine]
     title: str
@@ -213,22 +216,26 @@ def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish)
     Until there is a movement the list is put in the order of the places, by which sections and seats are filled.
     Raises RuleError `title_wrong`, `part_wrong`, `cut_tied`, `bad_previous`.
     """
-    title, part = " ".join(wish.title.split()), wish.part.strip()
+    said = wish.title or next((line.event for line in wish.lines if line.event), "")
+    title, part = " ".join(said.split()), wish.part.strip()
     if not (1 <= len(title) <= LONGEST_TITLE and title.isprintable()):
         raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
     if part:
         read_part(part)
-    chosen = going_on(wish.lines, wish.first)
+    all_of_them, chosen = tuple(wish.lines), going_on(wish.lines, wish.first)
     kind: Kind = "team" if any(line.team for line in chosen) else "individual"
-    if not listed and kind == "individual":
-        rows = ((line.called, line.country, line.club) for line in chosen)
-        listed = player_list_of(csv_text(("name", "country", "club"), rows))
+    people = [(one.called, *one.details, line.team or "") for line in chosen for one in line.people]
+    if not listed and people:
+        listed = player_list_of(csv_text(("name", *DETAILS, "team"), people))
+        if kind == "individual":  # the list is in their order: namesakes are told apart by the ids that it gives
+            chosen = tuple(replace(line, player=one.player.id) for line, one in zip(chosen, listed, strict=True))
+        all_of_them = chosen
     teams = teams_of(listed)
     here = {team: team for team in teams} if kind == "team" else {one.player.id: one.player.name for one in listed}
     found = match(chosen, kind, here)
     if not found.places:
         raise RuleError("bad_previous", N_("nobody in these standings plays here: the names differ"))
-    cut = {one.name for one in match(wish.lines, kind, here).places} - {one.name for one in found.places}
+    cut = {one.name for one in match(all_of_them, kind, here).places} - {one.name for one in found.places}
     order = seeded_names([name for name in here if name not in cut], found.places)
     if kind == "team":
         order = [player for team in order for player in teams[team]]

@@ -13,6 +13,7 @@ from broker.export import ema, results
 from broker.export.booklet import booklet_pdf
 from broker.export.certificates import certificates_pdf
 from broker.export.document import encode_document, event_document
+from broker.export.next_event import next_event_csv
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
@@ -139,6 +140,7 @@ EXPORTS: Final = (
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
     ),
     Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
+    Export("next-event.csv", CSV, lambda of: next_event_csv(of.folder, of.stored), personal=True, at_the_end=True),
     Export(
         "plays.pmn",
         "text/plain; charset=utf-8",

@@ -1,5 +1,6 @@
 """All plays of an event: as CSV, one row per play and seat, and as JSON lines for `homologue score`."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
@@ -8,11 +9,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import UNKNOWN_ORIGIN, BookedPlay, Origin
+from broker.event import UNKNOWN_ORIGIN, BookedPlay, Event, Origin
+from broker.event.earlier import Brought
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent
-from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, real_table
+from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, json_imp, real_table
 from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = (
@@ -28,6 +30,9 @@ HEADER: Final = (
 
 PlayKey = tuple[int, int]
 """Deal and table."""
+
+LABEL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""A section's name that `homologue score` reads."""
 
 
 class PlayDetails(Struct, frozen=True):
@@ -163,6 +168,8 @@ Line = dict[str, Any]
 def play_lines(stored: StoredEvent, *, embargoed: bool = False) -> str:
     """Return a line for each play of the event as it counts, by deal and table; then what counts beside all plays.
 
+    Of an event that begins from the standings of another what is carried over is there too, and who has no standing.
+
     Those that have no result yet are still to come; and so are, unless asked for, those of a deal that a table has
     still to play: what is known of them is nobody's to know.
     """
@@ -174,16 +181,28 @@ def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
     plays = [_line(stored, planned, counted.get((planned.table, planned.round))) for planned in stored.event.plan.plays]
     yield from sorted(plays, key=lambda line: (line["deal"], line["table"]))
     yield from _of_players(stored, {player for line in plays for player in line["players"].values()})
+    yield from _of_teams(stored.event)
 
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
     """Return the line of a planned play, `play` being what counts of it and may be told."""
-    laid = stored.room.play((planned.table, planned.round))
+    laid, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
     if play is None and laid.settled:  # a table may have played another deal: that is told with its result
-        return {"deal": planned.deal, "table": planned.table, "players": planned.players}
-    line = {"deal": laid.deal, "table": laid.table, "players": laid.players}
+        return {"deal": planned.deal, "table": planned.table, "players": planned.players} | section
+    line = {"deal": laid.deal, "table": laid.table, "players": laid.players} | section
     moved = laid.deal != planned.deal or laid.players != planned.players
     return line | (_ruled(laid, play) if play else {}) | ({"out_of_place": True} if moved else {})
+
+
+def _section(event: Event, planned: BookedPlay) -> Line:
+    """Return the section in which a play is compared; one whose name is no label, by the number of its first table."""
+    name = event.section_at(planned.table, planned.round)
+    if name is None:
+        return {}
+    if LABEL.fullmatch(name):
+        return {"section": name}
+    stage = next(one for one in event.plan.stages if planned.round in one.rounds)
+    return {"section": f"from-table-{next(one.first_table for one in stage.sections if one.name == name)}"}
 
 
 def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
@@ -199,9 +218,26 @@ def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
 
 
 def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
-    """Return the IMPs of no play, and name those who are ranked without a play."""
-    beside = {one.name: one for one in stored.beside()}
-    for player in sorted({*beside, *stored.event.players.keys() - playing}):
+    """Return what players have of no play, and name those who are ranked without a play."""
+    event, beside = stored.event, {one.name: one for one in stored.beside()}
+    before = _carried(event.brought("individual"))
+    guests = {one.id for one in event.guests}
+    for player in sorted({*beside, *before, *guests, *event.players.keys() - playing}):
         one = beside.get(player)
         given = {"award": one.imp, "fine": one.fine} if one else {}
-        yield {"player": player} | {key: value for key, value in given.items() if value}
+        said = {**given, **before.get(player, {}), "without_standing": player in guests}
+        yield {"player": player} | {key: value for key, value in said.items() if value}
+
+
+def _of_teams(event: Event) -> Iterator[Line]:
+    before, guests = _carried(event.brought("team")), event.without_standing & event.plan.teams.keys()
+    for team in sorted({*before, *guests}):
+        yield {"team": team} | before.get(team, {}) | ({"without_standing": True} if team in guests else {})
+
+
+def _carried(before: Brought) -> dict[str, Line]:
+    """Return what an earlier event has left, by players or teams."""
+    lines: dict[str, Line] = {name: {"place_before": place} for name, place in before.places.items()}
+    for one in before.adjustments:
+        lines.setdefault(one.name, {})["carried"] = json_imp(one.imp)
+    return lines

@@ -33,7 +33,16 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rules import AwardRules
-from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry, event_subject, imp_of
+from broker.rulings.model import (
+    WHO_PLAYS,
+    CountedPlay,
+    PlayKey,
+    RulingBook,
+    RulingEntry,
+    event_subject,
+    imp_of,
+    player_subject,
+)
 
 
 def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
@@ -211,23 +220,33 @@ def with_corrections(planned: Event, now: Event) -> Event:
 def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
     """Return what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
 
-    Of a player that is name, country and club; numbers and parts of names are for federations.
+    Of a player that is name, country and club, and `yes` of who plays without standing; numbers and parts of names are
+    for federations.
     """
     about = book.root(entry).decision
     entries = book.of(event_subject(about) or "")
+    guest = isinstance(about, PlayerCorrected) and is_without_standing(planned, book, about.player)
     match entries[-1].decision if entries else None:
         case PlayerCorrected() as one:
-            return (one.name, one.country, one.club)
+            return (one.name, one.country, one.club, "yes" * guest)
         case TitleCorrected() as one:
             return (one.title,)
         case SessionsCorrected() as one:
             return tuple(map(_session_text, one.sessions))
     match about:
         case PlayerCorrected():
-            return (planned.name_of(about.player), *planned.origin_of(about.player))
+            return (planned.name_of(about.player), *planned.origin_of(about.player), "yes" * guest)
         case TitleCorrected():
             return (planned.plan.title,)
     return tuple(map(_session_text, planned.plan.sessions))
+
+
+def is_without_standing(planned: Event, book: RulingBook, player: str) -> bool:
+    """Return whether a player takes no place by the corrections of a book. `planned`: the event without them."""
+    entries = book.of(player_subject(player))
+    said = entries[-1].decision if entries else None
+    ruled = said.without_standing if isinstance(said, PlayerCorrected) else None
+    return planned.is_guest(player) if ruled is None else ruled
 
 
 def _session_text(one: Session) -> str:

@@ -35,7 +35,7 @@ class SubjectState(Struct, frozen=True, kw_only=True):
     groups: Groups = ()
     """Tables of a fouled deal that had the tiles alike; none: as they were restored."""
     said: tuple[str, ...] = ()
-    """What the plan had: who a player was, the title, the sessions."""
+    """What the plan had: who a player was (`plan_texts`), the title, the sessions."""
     until: int | None = None
     """End of the correction period, ms since 1970."""
 

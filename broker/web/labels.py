@@ -343,6 +343,7 @@ EXPORT: Final[Mapping[str, Message]] = {
     "standings-table.csv": N_("Standings (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),
     "ema.csv": N_("Report for the European Mahjong Association"),
+    "next-event.csv": N_("For the next event: standings with players and teams"),
     "plays.pmn": N_("A record of each play (PMN)"),
     "plays.jsonl": N_("Plays for homologue score"),
     "event.json": N_("All data in one JSON document"),

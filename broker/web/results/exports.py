@@ -42,7 +42,7 @@ ZIP: Final = "all.zip"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 """Without it Excel garbles Chinese names in a file that a browser has saved."""
 
-WITHOUT_EMBARGO: Final = frozenset({"ema.csv", "certificates.pdf", "booklet.pdf", "replay.html"})
+WITHOUT_EMBARGO: Final = frozenset({"ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"})
 """Files in which nothing is left out: what they have, they have at the end."""
 
 

@@ -42,7 +42,9 @@ from broker.protocol import (
 )
 from broker.rules.infractions import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
+from broker.rulings.plan import is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
+from broker.scorer.state import EventState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
@@ -81,13 +83,13 @@ class RulingWriter:
                 self._("The table has been reopened since; this result no longer counts."),
                 self._play(after.play, ("deal", "outcome")),
             )
-        aspects = _aspects(before.play, after.play)
+        aspects = _aspects(before, after)
         if before == after or (after.play and not aspects):
             beside = isinstance(change.root.decision, Appealed | AppealDecided | FineRuled) or (
                 change.root.play is None and isinstance(change.root.decision, Award)
             )
             same = (
-                N_("Name, country and club do not change.")
+                N_("Name, country, club and standing do not change.")
                 if isinstance(change.root.decision, PlayerCorrected)
                 else N_("This does not change any result.")
             )
@@ -191,7 +193,11 @@ class RulingWriter:
         match about:
             case Substitute() | Withdrawn():
                 return self._("{name} plays", name=held.sits) if held.sits else self._("Nobody plays")
-            case PlayerCorrected() | TitleCorrected() | SessionsCorrected():
+            case PlayerCorrected():
+                *who, guest = held.said
+                standing = self._("without standing") if guest else self._("with standing") if aspects else ""
+                return BETWEEN.join(PART.format(text) for text in (*who, standing) if text)
+            case TitleCorrected() | SessionsCorrected():
                 return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
@@ -262,10 +268,11 @@ def _outcome(play: CountedPlay) -> object:
     return play.win, play.winners, play.discarder, play.hand, play.points, play.settled, play.players
 
 
-def _aspects(had: CountedPlay | None, now: CountedPlay | None) -> list[str]:
-    """Name what of a play is other than before: the deal, the outcome, the awards, the fines."""
+def _aspects(before: SubjectState, after: SubjectState) -> list[str]:
+    """Name what of a play is other than before: the deal, the outcome, the awards, the fines; of a player the place."""
+    had, now = before.play, after.play
     if had is None or now is None:
-        return []
+        return ["standing"] * (before.said[3:] != after.said[3:])
     changed = {
         "deal": had.deal != now.deal,
         "outcome": _outcome(had) != _outcome(now),
@@ -289,6 +296,7 @@ HEADER = (
     "taken_back_by",
     "reason",
     "decision",
+    "standing",
 )
 
 NOBODY: Final = "?"
@@ -304,22 +312,44 @@ class RulingLine(Struct, frozen=True):
     about: RulingEntry
     """The ruling that it takes back or appeals against; else the ruling itself."""
     undone_by: str | None
+    standing: str = ""
+    """`with` or `without`, where it gave a player a standing or took it."""
 
 
-def history_lines(book: RulingBook) -> list[RulingLine]:
+def history_lines(room: EventState) -> list[RulingLine]:
     """Return all rulings, newest first."""
+    book, standing = room.book, _standings_given(room)
     undone_by = {
         entry.decision.ruling: entry.id
         for entry in book.entries.values()
         if isinstance(entry.decision, Undo) and book.counts(entry.id)
     }
     entries = (one for one in reversed(book.entries.values()) if not isinstance(one.decision, CheckedIn))
-    return [_line(book, entry, undone_by) for entry in entries]
+    return [
+        RulingLine(
+            entry,
+            book.counts(entry.id),
+            tuple(players_named(book.root(entry).decision)),
+            book.about(entry),
+            undone_by.get(entry.id),
+            standing.get(entry.id, ""),
+        )
+        for entry in entries
+    ]
 
 
-def _line(book: RulingBook, entry: RulingEntry, undone_by: Mapping[str, str]) -> RulingLine:
-    players = tuple(players_named(book.root(entry).decision))
-    return RulingLine(entry, book.counts(entry.id), players, book.about(entry), undone_by.get(entry.id))
+def _standings_given(room: EventState) -> dict[str, str]:
+    """Return the rulings by which a player has a standing or none any more, by id: `with`, `without`."""
+    found, so_far = dict[str, str](), RulingBook()
+    for entry in room.book.entries.values():
+        about = room.book.root(entry).decision
+        if isinstance(about, PlayerCorrected):
+            before = is_without_standing(room.planned, so_far, about.player)
+            so_far.add(entry)
+            after = is_without_standing(room.planned, so_far, about.player)
+            if before != after:
+                found[entry.id] = "without" if after else "with"
+    return found
 
 
 def filter_rulings(listed: Iterable[RulingLine], filters: Mapping[str, str]) -> list[RulingLine]:
@@ -401,12 +431,13 @@ def _cells(line: RulingLine, *, numbers: bool) -> Row:
         line.undone_by or "",
         entry.reason,
         said,
+        line.standing,
     )
 
 
 def _visit_cells(one: Visit) -> Row:
     said, about = msgspec.json.encode(one.fact).decode(), (one.table, one.fact.round, one.fact.deal)
-    return (one.id, _time_text(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, said)
+    return (one.id, _time_text(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, said, "")
 
 
 def _time_text(at: int) -> str:
@@ -419,6 +450,7 @@ def history_json(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbe
         msgspec.to_builtins(line.entry)
         | {"decision": _decided(line.entry.decision, numbers=numbers)}
         | {"counts": line.counts, "taken_back_by": line.undone_by}
+        | ({"standing": line.standing} if line.standing else {})
         for line in reversed(list(listed))
     ]
     document = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}

@@ -101,7 +101,7 @@ class RulingsPage:
 
         def look(rulings: RulingService) -> dict[str, Any]:
             room, changes = rulings.room, RulingChanges(event, rulings.room)
-            lines = history.filter_rulings(history.history_lines(room.book), meant)
+            lines = history.filter_rulings(history.history_lines(room), meant)
             return {
                 "lines": lines,
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
@@ -146,7 +146,7 @@ class RulingsPage:
         def look(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
             room = rulings.room
             there = history.filter_visits(room.tables.visits.oldest_first(), filters)
-            return history.filter_rulings(history.history_lines(room.book), filters), there
+            return history.filter_rulings(history.history_lines(room), filters), there
 
         return self._rulings.look(look)
 

@@ -238,6 +238,7 @@ def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(dec
         "cup/booklet.pdf",
         "cup/certificates.pdf",
         "cup/ema.csv",
+        "cup/next-event.csv",
         "cup/replay.html",
     ]
 

@@ -8,11 +8,16 @@ from collections.abc import Iterable
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
+from random import Random
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from broker.event import Event
+from broker.event.earlier import Earlier, EarlierPlace
 from broker.export import document, results
 from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.event import event_records, pmn_notes
@@ -40,7 +45,8 @@ from tests.broker.cli.asking import ask
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import correct, room_of, ruling
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.small import OUTCOMES, deals, event
+from tests.broker.scorer.small import OUTCOMES, deals, event, plan, registry
+from tests.broker.scorer.staged import play_rounds, staged_event
 from tests.broker.scorer.team_event import TEAMS, said, team_event
 
 PLAY = (1, 2)
@@ -92,10 +98,11 @@ def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, 
     return dict(answer)
 
 
-def check_scored(stored: StoredEvent, *, embargoed: bool) -> None:
+def check_scored(stored: StoredEvent, *, embargoed: bool, places: bool = True) -> None:
     moment, answer = shown(stored, embargoed=embargoed), scored(stored, embargoed=embargoed)
     lines = [(row["place"], row["player"], row["imp"], row["fines"]) for row in answer["standings"]]
-    assert lines == [(line.place, line.name, line.imp, line.fines) for line in moment.ranking]
+    if places:
+        assert lines == [(line.place, line.name, line.imp, line.fines) for line in moment.ranking]
     compared = [
         (traveller["deal"], play["table"], play["imp"])
         for traveller in answer["travellers"]
@@ -189,6 +196,53 @@ def test_in_a_team_event_too(kind: str, play: tuple[int, int] | None, rounds: in
     assert [(row["place"], row["team"], row["imp"], row["fines"]) for row in answer["standings"]] == [
         (line.place, line.name, line.imp, line.fines) for line in room.team_standings()
     ]
+
+
+BROUGHT: Final = ((3, 1), (-3, 2), (40, 3))
+"""IMPs and places in the standings of an earlier event."""
+
+
+def test_of_an_event_that_begins_from_another_the_lines_say_what_is_carried_over_and_who_is_a_guest() -> None:
+    of = plan()
+    earlier = Earlier("Saturday", "2/3", tuple(EarlierPlace(f"p{at:02}", at, imp) for imp, at in BROUGHT))
+    players = (*of.players[:-1], replace(of.players[-1], without_standing=True))
+    linked = Event(replace(of, players=players, earlier=earlier), deals(), registry())
+    room = EventState(linked)
+    room.load(until_round(3))
+    stored = StoredEvent(linked, room, {}, {})
+    lines = room.snapshot().ranking
+    assert [line.imp for line in lines] != [line.imp for line in ruled([], until_round(3)).room.snapshot().ranking]
+    assert len(lines) == len(of.players) - 1
+    check_scored(stored, embargoed=True)
+
+
+def test_of_a_team_event_that_begins_from_another_too(tmp_path: Path) -> None:
+    guests = TEAMS["Team D"]
+    earlier = Earlier(
+        "Saturday", "", (), tuple(EarlierPlace(f"Team {'ABC'[at - 1]}", at, 90 * imp) for imp, at in BROUGHT)
+    )
+    players = tuple(replace(one, without_standing=one.id in guests) for one in plan().players)
+    of = replace(team_event().plan, players=players, earlier=earlier, profile="zero-sum")
+    linked = Event(of, deals(), registry())
+    room = EventState(linked)
+    room.load(one for table in range(1, 5) for round_ in range(1, 5) for one in said(table, round_))
+    teams = tmp_path / "teams.json"
+    teams.write_text(json.dumps(TEAMS), encoding="utf-8")
+    lines = results.play_lines(StoredEvent(linked, room, {}, {}), embargoed=True).splitlines()
+    (answer,) = ask("score", *lines, options=("--event", "team", "--teams", str(teams), "--profile", of.profile))
+    assert [(row["place"], row["team"], row["imp"], row["fines"]) for row in answer["standings"]] == [
+        (line.place, line.name, line.imp, line.fines) for line in room.team_standings()
+    ]
+    assert len(answer["standings"]) == 3
+
+
+def test_sections_are_compared_by_themselves_in_the_exported_plays_too() -> None:
+    room = EventState(staged_event())
+    room.load(play_rounds(staged_event(), (1, 2), Random(7), {}))
+    stored = StoredEvent(staged_event(), room, {}, {})
+    lines = [json.loads(line) for line in results.play_lines(stored, embargoed=True).splitlines()]
+    assert {(line["table"], line["section"]) for line in lines} == {(1, "A"), (2, "A"), (3, "B"), (4, "B")}
+    check_scored(stored, embargoed=True, places=False)
 
 
 NOTED = """\

@@ -1,5 +1,7 @@
 """A misspelt name is corrected while the event is played: looked at, published, shown everywhere, taken back."""
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,7 +139,29 @@ def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Who
     publish(client, filled(client, "/setup?player=p11", "player", said | {"national": "N11"}))
     with logged_in(room.server, "head_arbiter") as head:
         newest = NOTE.findall(head.get("/rulings?lang=en").text)[0]
-    assert ("Name, country and club do not change." in newest, "N11" in newest) == (True, False)
+    assert ("Name, country, club and standing do not change." in newest, "N11" in newest) == (True, False)
+
+
+def test_the_history_says_that_somebody_got_or_lost_a_standing_and_when_that_was_taken_back(
+    room: Whole, client: httpx.Client
+) -> None:
+    said = {"name": room.scorer.snapshot.event.name_of("p12")}
+    count = len(room.scorer.rulings.room.book.entries)
+    publish(client, filled(client, "/setup?player=p12", "player", said | {"without_standing": "yes"}))
+    publish(client, filled(client, "/setup?player=p12", "player", said | {"without_standing": "yes", "club": "Metz"}))
+    publish(client, filled(client, "/setup?player=p12", "player", said | {"club": "Metz"}))
+    publish(client, filled(client, "/setup", "undo", {}))
+    with logged_in(room.server, "head_arbiter") as head:
+        notes = NOTE.findall(head.get("/rulings?lang=en").text)[:3]  # one was taken back
+        lines = csv.DictReader(io.StringIO(head.get("/rulings.csv").text.removeprefix("\ufeff")))
+        told = [one.get("standing") for one in head.get("/rulings.json").json()["rulings"][count:]]
+    assert [[len(re.findall(rf">{way} standing<", note)) for way in ("with", "without")] for note in notes[::-1]] == [
+        [1, 1],
+        [0, 2],
+        [1, 1],
+    ]
+    assert [line["standing"] for line in lines][count:] == ["without", "", "with", "without"]
+    assert told == ["without", None, "with", "without"]
 
 
 def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
