@@ -1,11 +1,8 @@
-"""`homologue event`: a new event's folder, its set-up in a browser, its blank sheets, and whether it may start."""
+"""`homologue event`: a new event's folder, its formats, its document taken in again, and whether it may start."""
 
 import json
 import os
 import shutil
-import signal
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,29 +15,16 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.cli.deals import deal_new
-from broker.cli.encryption import certificates_of, desk_certificate
-from broker.cli.luck import event_luck
 from broker.cli.movement import movement_new as new_movement
-from broker.cli.par import event_par
-from broker.cli.people import COMMAND_ACTOR, note_command, show_first_link
-from broker.cli.players import event_checkin, event_final, event_players, event_stage
-from broker.cli.previous import FIRST, begin_from, event_previous
-from broker.cli.rating import event_rating
-from broker.cli.scorer import CREDENTIALS, PLAIN, PORTS
-from broker.coded_error import reason
-from broker.console import ANY, EXISTING_FILE, FILE, AskedOption, json_option, said_as_json, say
-from broker.errors import BrokerError, ScorerError, StoreError
+from broker.cli.previous import FIRST, begin_from
+from broker.console import ANY, EXISTING_FILE, AskedOption, json_option, said_as_json, say
+from broker.errors import ScorerError, StoreError
 from broker.event import (
     EVENT,
     PLAYERS,
     Keying,
-    ListedDevice,
     Plan,
-    open_event,
-    read_deals,
-    read_devices,
     read_plan,
-    write_devices,
     write_plan,
 )
 from broker.event.deals import DEFAULT_WINDS, make
@@ -68,26 +52,14 @@ from broker.event.structure import (
     structured_plan,
 )
 from broker.export.document import read_document, restore_event
-from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.seating import seating_pdf
 from broker.files import make_folder, write_private
-from broker.i18n import Translator, languages
-from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
-from broker.output import MOVEMENT, deliver
-from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
-from broker.people.webhooks import is_loopback
-from broker.protocol import LAST_TABLE, SEATS, EventName
-from broker.protocol.pairing import DESK_PORT
+from broker.mqtt.certificates import Certificates
+from broker.output import MOVEMENT
+from broker.protocol import SEATS, EventName
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
-from broker.scorer.closing import close_tables
-from broker.scorer.dashboard import ViewFeed
 from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import DashboardView
 from broker.store import has_started
-from broker.web.server import DeskServer
-from broker.web.services import Services
-from broker.web.tables.event_pin import EventPin
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
@@ -416,81 +388,6 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
     _report_findings(ctx, folder, as_json=as_json)
 
 
-@click.command("sheets", short_help="Print blank result sheets, for when a device fails.")
-@options.folder_argument
-@click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
-@click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
-@click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
-)
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def event_sheets(
-    folder: Path,
-    output: Path | None,
-    tables: tuple[int, ...],
-    rounds: tuple[int, ...],
-    language: str,
-    *,
-    force: bool,
-) -> None:
-    """Print blank result sheets, two per A4 page.
-
-    Each has table, round, deal, seats and names, and a field for each signature.
-
-    \b
-    homologue event sheets my-cup --output sheets.pdf
-    homologue event sheets my-cup --table 7 --language fr --output table-7.pdf
-    """
-    stored = open_stored_event(folder) if has_started(folder) else None
-    event = stored.event if stored else open_event(folder)
-    deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.room.snapshot().stand_ins if stored else ()
-    made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
-    deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
-
-
-event_group.add_command(event_sheets)
-event_group.add_command(event_checkin)
-event_group.add_command(event_players)
-event_group.add_command(event_stage)
-event_group.add_command(event_final)
-event_group.add_command(event_luck)
-event_group.add_command(event_par)
-event_group.add_command(event_rating)
-
-
-@event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
-@options.folder_argument
-@click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
-@click.option(
-    "--by",
-    "kind",
-    type=click.Choice(["names", "tables"]),
-    default="names",
-    show_default=True,
-    help="Order of the list.",
-)
-@click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
-)
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
-    """Print who sits where in each round, on A4.
-
-    Everybody can see the same plan at /seating on the desk.
-
-    \b
-    homologue event seating my-cup --output by-name.pdf
-    homologue event seating my-cup --by tables --output by-table.pdf
-    homologue event seating my-cup --cards --language fr --output cards.pdf
-    """
-    event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
-    made = seating_pdf(event, "cards" if cards else kind, Translator(language))
-    deliver(made, output, source=folder, force=force)
-
-
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
@@ -512,7 +409,7 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
     return [{"code": code, "message": str(text)} for code, text in found]
 
 
-@click.command(name="import", short_help="Create an event's folder from its JSON document.")
+@event_group.command("import", short_help="Create an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
 @options.new_folder_argument
 @said_as_json
@@ -532,50 +429,6 @@ def event_import(file: Path, folder: Path) -> None:
     say(f"{folder}: {count} facts. Start it with homologue scorer {folder}", folder=folder, facts=count)
 
 
-event_group.add_command(event_import)
-event_group.add_command(event_previous)
-
-
-@event_group.command(name="desk", short_help="Set up an event in a browser.")
-@options.new_folder_argument
-@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--desk-port", type=PORTS, default=DESK_PORT, show_default=True, help="Port to listen on.")
-@click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
-@PLAIN
-def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...], *, plain: bool) -> None:
-    """Serve the pages for setting up an event: name and rules, players, movement, deals, sessions, and the final check.
-
-    FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
-    and start the scorer: its desk has the same pages, and refuses changes that would break a started event.
-
-    \b
-    homologue event desk my-cup
-    """
-    os.umask(0o077)
-    make_folder(folder)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    auth = Authentication(folder)
-    try:
-        certificates = certificates_of(folder, (desk_host, *desk_name), plain=plain)
-        server = DeskServer(
-            empty_view_feed(),
-            desk_host,
-            desk_port,
-            hosts=desk_name,
-            auth=auth,
-            tls=desk_certificate(folder, None, None, certificates),
-            services=Services(folder=folder, plain=certificates is None),
-        )
-        with server:
-            click.echo(f"Set-up: {server.url}setup")
-            show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
-            stop.wait()
-    finally:
-        auth.close()
-
-
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
 @options.folder_argument
 @said_as_json
@@ -590,80 +443,3 @@ def event_key(folder: Path) -> None:
     os.umask(0o077)
     public = open_event_key(folder).public
     say(public, key=public)
-
-
-@event_group.command("device", short_help="Register a table's device without pairing it at the desk.")
-@options.folder_argument
-@click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
-@click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
-@click.option("--machine", default="", help="Name of the device, as the desk shows it.")
-@said_as_json
-def event_device(folder: Path, number: int, key: str, machine: str) -> None:
-    """Register a device that is not paired at the desk. The scorer accepts its messages from its next start.
-
-    Its certificate for the broker is written into FOLDER/tls; copy it and ca.crt to the device.
-
-    \b
-    homologue event device my-cup --table 5 --key 0f3c...
-    """
-    os.umask(0o077)
-    said = {"table": number, "key": key, "machine": machine}
-    try:
-        listed = msgspec.convert(said, ListedDevice)
-    except msgspec.ValidationError as error:
-        raise RuleError("malformed", reason(error)) from None
-    others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
-    note_command(folder, DEVICE_LISTED, str(number), listed.device)
-    write_devices(folder, [*others, listed])
-    text, made = f"table {number}: device {listed.device}", None
-    if (folder / FOLDER / CA).exists():
-        certificates = Certificates.of_event(folder)
-        certificates.issue(number, key)
-        made = certificates.folder / f"{device_user(number, listed.device)}.crt"
-        text += f"\ncertificate: {made}, with {certificates.ca}"
-    say(text, table=number, device=listed.device, certificate=made)
-
-
-@event_group.command("close", short_help="Revoke the access of all tables after an event.")
-@options.folder_argument
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@said_as_json
-def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
-    """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
-
-    Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
-    be running. To play on, pair the tables again.
-
-    \b
-    homologue event close my-cup
-    """
-    os.umask(0o077)
-    name = open_event(folder).name
-    if not yes:
-        click.confirm(f"No table of {name} can play on before it is paired again. Close the event?", abort=True)
-    passwords, now = folder / CREDENTIALS, time.time_ns() // 1_000_000
-    try:
-        count = close_tables(folder, passwords, EventPin.beside(passwords).path, COMMAND_ACTOR.who, now)
-        note_command(folder, EVENT_CLOSED, "", str(count))
-    except (StoreError, BrokerError, OSError) as error:
-        raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
-    say(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN", event=name, devices=count)
-
-
-def empty_view_feed() -> ViewFeed:
-    """Return an empty view, for use before an event exists."""
-    nothing = DashboardView(
-        0,
-        "",
-        "",
-        "",
-        connected=True,
-        final=False,
-        plays_in=0,
-        plays_expected=0,
-        tables=(),
-        plays=(),
-        standings=(),
-        alerts=(),
-    )
-    return ViewFeed(nothing)

@@ -160,9 +160,6 @@ class Homologue(click.Group):
         """Import one command, by its name of today or of before."""
         if ctx.resilient_parsing:  # for a shell
             return command_at(path_of(cmd_name).replace(".", " "))
-        if cmd_name == "par":
-            event = load_command("event")
-            return event.get_command(ctx, cmd_name) if isinstance(event, click.Group) else None
         command = load_command(path_of(cmd_name)) if "." not in cmd_name else None
         if command and cmd_name in MOVED:
             now = MOVED[cmd_name].replace(".", " ")

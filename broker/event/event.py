@@ -38,10 +38,10 @@ from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_
 from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
 from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, Seat, Wind
+from broker.read_ahead import gc_paused
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
-from broker.store import gc_paused
 
 ROUND: Final = attrgetter("round")
 

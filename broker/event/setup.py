@@ -47,9 +47,9 @@ from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
+from broker.read_ahead import STORE, has_started
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
 from broker.spreadsheet import csv_text, sent_content
-from broker.store import STORE, has_started
 
 T = TypeVar("T")
 

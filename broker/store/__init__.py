@@ -1,6 +1,6 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
-from broker.read_ahead import STORE, gc_paused
+from broker.read_ahead import SETTING, STORE, gc_paused, has_started
 from broker.store.journal import (
     JUDGED_FROM,
     MOST_BYTES,
@@ -12,13 +12,11 @@ from broker.store.journal import (
     fingerprint,
 )
 from broker.store.location import (
-    SETTING,
     DatabaseAddress,
     agreed_database,
     connection_parameters,
     database_of,
     event_name,
-    has_started,
     open_at,
     open_journal,
     open_reader,

@@ -26,10 +26,10 @@ from broker.coded_error import reason
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
-from broker.read_ahead import STORE
+from broker.read_ahead import SETTING, STORE
 from broker.store.chain import Fault
 from broker.store.journal import Journal, copy_journal
-from broker.store.location import SETTING, DatabaseAddress, database_of, open_journal, open_reader, witness_of
+from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
 from broker.store.records import decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
 from broker.store.witness import SUFFIX

@@ -19,12 +19,10 @@ from msgspec import Struct
 from broker.coded_error import reason
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
 from broker.files import write_file
-from broker.read_ahead import STORE
+from broker.read_ahead import SETTING, STORE
 from broker.store.journal import Journal, Reader
 from broker.store.sqlite import SqliteJournal, SqliteReader
 from broker.store.witness import SUFFIX
-
-SETTING: Final = "store.toml"
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 
@@ -58,11 +56,6 @@ def event_name(folder: Path) -> str:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
     except (OSError, KeyError, ValueError, RecursionError) as error:
         raise NoEvent(f"{folder} is no event's folder: {reason(error)}") from None
-
-
-def has_started(folder: Path) -> bool:
-    """Return whether anything may have been recorded for the event in this folder."""
-    return (folder / STORE).exists() or (folder / SETTING).exists()
 
 
 def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:

@@ -18,8 +18,8 @@ from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import PlayerId, Seat
+from broker.read_ahead import STORE, has_started
 from broker.rules import RuleError
-from broker.store import STORE, has_started
 
 LARGEST: Final = 5_000_000
 """Bytes of a file."""

@@ -8,7 +8,7 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.event import event_group
+from broker.cli.paper import event_seating
 from broker.event import Event
 from broker.event.seating import seating_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
@@ -57,6 +57,6 @@ def test_the_same_plan_gives_the_same_bytes_in_each_language(cup: Event, kind: s
 
 def test_it_is_printed_before_the_event_has_started(tmp_path: Path) -> None:
     folder, output = event_folder(tmp_path / "cup"), tmp_path / "cards.pdf"
-    done = CliRunner().invoke(event_group, ["seating", str(folder), "--cards", "--output", str(output)])
+    done = CliRunner().invoke(event_seating, [str(folder), "--cards", "--output", str(output)])
     assert (done.exit_code, done.output) == (0, "")
     assert output.read_bytes().startswith(b"%PDF")

@@ -44,7 +44,6 @@ PAPER: Final = (
     *(
         "broker/web/paper/keying.py",
         "broker/web/paper/views.py",
-        "broker/cli/event.py",
     ),
     *("broker/event/file_io.py", "broker/event/file_io.py"),
 )
@@ -90,7 +89,6 @@ NEVER_TOLD: Final = {
         "plays_exist",
         "bad_teams",
         "players_differ",
-        "folder_taken",
         "bad_webhook",
         "webhook_taken",
         "webhook_unknown",

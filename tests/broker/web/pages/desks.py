@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.cli.event import empty_view_feed
+from broker.cli.desk import empty_view_feed
 from broker.event import PLAYERS as PLAYERS_CSV
 from broker.event import Plan, RiichiBooking, open_event, read_deals
 from broker.event.earlier import Earlier, EarlierPlace

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from broker.cli.event import empty_view_feed
+from broker.cli.desk import empty_view_feed
 from broker.event import read_deals
 from broker.event.deals.draw import read_draws
 from broker.event.readiness import start_problems

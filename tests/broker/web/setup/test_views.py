@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from broker.cli.event import empty_view_feed
+from broker.cli.desk import empty_view_feed
 from broker.cli.main import homologue
 from broker.event import open_event, read_deals, read_plan, setup
 from broker.event.halls import Hall, read_halls, write_halls

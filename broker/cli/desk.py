@@ -1,0 +1,80 @@
+"""`homologue event desk`: an event is set up in a browser, before there is a scorer."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import click
+
+from broker.cli import options
+from broker.cli.encryption import certificates_of, desk_certificate
+from broker.cli.people import show_first_link
+from broker.cli.scorer import PLAIN, PORTS
+from broker.files import make_folder
+from broker.people import Authentication
+from broker.people.webhooks import is_loopback
+from broker.protocol.pairing import DESK_PORT
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import DashboardView
+from broker.web.server import DeskServer
+from broker.web.services import Services
+
+
+@click.command("desk", short_help="Set up an event in a browser.")
+@options.new_folder_argument
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--desk-port", type=PORTS, default=DESK_PORT, show_default=True, help="Port to listen on.")
+@click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
+@PLAIN
+def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...], *, plain: bool) -> None:
+    """Serve the pages for setting up an event: name and rules, players, movement, deals, sessions, and the final check.
+
+    FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
+    and start the scorer: its desk has the same pages, and refuses changes that would break a started event.
+
+    \b
+    homologue event desk my-cup
+    """
+    os.umask(0o077)
+    make_folder(folder)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    auth = Authentication(folder)
+    try:
+        certificates = certificates_of(folder, (desk_host, *desk_name), plain=plain)
+        server = DeskServer(
+            empty_view_feed(),
+            desk_host,
+            desk_port,
+            hosts=desk_name,
+            auth=auth,
+            tls=desk_certificate(folder, None, None, certificates),
+            services=Services(folder=folder, plain=certificates is None),
+        )
+        with server:
+            click.echo(f"Set-up: {server.url}setup")
+            show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
+            stop.wait()
+    finally:
+        auth.close()
+
+
+def empty_view_feed() -> ViewFeed:
+    """Return an empty view, for use before an event exists."""
+    nothing = DashboardView(
+        0,
+        "",
+        "",
+        "",
+        connected=True,
+        final=False,
+        plays_in=0,
+        plays_expected=0,
+        tables=(),
+        plays=(),
+        standings=(),
+        alerts=(),
+    )
+    return ViewFeed(nothing)

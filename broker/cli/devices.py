@@ -1,0 +1,80 @@
+"""`homologue event device` and `close`: a table's device is registered, and all of them lose their access."""
+
+import os
+import time
+from pathlib import Path
+
+import click
+import msgspec
+
+from broker.cli import options
+from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.cli.scorer import CREDENTIALS
+from broker.coded_error import reason
+from broker.console import said_as_json, say
+from broker.errors import BrokerError, StoreError
+from broker.event import ListedDevice, open_event, read_devices, write_devices
+from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
+from broker.people import DEVICE_LISTED, EVENT_CLOSED
+from broker.protocol import LAST_TABLE
+from broker.rules import RuleError
+from broker.scorer.closing import close_tables
+from broker.web.tables.event_pin import EventPin
+
+
+@click.command("device", short_help="Register a table's device without pairing it at the desk.")
+@options.folder_argument
+@click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
+@click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
+@click.option("--machine", default="", help="Name of the device, as the desk shows it.")
+@said_as_json
+def event_device(folder: Path, number: int, key: str, machine: str) -> None:
+    """Register a device that is not paired at the desk. The scorer accepts its messages from its next start.
+
+    Its certificate for the broker is written into FOLDER/tls; copy it and ca.crt to the device.
+
+    \b
+    homologue event device my-cup --table 5 --key 0f3c...
+    """
+    os.umask(0o077)
+    said = {"table": number, "key": key, "machine": machine}
+    try:
+        listed = msgspec.convert(said, ListedDevice)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", reason(error)) from None
+    others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
+    note_command(folder, DEVICE_LISTED, str(number), listed.device)
+    write_devices(folder, [*others, listed])
+    text, made = f"table {number}: device {listed.device}", None
+    if (folder / FOLDER / CA).exists():
+        certificates = Certificates.of_event(folder)
+        certificates.issue(number, key)
+        made = certificates.folder / f"{device_user(number, listed.device)}.crt"
+        text += f"\ncertificate: {made}, with {certificates.ca}"
+    say(text, table=number, device=listed.device, certificate=made)
+
+
+@click.command("close", short_help="Revoke the access of all tables after an event.")
+@options.folder_argument
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@said_as_json
+def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
+    """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
+
+    Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
+    be running. To play on, pair the tables again.
+
+    \b
+    homologue event close my-cup
+    """
+    os.umask(0o077)
+    name = open_event(folder).name
+    if not yes:
+        click.confirm(f"No table of {name} can play on before it is paired again. Close the event?", abort=True)
+    passwords, now = folder / CREDENTIALS, time.time_ns() // 1_000_000
+    try:
+        count = close_tables(folder, passwords, EventPin.beside(passwords).path, COMMAND_ACTOR.who, now)
+        note_command(folder, EVENT_CLOSED, "", str(count))
+    except (StoreError, BrokerError, OSError) as error:
+        raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
+    say(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN", event=name, devices=count)
