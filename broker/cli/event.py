@@ -34,6 +34,7 @@ from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
     PLAYERS,
+    Event,
     Keying,
     ListedDevice,
     Plan,
@@ -71,6 +72,7 @@ from broker.event.structure import (
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
+from broker.export.spelling import spelled, spelling_notes, unprintable_text
 from broker.files import make_folder, write_private
 from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
@@ -448,7 +450,9 @@ def event_sheets(
     deals = {deal.number: deal for deal in read_deals(folder)}
     known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
-    deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+    with spelled(event):
+        deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+    _say_unprintable(event)
 
 
 event_group.add_command(event_sheets)
@@ -488,14 +492,22 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     homologue event seating my-cup --cards --language fr --output cards.pdf
     """
     event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
-    made = seating_pdf(event, "cards" if cards else kind, Translator(language))
+    with spelled(event):
+        made = seating_pdf(event, "cards" if cards else kind, Translator(language))
     deliver(made, output, source=folder, force=force)
+    _say_unprintable(event)
+
+
+def _say_unprintable(event: Event) -> None:
+    if text := unprintable_text(event):
+        click.echo(text, err=True)
 
 
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
-    noted = start_notes(plan, read_saved_players(folder, plan)) if plan else []
+    listed = read_saved_players(folder, plan)
+    noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
     noted += [*deal_notes(folder), *plan_corrections(folder)]
     if as_json:
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}

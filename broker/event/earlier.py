@@ -168,15 +168,15 @@ def _of_row(row: CsvRow) -> EarlierLine:
     team, who = cells.get("team"), cells.get("player") or name
     if not team and not who:
         raise ValueError(f"line {row.line}: there is no player")
-    return EarlierLine(
+    line = EarlierLine(
         place=row.number("place", 100_000),
         imp=int(exact) if exact.denominator == 1 else str(exact),
         player=who or None,
         team=team or None,
         name=name,
         event=cells.get("event", ""),
-        **{column: cells.get(column, "") for column in DETAILS},
     )
+    return replace(line, **{column: cells.get(column, "") for column in DETAILS})
 
 
 def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:

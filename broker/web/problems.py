@@ -220,6 +220,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_players": N_("The list has a header line but no players: nothing was changed.{detail}"),
     "name_missing": N_("A line of the list has no name.{detail}"),
     "named_alike": N_("These players have the same name. If a line is a duplicate, remove it.{detail}"),
+    "name_unprintable": N_(
+        "Printed pages have no letters for this name and show question marks. Add first_name and last_name in Latin "
+        "letters, which are then printed.{detail}"
+    ),
     "country_unknown": N_("Unknown country code: use two letters such as FR, or three such as FRA.{detail}"),
     "country_wrong": N_("Write the country as two or three capital letters.{detail}"),
     "event_name_wrong": N_(
