@@ -184,7 +184,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "too_large": N_("That is too much at once: choose less.{detail}"),
     "not_text": N_("The file is neither text nor a workbook. Save it as CSV or .xlsx.{detail}"),
     "bad_workbook": N_("The workbook cannot be read. Save it again as .xlsx, or as CSV.{detail}"),
-    "heading_wrong": N_("Columns are missing from the first line.{detail}"),
+    "heading_wrong": N_("The columns named in the first line are not those of such a list.{detail}"),
     "line_incomplete": N_("A line does not have as many fields as the header.{detail}"),
     "scorer_error": N_("The scorer cannot do this.{detail}"),
     "people_store_broken": N_(
