@@ -52,6 +52,7 @@ from broker.event.structure import (
     structured_plan,
 )
 from broker.export.document import read_document, restore_event
+from broker.export.spelling import spelling_notes
 from broker.files import make_folder, write_private
 from broker.mqtt.certificates import Certificates
 from broker.output import MOVEMENT
@@ -391,7 +392,8 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
-    noted = start_notes(plan, read_saved_players(folder, plan)) if plan else []
+    listed = read_saved_players(folder, plan)
+    noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
     noted += [*deal_notes(folder), *plan_corrections(folder)]
     if as_json:
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}

@@ -22,6 +22,7 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
+from broker.export.spelling import unprintable_text
 from broker.i18n import N_, Translator, languages
 from broker.output import deliver
 from broker.people.anchors import anchor_of
@@ -200,6 +201,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
     """
     source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
     deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
+    _say_unprintable(source.stored)
 
 
 @export.command("booklet")
@@ -217,6 +219,7 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
     stored = open_stored_event(folder)
     source = ExportSource(folder, stored, Translator(language), _now(), anchor=anchor_of(folder))
     deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
+    _say_unprintable(stored)
 
 
 @export.command("replay")
@@ -278,6 +281,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     secret = embargoed and not stored.room.over
     content = BY_NAME[f"{which}.pdf"].content(source)
     deliver(content, output, source=folder, force=force, secret=secret)
+    _say_unprintable(stored)
 
 
 @export.command("json")
@@ -319,6 +323,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder)))
     secret = embargoed and not stored.room.over
     deliver(content, output, source=folder, force=force, secret=secret)
+    _say_unprintable(stored)
 
 
 def _now() -> datetime:
@@ -332,6 +337,11 @@ def _missing(stored: StoredEvent) -> str:
     if stored.room.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
     return "the head arbiter has not declared them final"
+
+
+def _say_unprintable(stored: StoredEvent) -> None:
+    if text := unprintable_text(stored.event):
+        click.echo(text, err=True)
 
 
 def _say_provisional(stored: StoredEvent) -> None:

@@ -6,9 +6,10 @@ import click
 
 from broker.cli import options
 from broker.console import FILE
-from broker.event import open_event, read_deals
+from broker.event import Event, open_event, read_deals
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
+from broker.export.spelling import spelled, unprintable_text
 from broker.i18n import Translator, languages
 from broker.output import deliver
 from broker.scorer.stored_event import open_stored_event
@@ -46,7 +47,9 @@ def event_sheets(
     deals = {deal.number: deal for deal in read_deals(folder)}
     known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
-    deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+    with spelled(event):
+        deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+    _say_unprintable(event)
 
 
 @click.command("seating", short_help="Print who sits where: lists, and a card for each player.")
@@ -76,5 +79,12 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     homologue event seating my-cup --cards --language fr --output cards.pdf
     """
     event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
-    made = seating_pdf(event, "cards" if cards else kind, Translator(language))
+    with spelled(event):
+        made = seating_pdf(event, "cards" if cards else kind, Translator(language))
     deliver(made, output, source=folder, force=force)
+    _say_unprintable(event)
+
+
+def _say_unprintable(event: Event) -> None:
+    if text := unprintable_text(event):
+        click.echo(text, err=True)

@@ -141,7 +141,7 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
             lines = _with_members(map(_of_row, read_csv(path, ("place", "imp"), COLUMNS)[0]))
         twice = [one for one, count in Counter((one.team, one.player) for one in lines).items() if count > 1]
         if twice:
-            raise ValueError(f"{twice[0][0] or twice[0][1]} is listed twice")
+            raise RuleError("bad_previous", N_("{name} is listed twice", name=twice[0][0] or twice[0][1]))
     except RuleError as problem:
         raise RuleError("bad_previous", problem.text) from None
     except (OSError, Refused, RecursionError, ValueError) as error:
@@ -163,24 +163,26 @@ def _of_row(row: CsvRow) -> EarlierLine:
     cells = {name: " ".join(text.removeprefix("'").split()) for name, text in row.cells.items()}
     imp = cells["imp"].replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not NUMBER.fullmatch(imp):
-        raise ValueError(f"line {row.at('imp')}: {imp[:20]!r} is no number of IMPs")
+        problem = N_("{text} is no number of IMPs", text=repr(imp[:20]))
+        raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.at("imp"), problem=problem))
     exact, name = Fraction(imp.replace(",", ".")), cells.get("name", "")
     team, who = cells.get("team"), cells.get("player") or name
     if not team and not who:
-        raise ValueError(f"line {row.line}: there is no player")
-    return EarlierLine(
+        problem = N_("there is no player")
+        raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.line, problem=problem))
+    line = EarlierLine(
         place=row.number("place", 100_000),
         imp=int(exact) if exact.denominator == 1 else str(exact),
         player=who or None,
         team=team or None,
         name=name,
         event=cells.get("event", ""),
-        **{column: cells.get(column, "") for column in DETAILS},
     )
+    return replace(line, **{column: cells.get(column, "") for column in DETAILS})
 
 
 def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:
-    """Return one line for each team where a list has one for each of its players. Raises ValueError."""
+    """Return one line for each team where a list has one for each of its players. Raises RuleError `bad_previous`."""
     found: list[EarlierLine] = []
     at: dict[str, int] = {}
     for line in lines:
@@ -193,7 +195,7 @@ def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:
             at[line.team] = len(found)
             found.append(EarlierLine(line.place, line.imp, team=line.team, event=line.event, members=members))
         elif (whole.place, whole.imp) != (line.place, line.imp):
-            raise ValueError(f"{line.team} has two places")
+            raise RuleError("bad_previous", N_("{name} has two places", name=line.team))
         else:
             found[at[line.team]] = replace(whole, members=(*whole.members, *members))
     return tuple(found)

@@ -32,6 +32,7 @@ from broker.event.files import (
     read_origins,
     read_own_rules,
     read_registry,
+    read_spellings,
 )
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
@@ -95,6 +96,8 @@ class Event:
         self.among_halls = among_halls
         self.own_rules, self._registry, self._opener = rules, registry, opener
         self.name, self._origins = plan.name, origins
+        self.spellings: Mapping[str, str] = {}
+        """First and last names as federations list them, by player, as far as they are known."""
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
         problems = [
@@ -338,6 +341,11 @@ class Event:
         said = self.corrections.get(player)
         return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
 
+    def spelling_of(self, player: str) -> str:
+        """Return a player's name as federations list it, first name first; empty: not said."""
+        said = self.corrections.get(player)
+        return f"{said.first_name} {said.last_name}".strip() if said else self.spellings.get(player, "")
+
     def brought(self, kind: Kind) -> Brought:
         """Return what players, or teams, have of the event from whose standings this one begins."""
         here = self.players if kind == "individual" else self.plan.teams
@@ -463,7 +471,7 @@ def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own_rules(folder, (one.profile for one in plan.riichi))
-    return Event(
+    event = Event(
         plan,
         read_deals(folder),
         read_registry(folder),
@@ -472,3 +480,5 @@ def open_event(folder: Path) -> Event:
         Opener(folder),
         among_halls=(folder / HALL).exists(),
     )
+    event.spellings = read_spellings(folder)
+    return event

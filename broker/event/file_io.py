@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
@@ -196,7 +197,9 @@ def _row(grid: Grid, row: int, fields: list[str], heading: list[str]) -> CsvRow:
 
 
 def _about(name: str, missing: list[str], strange: list[str], twice: list[str]) -> str:
-    said = [f"there is no column {', '.join(missing)}"] * bool(missing)
-    said += [f"nothing is known of {', '.join(repr(name[:20]) for name in strange[:10])}"] * bool(strange)
-    said += [f"two columns are called {', '.join(map(repr, twice))}"] * bool(twice)
-    return f"{name}, line 1: {'; '.join(said)}"
+    unknown = ", ".join(repr(name[:20]) for name in strange[:10])
+    said = [N_("there is no column {names}", names=", ".join(missing))] * bool(missing)
+    said += [N_("nothing is known of {names}", names=unknown)] * bool(strange)
+    said += [N_("two columns are called {names}", names=", ".join(map(repr, twice)))] * bool(twice)
+    problem = reduce(lambda first, second: N_("{first}; {second}", first=first, second=second), said)
+    return N_("{file}, line {line}: {problem}", file=name, line=1, problem=problem)

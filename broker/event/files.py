@@ -6,7 +6,7 @@ left out (`homologue event check` names what is wrong).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -284,19 +284,32 @@ Origins = Mapping[PlayerId, Origin]
 
 def read_origins(folder: Path) -> Origins:
     """Read them; nobody's if there is no list."""
+    found = ((cells.get("id", ""), _origin(cells)) for cells in _listed_cells(folder))
+    return {player: origin for player, origin in found if origin != UNKNOWN_ORIGIN}
+
+
+def _origin(cells: Mapping[str, str]) -> Origin:
+    country = cells.get("country", "")
+    return Origin(country if re.fullmatch(COUNTRY, country) else "", cells.get("club", ""))
+
+
+def read_spellings(folder: Path) -> Mapping[PlayerId, str]:
+    """Read first and last names, as federations list them; nobody's if there is no list."""
+    found = (
+        (cells.get("id", ""), f"{cells.get('first_name', '')} {cells.get('last_name', '')}".strip())
+        for cells in _listed_cells(folder)
+    )
+    return {player: spelling for player, spelling in found if spelling}
+
+
+def _listed_cells(folder: Path) -> Sequence[Mapping[str, str]]:
+    """Return the lines of the list of players; none if it cannot be read."""
     try:
         rows = read_grid((folder / PLAYERS).read_bytes()).rows
-        return {player: origin for player, origin in _origins(rows) if origin != UNKNOWN_ORIGIN}
+        names = columns(next(rows, (1, []))[1])
+        return [dict(zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
     except (OSError, ValueError):  # a RuleError too
-        return {}
-
-
-def _origins(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[PlayerId, Origin]]:
-    names = columns(next(rows, (1, []))[1])
-    for _, fields in rows:
-        cells = dict(zip(names, map(_clean_field, fields), strict=False))
-        country, club = cells.get("country", ""), cells.get("club", "")
-        yield cells.get("id", ""), Origin(country if re.fullmatch(COUNTRY, country) else "", club)
+        return ()
 
 
 def _clean_field(text: str) -> str:

@@ -19,6 +19,7 @@ from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.export.replay import replay_page
+from broker.export.spelling import spelled
 from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
@@ -98,7 +99,8 @@ class Export:
                 "not_final",
                 f"{self.name} is written when the head arbiter has declared the standings final",
             )
-        made = self.make(source)
+        with spelled(source.stored.event):
+            made = self.make(source)
         return made.encode() if isinstance(made, str) else made
 
 

@@ -4,6 +4,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from broker.event.earlier import DETAILS, EarlierLine
 from broker.event.players import ListedPlayer, current_players, read_saved_players
 from broker.scorer.stored_event import StoredEvent
@@ -34,7 +36,7 @@ def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
 
 def _person(one: ListedPlayer, place: int, imp: int | str, title: str) -> EarlierLine:
     details = dict(zip(DETAILS, (*one.further, one.first_name, one.last_name), strict=True))
-    return EarlierLine(place, imp, one.player.id, None, one.player.name, event=title, **details)
+    return replace(EarlierLine(place, imp, one.player.id, None, one.player.name, event=title), **details)
 
 
 def next_event_csv(folder: Path, stored: StoredEvent) -> str:

@@ -6,6 +6,7 @@ Their sentences are in three languages.
 import io
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -49,6 +50,13 @@ EASTERN: Final = {"gb2312": "STSong-Light", "gbk": "STSong-Light", "euc_kr": "HY
 ELLIPSIS: Final = "…"
 ROUNDING: Final = 0.01
 """Points: a text that was made to fit exactly is not cut for the last digit of its width."""
+
+
+SPELLINGS: Final[ContextVar[Mapping[str, str]]] = ContextVar("spellings")
+"""What is printed for names that cannot be printed (`spelling.py`), by name."""
+
+
+NO_SPELLINGS: Final[Mapping[str, str]] = {}
 
 
 class FontRun(NamedTuple):
@@ -111,11 +119,18 @@ def draw_name(
 
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
+    for name, spelling in SPELLINGS.get(NO_SPELLINGS).items():
+        text = text.replace(name, spelling)
     words = (
         "".join(part) for _, part in groupby(_without_pictographs(unicodedata.normalize("NFC", text)), str.isspace)
     )
     pieces = [piece for word in words for piece in _word(word, bold=bold)]
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
+
+
+def is_printable(text: str) -> bool:
+    """Return whether fonts have all letters of a text, plainer ones in the place of some."""
+    return _encodes(text, "cp1252") or not any("?" in run.text for run in font_runs(text.replace("?", "")))
 
 
 ZWJ: Final = "\N{ZERO WIDTH JOINER}"

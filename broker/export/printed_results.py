@@ -149,7 +149,8 @@ def travellers_by_deal(
         by_deal.setdefault(group.deal, []).append(group)
     for deal, groups in sorted(by_deal.items()):
         for number, group in enumerate(groups, 1):
-            head = _head(stored, _, group, number if len(groups) > 1 else 0)
+            alike = sum(one.section == group.section for one in groups)
+            head = _head(stored, _, group, number if alike > 1 else 0)
             plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, _) for one in group.plays)
             below = settled.get(deal, ()) if number == len(groups) else ()
             par = _par(stored.par_of(deal), _)
@@ -200,6 +201,8 @@ def _title(_: Translator, deal: int, told: Iterable[str]) -> PageLine:
 
 def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
     told = _winds(stored, _, group.deal)
+    if group.section:
+        told.append(_("Section {name}", name=group.section))
     if number:
         lay = N_("tiles as planned") if group.form == stored.event.form(group.deal) else N_("tiles in another order")
         told.append(_("group {number}: {lay}", number=number, lay=_(lay)))

@@ -1,6 +1,7 @@
 """The web application: the routes of all features, the security headers, and how refused requests are answered."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from starlette.applications import Starlette
@@ -162,7 +163,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
             yield from UpgradeHandOut(services.scorer, services.folder).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
-        yield from FinalPage(access, rulings).routes()
+        yield from FinalPage(access, rulings, services.folder or Path("EVENT")).routes()
         yield from RegisterPage(access, rulings).routes()
         yield from WhatHappenedPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())

@@ -184,7 +184,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "too_large": N_("That is too much at once: choose less.{detail}"),
     "not_text": N_("The file is neither text nor a workbook. Save it as CSV or .xlsx.{detail}"),
     "bad_workbook": N_("The workbook cannot be read. Save it again as .xlsx, or as CSV.{detail}"),
-    "heading_wrong": N_("Columns are missing from the first line.{detail}"),
+    "heading_wrong": N_("The columns named in the first line are not those of such a list.{detail}"),
     "line_incomplete": N_("A line does not have as many fields as the header.{detail}"),
     "scorer_error": N_("The scorer cannot do this.{detail}"),
     "people_store_broken": N_(
@@ -220,6 +220,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_players": N_("The list has a header line but no players: nothing was changed.{detail}"),
     "name_missing": N_("A line of the list has no name.{detail}"),
     "named_alike": N_("These players have the same name. If a line is a duplicate, remove it.{detail}"),
+    "name_unprintable": N_(
+        "Printed pages have no letters for this name and show question marks. Add first_name and last_name in Latin "
+        "letters, which are then printed.{detail}"
+    ),
     "country_unknown": N_("Unknown country code: use two letters such as FR, or three such as FRA.{detail}"),
     "country_wrong": N_("Write the country as two or three capital letters.{detail}"),
     "event_name_wrong": N_(

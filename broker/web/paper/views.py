@@ -18,6 +18,7 @@ from broker.errors import ScorerError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.export.spelling import spelled
 from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -110,7 +111,8 @@ class PaperPage:
                     self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known
                 )
             )
-            return blank_sheets_pdf(made, translator_for(request).language)
+            with spelled(self._scorer.rulings.room.event):
+                return blank_sheets_pdf(made, translator_for(request).language)
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
@@ -170,6 +172,8 @@ class PaperPage:
             "looked": (),
             "results": (),
             "csv": form.get("csv", ""),
+            "declared": self._feed.current.final,
+            "typed": "action" in form,
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
         values |= self._open(request) | (more or {})

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from broker.export.archive import BY_NAME
 from broker.export.certificates import Row, group_name, members_of, name_of, prize_of
+from broker.export.spelling import unprintable_names
 from broker.i18n import N_
 from broker.scorer.snapshot import Snapshot
 from broker.web import Access, Sheets, Visitor, render_page, visitor_of
@@ -40,14 +41,16 @@ class CeremonyPage:
 
     async def show(self, request: Request) -> Response:
         """Show the places, the last first."""
-        snapshot = self._sheets.snapshot(Visitor())
+        snapshot, visitor = self._sheets.snapshot(Visitor()), visitor_of(request)
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
             "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
+            "unprintable": unprintable_names(snapshot.event) if visitor.may("print_sheets") else (),
+            "may_spell": visitor.may("set_up"),
             "event_title": snapshot.event.plan.title,
         }
-        return render_page(request, "ceremony.html", N_("Ceremony"), visitor_of(request), values=values)
+        return render_page(request, "ceremony.html", N_("Ceremony"), visitor, values=values)
 
 
 def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:

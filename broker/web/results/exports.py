@@ -18,6 +18,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.export.replay import REPLAY_POLICY, replay_page
+from broker.export.spelling import unprintable_names
 from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
@@ -104,6 +105,8 @@ class ExportsPage:
         visitor, final = visitor_of(request), self._feed.current.final
         listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, self._may_take(visitor))]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
+        values["unprintable"] = unprintable_names(self._room.event) if visitor.may("print_sheets") else ()
+        values["may_spell"] = visitor.may("set_up")
         return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
 
     async def download(self, request: Request) -> Response:

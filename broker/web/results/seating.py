@@ -13,6 +13,7 @@ from starlette.routing import Route
 from broker.event import Event
 from broker.event.seating import SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
 from broker.export.seating import SEATING_PRINTS, seating_pdf
+from broker.export.spelling import spelled, unprintable_names
 from broker.i18n import folded
 from broker.protocol import SEATS, Player
 from broker.scorer.view import PLAYING, DashboardView, TableView
@@ -74,6 +75,8 @@ class SeatingPage:
             "names": {one.id: one.name for one in event.players.values()},
             "may_print": visitor.may("print_sheets"),
             "prints": SEATING_PRINTS,
+            "unprintable": unprintable_names(event) if visitor.may("print_sheets") else (),
+            "may_spell": visitor.may("set_up"),
         }
         return LivePage(
             "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, version, over)
@@ -82,7 +85,8 @@ class SeatingPage:
     async def printed(self, kind: str, request: Request) -> Response:
         """Return one of SEATING_PRINTS."""
         event = self._sheets.snapshot(Visitor()).event
-        content = await run_in_threadpool(seating_pdf, event, kind, translator_for(request))
+        with spelled(event):
+            content = await run_in_threadpool(seating_pdf, event, kind, translator_for(request))
         name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
         return Response(content, media_type="application/pdf", headers=name)
 

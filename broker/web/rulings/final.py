@@ -1,6 +1,7 @@
 """Stages and the final: who goes on is shown before it is decided, and what is open before the standings are final."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -28,8 +29,8 @@ PATH: Final = "/final"
 class FinalPage:
     """Answers arbiters; the head arbiter decides."""
 
-    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
-        self._access, self._rulings = access, rulings
+    def __init__(self, access: Access, rulings: AuditedRulings, folder: Path) -> None:
+        self._access, self._rulings, self._folder = access, rulings, folder
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -50,6 +51,7 @@ class FinalPage:
             error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
         visitor = visitor_of(request)
         values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final"), "decides": visitor.is_head}
+        values["folder"] = str(self._folder)
         done = done_before(request, N_("Published."))
         return render_page(
             request, "final.html", N_("Stages and final"), visitor, error=error, done=done, values=values

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from broker.export.pdf import PageHeading
 from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
+from broker.export.spelling import spelled
 from broker.i18n import N_
 from broker.rules.infractions import infractions_of
 from broker.rulings import RulingEntry
@@ -106,7 +107,8 @@ class RegisterPage:
             for entry, time in listed
         )
         heading = self._heading(request, str(_("Infractions")))
-        return register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
+        with spelled(self._rulings.event):
+            return register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
 
     def _record(self, request: Request) -> bytes:
         id_, event = request.path_params["ruling"], self._rulings.event
@@ -127,7 +129,8 @@ class RegisterPage:
         change, counts, appeal, until = found
         parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
         _ = translator_for(request)
-        return ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
+        with spelled(event):
+            return ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
 
     def _parts(
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int

@@ -22,6 +22,7 @@ from broker.event.readiness import deal_notes, player_list_notes, start_notes, s
 from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
+from broker.export.spelling import spelling_notes
 from broker.i18n import N_
 from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
@@ -168,7 +169,7 @@ class SetupPage:
     def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return {"checked_players": listed, "checked_notes": [*player_list_notes(listed), *spelling_notes(listed)]}
 
     def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
@@ -299,7 +300,7 @@ class SetupPage:
             "root": _root(self._folder),
             "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
             "problems": start_problems(self._folder) if plan else [],
-            "notes": [*start_notes(plan, kept), *deal_notes(self._folder)] if plan else [],
+            "notes": [*start_notes(plan, kept), *spelling_notes(kept), *deal_notes(self._folder)] if plan else [],
             "sets": setup.sets_kept(self._folder),
             "registry": str(self._folder / SETS),
         }

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pypdfium2
 import pytest
@@ -12,11 +13,13 @@ from broker.event.earlier import Earlier, EarlierPlace
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, Void
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import StoredEvent, open_stored_event
 from tests.broker.export.test_what_counts import ruled
 from tests.broker.rulings.drawn import Said
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.staged import play_rounds, staged_deals, staged_event
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
@@ -114,3 +117,11 @@ def test_who_has_no_standing_is_named_below_it_and_where_imps_come_from(tmp_path
 def test_the_same_content_gives_the_same_bytes(over: Path) -> None:
     stored = open_stored_event(over)
     assert standings_pdf(stored, Translator("en"), NOON) == standings_pdf(stored, Translator("en"), NOON)
+
+
+def test_the_travellers_of_sections_say_which_section_it_is_and_no_group_of_tiles() -> None:
+    room = EventState(staged_event())
+    room.load(play_rounds(staged_event(), (1, 2), Random(7), {}))
+    stored = StoredEvent(staged_event(), room, {deal.number: deal for deal in staged_deals()}, {})
+    text = "\n".join(text_of(travellers_pdf(stored, Translator("en"), NOON)))
+    assert [text.count(word) for word in ("Section A", "Section B", "group 1")] == [2, 2, 0]

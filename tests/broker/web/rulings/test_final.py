@@ -50,8 +50,16 @@ def nothing_else_is_offered(head: httpx.Client) -> None:
         page = head.get(path).text
         found = {next(filter(None, one)) for one in OFFERED.findall(page)}
         assert ('id="declared"' in page, found) == (True, offered), path
-    assert 'id="declared"' in head.get("/rulings/new?play=1-1").text
-    assert 'id="declared"' not in head.get(f"/rulings/new?undo={declared}").text
+    for asked in ("", "?play=1-1", "?play=1-1&kind=fine", "?play=1-1&kind=seats_played", "?kind=award", "?deal=1"):
+        page = head.get(f"/rulings/new{asked}").text  # where *Rule…* leads: nothing to fill in that would be refused
+        assert ("#take-back" in page, "<form" in page.partition("<main")[2]) == (True, False), asked
+    page = head.get("/paper").text
+    assert ('id="declared"' in page, 'name="points_east"' in page) == (True, False)
+    typed = {"form": token_of(head, "/final"), "id": "ruling-late", "after": "", "play": "1-1", "kind": "void"}
+    page = head.post("/rulings/new", data=typed | {"reason": "typed before", "action": "look"}).text
+    assert ("<code>declared_final</code>" in page, 'value="typed before"' in page) == (True, True)
+    page = head.get(f"/rulings/new?undo={declared}").text
+    assert ('id="declared"' not in page, 'name="reason"' in page) == (True, True)
 
 
 def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out(

@@ -1,0 +1,76 @@
+"""A name whose letters no font has is printed as the list of players spells it; where it does not, that is said."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from broker.cli.main import homologue
+from broker.event import PLAYERS, open_event
+from broker.event.players import read_players
+from broker.export.archive import BY_NAME, ExportSource
+from broker.export.pdf import is_printable
+from broker.export.seating import seating_pdf
+from broker.export.spelling import spelled, spelling_notes, unprintable_names
+from broker.i18n import Translator
+from broker.scorer.stored_event import open_stored_event
+from tests.broker.scorer.folders import declare, event_folder
+from tests.broker.scorer.small import plan
+
+ARABIC, HEBREW, THAI = "محمد العلي", "דוד לוי", "สมชาย ใจดี"
+LISTED = f"""\
+id,name,first_name,last_name
+p01,{ARABIC},Muhammad,Al-Ali
+p02,{HEBREW},דוד,לוי
+p03,{THAI},,
+p04,Zoë Žižka?,Other,Name
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of an event that is over, with three names that cannot be printed."""
+    names = {"p01": ARABIC, "p02": HEBREW, "p03": THAI, "p04": "Zoë Žižka?"}
+    players = tuple(replace(one, name=names.get(one.id, one.name)) for one in plan().players)
+    made = declare(event_folder(tmp_path / "cup", of=replace(plan(), players=players)))
+    (made / PLAYERS).write_text(LISTED, encoding="utf-8")
+    return made
+
+
+def text_of(content: bytes) -> str:
+    return "\n".join(page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content))
+
+
+@pytest.mark.parametrize("name", [one.name for one in BY_NAME.values() if one.name.endswith(".pdf")])
+def test_every_printed_export_has_the_spelling_and_question_marks_where_there_is_none(folder: Path, name: str) -> None:
+    stored = open_stored_event(folder)
+    source = ExportSource(folder, stored, Translator("en"), datetime(2026, 5, 1, tzinfo=UTC))
+    text = text_of(BY_NAME[name].content(source))
+    assert ("Al-Ali" in text, "Other" in text, "????" in text) == (True, False, True)
+
+
+def test_the_seating_plan_and_place_cards_have_it_too(folder: Path) -> None:
+    event = open_event(folder)
+    with spelled(event):
+        texts = [text_of(seating_pdf(event, kind, Translator("en"))) for kind in ("names", "tables", "cards")]
+    assert ["Muhammad" in text for text in texts] == [True] * 3
+    assert "Muhammad" not in text_of(seating_pdf(event, "names", Translator("en")))
+
+
+def test_who_cannot_be_printed_is_named_by_the_list_the_event_and_the_commands(folder: Path) -> None:
+    assert unprintable_names(open_event(folder)) == (("p02", HEBREW), ("p03", THAI))
+    assert [code for code, _text in spelling_notes(read_players(folder / PLAYERS))] == ["name_unprintable"] * 2
+    for said in (["export", "certificates"], ["event", "seating"]):
+        done = CliRunner().invoke(homologue, [*said, str(folder), "--output", str(folder / f"{said[1]}.pdf")])
+        assert (done.exit_code, [name in done.stderr for name in (ARABIC, HEBREW, THAI)]) == (0, [False, True, True])
+
+
+@pytest.mark.parametrize(
+    ("text", "printable"),
+    [("Ada?", True), ("Łódź 杯 김", True), ("Žižka", True), (ARABIC, False), (f"Ada {THAI}", False)],
+)
+def test_a_question_mark_of_ones_own_is_none_for_want_of_letters(text: str, printable: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    assert is_printable(text) == printable
