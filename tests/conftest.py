@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, expect
 from tests.cases import cases_of, one_after_the_other
 from tests.chromium import chromium
 from tests.demo_event import MakeEvent, maker
+from tests.memory import use_memory
 from tests.patience import PATIENCE_S
 
 settings.register_profile(
@@ -69,6 +70,8 @@ pytest.MonkeyPatch().setattr(PasswordHasher, "verify", compared_once(PasswordHas
 # Workers keep all cores busy: more threads of OpenCV gain nothing, and take up to 7 % more processor time. This is read
 # when OpenCV is loaded.
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
+
+use_memory()
 
 SLOW_TIMEOUT_S = 1500
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ ROW: Final = re.compile(
 MEASURED: Final = "What scoring feels of a flood"
 
 
+@cache
 def names_in(path: Path) -> set[str]:
     """Return the names of a file's tests."""
     return {

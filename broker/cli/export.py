@@ -11,7 +11,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.cli.profile import load_profile
+from broker.cli.profile_option import load_profile
 from broker.cli.score import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from msgspec import Raw, Struct
 
-from broker.cli.profile import load_profile_once, load_riichi_rules, riichi_rules_of_line
+from broker.cli.profile_option import load_profile_once, load_riichi_rules, riichi_rules_of_line
 from broker.cli.riichi_referee import answer_riichi
 from broker.cli.stream import answer_each, json_lines_option, read_line
 from broker.protocol import SEATS, Seat

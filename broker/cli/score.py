@@ -11,7 +11,7 @@ import click
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from broker.cli.profile import load_either_profile
+from broker.cli.profile_option import load_either_profile
 from broker.cli.stream import error_answer, input_lines, read_line, write_answer
 from broker.coded_error import reason
 from broker.console import ANY, json_option

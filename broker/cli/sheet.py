@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from broker.cli.profile import load_riichi_rules
+from broker.cli.profile_option import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
 from broker.console import EXISTING_FOLDER, FILE

@@ -43,7 +43,8 @@ def test_no_text_stands_in_an_f_string_where_extraction_does_not_see_it() -> Non
         f"{path.relative_to(HOME)}:{call.lineno}"
         for room in catalogues.ROOMS
         for path in (HOME / room).rglob("*.py")
-        for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if re.search(r"\bN?_\(", source := path.read_text(encoding="utf-8"))
+        for string in ast.walk(ast.parse(source))
         if isinstance(string, ast.JoinedStr)
         for call in ast.walk(string)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("_", "N_")

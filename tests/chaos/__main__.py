@@ -15,9 +15,7 @@ import click
 from broker.mqtt.brokers import Kind
 from tests.chaos.disks import enter_namespace
 from tests.chaos.run import Options, Outcome, run_event
-
-MEMORY: Final = Path("/dev/shm")
-"""Where a write takes no time, where there is such a place: nothing here is about the power."""
+from tests.memory import memory
 
 MOST_NAMED: Final = 20
 
@@ -60,7 +58,7 @@ def chaos(  # noqa: PLR0913 - one parameter an option
         log = leaving.enter_context(
             (keep / "log" if keep else Path(os.devnull)).open("w", encoding="utf-8", buffering=1)
         )
-        base = leaving.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None))
+        base = leaving.enter_context(tempfile.TemporaryDirectory(dir=memory()))
         os.environ["PYTHONPYCACHEPREFIX"] = f"{base}/compiled"  # as an installed package has them: starts are many
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         outcome = run_event(

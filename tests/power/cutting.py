@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.memory import memory
 from tests.power.disk import Disk, Lie, Tree, fates
 from tests.power.recorder import DISK, Flushed, Operation, Promised, Written, record
 from tests.power.subject import Cut, Outcome
 from tests.power.subjects import SUBJECTS
-
-MEMORY: Final = Path("/dev/shm")
-"""Where a write takes no time, where there is such a place: what is looked at is what is on the disk, not when."""
 
 KILLS: Final = 4
 """How often a process is killed while it is recorded, at any of so many flushes: what it had written is flushed later
@@ -51,11 +49,6 @@ class Task:
     subject: str
     seed: int
     cuts: int
-
-
-def memory() -> Path | None:
-    """Return where disks are made."""
-    return MEMORY if MEMORY.is_dir() else None
 
 
 def recorded(name: str, seed: int) -> tuple[str, list[Operation]]:

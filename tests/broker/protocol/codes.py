@@ -36,6 +36,9 @@ RAISED_WITH: Final = frozenset(
 )
 """Calls whose first text is a code, and whose next is what people read."""
 
+HAS_CODES: Final = re.compile(rf"\b(?:{'|'.join(RAISED_WITH)})\(|\bcode=|_CODES\b")
+"""What a file has in which there are any: reading the others takes seconds."""
+
 MOST_TEXTS: Final = 3
 """A code with more texts than these is told by docs/codes.toml alone."""
 
@@ -69,7 +72,7 @@ def in_source(source: str) -> Iterator[tuple[str, str]]:
 
     With each comes its text, or an empty one.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if HAS_CODES.search(source) else ():
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
                 yield from _of_call(args, 2 if name == "FormProblem" else 1)

@@ -10,16 +10,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Final
 
 import click
 
 from kiosk.table import Phase
 from tests.kiosk.cuts.days import KINDS
 from tests.kiosk.cuts.killing import Found, Killing
-
-MEMORY: Final = Path("/dev/shm")
-"""Where a write takes no time, where there is such a place: what is looked at is what is on the card, not when."""
+from tests.memory import memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ def cuts(kills: int, seed: int, kinds: tuple[str, ...], every: int, cold: float,
 
 def _day(task: Task) -> tuple[Task, Found]:
     found = Found()
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=memory()) as folder:
         for _ in Killing(task.kind, task.seed, Path(folder), found, task.cold, task.every).kills():
             pass
     return task, found

@@ -1,6 +1,7 @@
 """No network learns from a font that calibrates or judges it."""
 
 import ast
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -52,9 +53,10 @@ def test_calibration_and_test_share_no_file() -> None:
     assert sides[0] & sides[1] == set()
 
 
-def _imports(path: Path) -> set[str]:
+@cache
+def _imports(path: Path) -> frozenset[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    return frozenset(node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
 
 
 def test_held_out_pictures_are_drawn_by_nothing_that_draws_for_training() -> None:
