@@ -102,7 +102,7 @@ class StoredRows:
 
     def _numbers(self, rows: Rows) -> dict[str, NDArray[np.int64]]:
         """Return the columns of some rows, with our numbers of texts, and where in their source each body begins."""
-        columns = dict(zip(COLUMNS, (np.array(one, np.int64) for one in rows.columns), strict=True))
+        columns = dict(zip(COLUMNS, (np.frombuffer(one, np.int64) for one in rows.columns), strict=True))
         number = np.array([self.texts.setdefault(one, len(self.texts)) for one in rows.texts], np.int64)
         columns |= {name: number[columns[name]] for name in TEXTS}
         return columns | {"start": np.cumsum(columns["length"]) - columns["length"]}
