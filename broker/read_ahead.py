@@ -12,7 +12,6 @@ import sqlite3
 import struct
 import subprocess
 import sys
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -89,16 +88,17 @@ TEXTS: Final = ("kind", "players", "rest")
 class Rows(NamedTuple):
     """Rows that are as they were written, by columns; their bodies follow each other in `source`."""
 
-    columns: Sequence["array[int]"]
+    columns: Sequence[memoryview]
+    """Of 64-bit numbers."""
     texts: Sequence[bytes]
     source: bytes | mmap.mmap
 
     @classmethod
     def of(cls, rows: Iterable[IntactRow]) -> "Rows":
         """Return rows by columns."""
-        columns, texts = [array("q") for _ in COLUMNS], _Texts()
-        bodies = _add_columns(rows, columns, texts)
-        return cls(columns, [*texts], bodies)
+        texts = _Texts()
+        columns, bodies = _columns(rows, texts)
+        return cls([memoryview(one).cast("q") for one in columns], [*texts], bodies)
 
 
 class _Texts(dict[bytes, int]):
@@ -123,9 +123,9 @@ FEW: Final = {"table", "seq", "round", "deal"}
 _few = _Numbers()
 
 
-def _add_columns(rows: Iterable[IntactRow], columns: Sequence["array[int]"], texts: _Texts) -> bytes:
-    """Add some rows to columns; return their bodies."""
-    heights, received, bodies = zip(*rows, strict=True)
+def _columns(rows: Iterable[IntactRow | StoredRow], texts: _Texts) -> tuple[list[bytes], bytes]:
+    """Return some rows as columns, and their bodies."""
+    heights, received, bodies, *_ = zip(*rows, strict=True)
     joined = b"".join(bodies)
     plain = joined.isascii() and not joined.translate(None, PLAIN)
     read, vouches = FACT.fullmatch, VOUCHES.fullmatch
@@ -143,9 +143,9 @@ def _add_columns(rows: Iterable[IntactRow], columns: Sequence["array[int]"], tex
         ]
     known = (heights, received, map(len, bodies), *zip(*told, strict=True))
     reads = dict.fromkeys(TEXTS, texts.__getitem__) | dict.fromkeys(FEW, _few.__getitem__) | {"at": int}
-    for name, column, more in zip(COLUMNS, columns, known, strict=True):
-        column.extend(map(reads[name], more) if name in reads else more)
-    return joined
+    pack = struct.Struct(f"={len(bodies)}q").pack
+    named = zip(COLUMNS, known, strict=True)
+    return [pack(*(map(reads[name], told) if name in reads else told)) for name, told in named], joined
 
 
 def _end_as_usual(bodies: Sequence[bytes]) -> bool:
@@ -172,6 +172,9 @@ ROWS_AT_ONCE: Final = 1_000
 
 HEAD: Final = struct.Struct("=q32sq32sqq")
 """Height and link of the row before a part and of its last one; how many rows it has, and texts."""
+
+NUMBER_SIZE: Final = 8
+"""Bytes of a number in a column."""
 
 
 class CheckedAhead:
@@ -231,10 +234,11 @@ class CheckedAhead:
             first, before, last, after, count, texts = HEAD.unpack_from(told)
             if (first, before) != (height, link):
                 return [], 0, FIRST_LINK
-            numbers, end = array("q"), HEAD.size + (len(COLUMNS) * count + texts) * 8
-            numbers.frombytes(told[HEAD.size : end])
-            columns = [numbers[at * count : (at + 1) * count] for at in range(len(COLUMNS))]
-            ends = [*accumulate(numbers[len(COLUMNS) * count :], initial=end)]
+            size, all_told = count * NUMBER_SIZE, memoryview(told)
+            begins = [HEAD.size + at * size for at in range(len(COLUMNS) + 1)]
+            columns = [all_told[one:other].cast("q") for one, other in pairwise(begins)]
+            lengths = struct.unpack_from(f"={texts}q", told, begins[-1])
+            ends = [*accumulate(lengths, initial=begins[-1] + texts * NUMBER_SIZE)]
             found.append(Rows(columns, [told[one:other] for one, other in pairwise(ends)], bodies))
             height, link = last, after
         return found, height, link
@@ -242,7 +246,7 @@ class CheckedAhead:
 
 def _check(address: str, shared: int, part: int) -> None:
     """Write the bodies of a part of a file's rows into memory, and print the rest; end where a row was changed."""
-    columns, texts = [array("q") for _ in COLUMNS], _Texts()
+    read, texts, count = list[list[bytes]](), _Texts(), 0
     with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
         store.execute("BEGIN")
         highest = store.execute("SELECT max(height) FROM journal").fetchone()[0] or 0
@@ -251,15 +255,19 @@ def _check(address: str, shared: int, part: int) -> None:
         before = link = known[0] if known else FIRST_LINK
         rows = store.execute(ROWS, (first, last))
         while some := rows.fetchmany(ROWS_AT_ONCE):
-            link = _verified(some, first + len(columns[0]), link)
-            out.write(_add_columns((row[:3] for row in some), columns, texts))
-    if len(columns[0]) != last - first:
+            link = _verified(some, first + count, link)
+            columns, bodies = _columns(some, texts)
+            read.append(columns)
+            count += len(some)
+            out.write(bodies)
+    if count != last - first:
         sys.exit(1)
     told = sys.stdout.buffer
-    told.write(HEAD.pack(first, before, last, link, len(columns[0]), len(texts)))
-    for numbers in (*columns, array("q", map(len, texts))):
-        told.write(numbers.tobytes())
-    told.write(b"".join(texts))
+    told.write(HEAD.pack(first, before, last, link, count, len(texts)))
+    for column in zip(*read, strict=True):
+        told.writelines(column)
+    told.write(struct.pack(f"={len(texts)}q", *map(len, texts)))
+    told.writelines(texts)
 
 
 def _verified(rows: Sequence[StoredRow], height: int, before: bytes) -> bytes:

@@ -7,6 +7,7 @@ works. Such a play is in memory by what is counted of it; its facts, its result 
 somebody asks for them, which is rare.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -88,6 +89,9 @@ KINDS: Final = (b"restored", b"seated", b"confirmed", b"declared", b"result")
 
 MOST_TOLD: Final = len(KINDS)
 
+AGAIN: Final = re.compile(rb'"(?:type|round|deal|profile|players)":')
+"""What a fact says before the rest. If it says so again, that is what counts: JSON is read so, fact by fact."""
+
 
 class StoredRows:
     """The rows of a journal in their order, by columns. `read`: some after the others, each with texts of its own."""
@@ -102,7 +106,7 @@ class StoredRows:
 
     def _numbers(self, rows: Rows) -> dict[str, NDArray[np.int64]]:
         """Return the columns of some rows, with our numbers of texts, and where in their source each body begins."""
-        columns = dict(zip(COLUMNS, (np.array(one, np.int64) for one in rows.columns), strict=True))
+        columns = dict(zip(COLUMNS, (np.frombuffer(one, np.int64) for one in rows.columns), strict=True))
         number = np.array([self.texts.setdefault(one, len(self.texts)) for one in rows.texts], np.int64)
         columns |= {name: number[columns[name]] for name in TEXTS}
         return columns | {"start": np.cumsum(columns["length"]) - columns["length"]}
@@ -228,7 +232,7 @@ class PlayFinder:
     def _outcome(self, said: bytes, booking: BookedPlay) -> Outcome | None:
         """Read how a result ends, once for all that end so; None: it asks for a closer look, as wrong points do."""
         with suppress(*UNREADABLE):
-            outcome = _OUTCOMES.decode(b'{"type":"result"%b}' % said)
+            outcome = _OUTCOMES.decode(_said_once(b'{"type":"result"', said))
             return outcome if self._are_right(outcome.result(self._profile, booking)) else None
         return None
 
@@ -261,17 +265,22 @@ def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
     return np.asarray(found[np.argsort(found[:, -1])])
 
 
+def _said_once(begin: bytes, rest: bytes) -> bytes:
+    """Return a fact's JSON, given its rest; nothing, which cannot be read, of one that says again how it begins."""
+    return b"" if AGAIN.search(rest) else b"%b%b}" % (begin, rest)
+
+
 def _form_told(said: bytes) -> str | None:
     """Return the form of walls that were verified; None of others."""
     with suppress(*UNREADABLE):
-        return _WALLS.decode(b'{"type":"restored","round":1,"deal":1%b}' % said).form
+        return _WALLS.decode(_said_once(b'{"type":"restored","round":1,"deal":1', said)).form
     return None
 
 
 def _claimants(said: bytes) -> tuple[Seat, ...] | None:
     """Return who has declared; None if that cannot be read."""
     with suppress(*UNREADABLE):
-        told = _CLAIMS.decode(b'{"type":"declared","round":1,"deal":1%b}' % said) if said else None
+        told = _CLAIMS.decode(_said_once(b'{"type":"declared","round":1,"deal":1', said)) if said else None
         return tuple([one.seat for one in told.presses]) if told else ()
     return None
 

@@ -22,7 +22,7 @@ import httpx
 
 from broker.event import save_event
 from broker.scorer.service import Scorer
-from broker.sim.processes import COMMAND, DemoProcess
+from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
@@ -117,7 +117,7 @@ def _compile(folder: Path) -> None:
     """Keep compiled modules from now on, as an installed package has them."""
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    subprocess.run([COMMAND, "scorer", "--help"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-c", "import broker.cli.main, broker.cli.scorer_process"], check=True)
 
 
 def _again(*words: str) -> None:

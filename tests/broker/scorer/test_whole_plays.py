@@ -10,10 +10,12 @@ from typing import Final, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import json
 from msgspec.structs import replace
 
 from broker.protocol import (
     Call,
+    Confirmed,
     Discarded,
     Fact,
     Fine,
@@ -403,6 +405,21 @@ def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(se
     alone, together = (Reading(event(), after).content([Rows.of(rows)]) for after in (len(rows), 0))
     assert [*unfolded_all(together)] == [*alone.messages]
     assert loaded(together._replace(judged_from=0)) == loaded(alone._replace(judged_from=0))
+
+
+@pytest.mark.parametrize("key", ["type", "round", "deal", "profile", "players"])
+def test_a_play_of_which_a_fact_says_something_twice_is_judged_by_what_it_says_last(key: str) -> None:
+    told = log(1, *steps(1))
+    last: dict[str, object] = {"type": "call", "round": 2, "deal": 2, "profile": "other", "players": {}}
+    for at, message in enumerate(told):
+        if isinstance(message.fact, Seated | Confirmed):
+            continue  # what these say is compared with the plan, to the last byte
+        again = b',"%b":%b},"device"' % (key.encode(), json.encode(last[key]))
+        bodies = [encode(one) for one in told]
+        bodies[at] = bodies[at].replace(b'},"device"', again)
+        assert again in bodies[at]
+        rows = Rows.of((height, MINUTE, body) for height, body in enumerate(bodies, 1))
+        assert not any(isinstance(one, WholePlay) for one in Reading(event(), 0).content([rows]).messages)
 
 
 def unfolded_all(content: JournalContent) -> Iterator[Recorded]:
