@@ -58,7 +58,8 @@ class TileMark:
     is the serial that was taken from a mark because another tile of the picture says the same. `pitch` is how far
     apart the digits of a printed number stand, shares of the tile's width; not a number for labels. `likeness`, -1..1,
     is that with the tile's own picture, where the set is enrolled and the picture says the same. `label` is how a label
-    that was read looks, so that others of the picture may be found by it.
+    that was read looks, so that others of the picture may be found by it. `rivals` are serials, a digit of which is
+    another, that a reader does not rule out for a printed number that is not beyond doubt.
     """
 
     serial: int | None
@@ -72,6 +73,7 @@ class TileMark:
     way_odds: float = 0.0
     likeness: float | None = None
     label: LabelKind | None = None
+    rivals: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,6 +33,7 @@ from vision.marks.read import (
     read_marks,
     withhold_few,
     withhold_repeated_serials,
+    withhold_unlike,
     withhold_unsure,
     without_strays,
 )
@@ -286,7 +287,7 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
-    settled = settled if enrolled is not None else withhold_few(settled)
+    settled = settled if enrolled is not None else withhold_unlike(picture, found, withhold_few(settled))
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
 
 

@@ -5,7 +5,7 @@ How the network was made: vision/training, vision/models.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import hypot, log, prod
 
 import cv2
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
 from vision.marks.lines import (
+    Logs,
     alike_in_contrast,
     confidence_of_both,
     cut_line,
@@ -125,6 +126,7 @@ class DigitLook:
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
     agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits, and no others
     other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
+    rivals: tuple[int, ...] = ()  # as in `TileMark`
 
     @cached_property
     def mark(self) -> TileMark:
@@ -198,6 +200,8 @@ def _ink(crop: Picture) -> float:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
+_DOUBTED, _BEYOND_DOUBT = 0.9, 0.99  # confidences between which a number may still be another
+_RULED_OUT = 1e-4  # likelihood up to which a reader rules that other one out
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
 _LETTER_TELLS = 0.99  # the same before a letter may tell the way up: a maker's ring was an O with 0.92
@@ -241,13 +245,51 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
     wanted = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in asked]
     wanted += [(number, not marks[number].turned, _other_way(marks[number]) or 0) for number in torn]
     lines = [cut_line(crops[number], looks[number].places.mean(axis=0), turned=down)[0] for number, down, _ in wanted]
-    digits = np.array([[int(digit) for digit in f"{serial:03d}"] for _, _, serial in wanted])
-    likelihoods = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
+    digits = np.array([digits_of(serial) for _, _, serial in wanted])
+    logs = look_at_lines(np.array(lines))
+    likelihoods = likelihoods_of_digits(logs, digits)
     for number, likelihood in zip(asked, likelihoods, strict=False):
         looks[number] = replace(looks[number], agreed=float(likelihood))
     for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
         looks[number] = replace(looks[number], other_way=float(likelihood))
-    return looks
+    return _with_rivals(looks, dict(zip(asked, logs, strict=False)))
+
+
+def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
+    """Add what else, by a reader, numbers in doubt may be; `logs` are what the second reader saw, shape (26, 13)."""
+    marks = {number: looks[number].mark for number in logs}
+    doubted = [number for number, mark in marks.items() if mark.serial and _DOUBTED <= mark.confidence < _BEYOND_DOUBT]
+    pairs = [(number, rival) for number in doubted for rival in near_serials(marks[number].serial or 0)]
+    if not pairs:
+        return looks
+    lines = np.array([logs[number] for number, _ in pairs])
+    seconds = likelihoods_of_digits(lines, np.array([digits_of(rival) for _, rival in pairs]))
+    rivals: dict[int, list[int]] = {number: [] for number in doubted}
+    for (number, rival), second in zip(pairs, seconds, strict=True):
+        if max(second, _share_of_rival(looks[number], rival)) > _RULED_OUT:
+            rivals[number].append(rival)
+    return [replace(look, rivals=tuple(rivals[n])) if n in rivals else look for n, look in enumerate(looks)]
+
+
+@cache
+def near_serials(serial: int) -> tuple[int, ...]:
+    """Return the serials of which one digit is another."""
+    digits = digits_of(serial)
+    others = ((other, digits_of(other)) for other in range(1, LAST_SERIAL + 1))
+    return tuple(other for other, its in others if sum(a != b for a, b in zip(digits, its, strict=True)) == 1)
+
+
+def digits_of(serial: int) -> Digits:
+    """Return a serial's three digits."""
+    return serial // 100, serial // 10 % 10, serial % 10
+
+
+def _share_of_rival(look: DigitLook, rival: int) -> float:
+    """Return the first reader's share of a near serial's other digit, the mark standing as it was read."""
+    turned = bool(look.mark.turned)
+    meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)[:: -1 if turned else 1, int(turned)]
+    own, other = digits_of(look.mark.serial or 0), digits_of(rival)
+    return next(float(row[b]) for row, a, b in zip(meant, own, other, strict=True) if a != b)
 
 
 def _serial_as_it_stands(mark: TileMark) -> int:
@@ -356,4 +398,12 @@ def _mark(
     first = min(float(look.kind[NUMBER]) * share, 1.0)
     way, confidence = turned if first > _MADE_OUT else None, confidence_of_both(first, look.agreed)
     pitch = hypot(*(look.places[2] - look.places[0]).tolist()) / 2 / CROP[0] * _FULL
-    return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)
+    return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch, rivals=look.rivals)
+
+
+def digit_places(mark: TileMark) -> Points:
+    """Return about where the digits of a number that was read stand in its tile's crop, in order, shape (3, 2)."""
+    sign = -1.0 if mark.turned else 1.0
+    middle = (sign * mark.spot + 0.5 + CROP_MARGIN) / _FULL * CROP
+    step = np.array([sign * mark.pitch / _FULL * CROP[0], 0.0])
+    return np.array([middle - step, middle, middle + step])

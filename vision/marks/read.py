@@ -27,6 +27,7 @@ from vision.marks.digits import (
     look_at_crops_twice,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
+from vision.marks.shapes import unlike_others
 from vision.reading import HALF_TURN
 from vision.trays import way_votes
 
@@ -324,6 +325,12 @@ def withhold_few(marks: TileMarks) -> TileMarks:
     )
 
 
+def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks) -> TileMarks:
+    """Take the serial from numbers that are in doubt and of which a digit looks more like the picture's other ones."""
+    unlike = unlike_others(picture, found.tiles, marks)
+    return tuple(_unread(mark) if mark is not None and number in unlike else mark for number, mark in enumerate(marks))
+
+
 def _says_something(mark: TileMark) -> bool:
     return mark.serial is not None or mark.either is not None
 
@@ -445,8 +452,9 @@ def _looks(picture: Picture, quads: Sequence[Quad], numbers: list[int]) -> dict[
 
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark], looks: dict[int, DigitLook]) -> None:
-    """Read unread tiles with long and short ends exchanged, as the finder may have them."""
-    left = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK][:_SIDEWAYS]
+    """Read unread tiles with long and short ends exchanged, as the finder may have them, where a tile seems to be."""
+    unread = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK]
+    left = [number for number in unread if looks[number].kind[NOTHING] < _SURELY_MARKED][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
     for number, quad, look in zip(left, turned, look_at_crops_twice(cut_backs(picture, turned)), strict=True):
         if is_sure(look.mark):

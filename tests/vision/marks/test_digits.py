@@ -26,11 +26,13 @@ from vision.marks.digits import (
     _other_way,
     _rises,
     _shrunk,
+    _with_rivals,
     combine_looks,
     cut_back,
     has_edges,
     look_at_crops_twice,
     mark_of_look,
+    near_serials,
     prepare_crops,
     read_digits,
 )
@@ -455,3 +457,49 @@ def test_a_first_look_that_is_surer_than_994_of_1000_is_not_asked_again(
     monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: looks)
     look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
     assert sum(asked) == times
+
+
+def test_near_serials_differ_in_one_digit_and_are_on_tiles() -> None:
+    assert near_serials(117) == (17, 107, *range(110, 117), 118, 119, 127)
+    assert near_serials(36) == (6, 16, 26, *range(30, 36), 37, 38, 39, *range(46, 97, 10), 136)
+    for serial in range(1, LAST_SERIAL + 1):
+        assert all(serial in near_serials(other) for other in near_serials(serial))
+
+
+def doubted(agreed: float, *, turned: bool = False) -> DigitLook:
+    """Return a look at 117 whose last sign is a 2 to a thousandth, and a 3 to almost a ten thousandth."""
+    seen = look_upside_down(117) if turned else look(117)
+    sign, place = (UPSIDE_DOWN[[2, 3]], 0) if turned else ([2, 3], 2)
+    seen.signs[place, sign] = 1e-3, 0.99e-4
+    return replace(seen, agreed=agreed)
+
+
+def line_of(*signs: tuple[int, float]) -> np.ndarray:
+    """Return what is seen in 26 columns: each sign, or else its 4, as likely as that, and nothing between them."""
+    shares = np.full((26, 13), 1e-12)
+    shares[:, 12] = 1.0
+    for at, (sign, share) in enumerate(signs):
+        shares[8 + 4 * at] = 1e-12
+        shares[8 + 4 * at, [4, sign]] = 1 - share, share
+    return np.asarray(np.log(np.maximum(shares, 1e-12)), dtype=np.float32)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rivals_are_what_either_reader_does_not_rule_out(*, turned: bool) -> None:
+    """The first reader does not rule out 112, the second one not 147; 113 has no ten thousandth."""
+    logs = {0: line_of((1, 1.0), (1, 1 - 2e-4), (7, 1.0))}
+    (seen,) = _with_rivals([doubted(0.72, turned=turned)], logs)
+    assert seen.mark.serial == 117
+    assert 0.9 < seen.mark.confidence < 0.99
+    assert seen.rivals == seen.mark.rivals == (112,)  # 147 is no serial
+    logs = {0: line_of((1, 1.0), (1, 1.0), (7, 1 - 2e-4))}
+    assert _with_rivals([doubted(0.72, turned=turned)], logs)[0].rivals == (112, 114)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "has_rivals"), [(0.8999, False), (0.9001, True), (0.9899, True), (0.9901, False)]
+)
+def test_only_a_number_in_doubt_has_rivals(confidence: float, *, has_rivals: bool) -> None:
+    agreed = confidence ** (np.log(0.7) / np.log(0.95))  # the first reader has no doubt
+    seen = _with_rivals([look(1), doubted(agreed)], {1: line_of((1, 1.0), (1, 1.0), (7, 1.0))})
+    assert [bool(one.rivals) for one in seen] == [False, has_rivals]

@@ -1,0 +1,131 @@
+"""Digits held against the same digits of a picture's other tiles."""
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.detections import DetectedTile, TileMark
+from vision.geometry import Picture
+from vision.marks.digits import digit_places, near_serials
+from vision.marks.shapes import ink_of_crops, leads_of_rivals, unlike_others
+
+SERIALS = (10, 21, 34, 45, 53, 67, 78, 89, 96, 102, 114, 125)
+WIDE, HIGH, PITCH = 60, 84, 13.0  # pixels of a tile and from digit to digit
+
+
+def table(printed: tuple[int, ...] = SERIALS, colour: tuple[int, int, int] = (20, 20, 120)) -> Picture:
+    """Draw tiles side by side, their numbers in the middle."""
+    picture = np.full((HIGH + 20, WIDE * len(printed) + 20, 3), 190, dtype=np.uint8)
+    for at, serial in enumerate(printed):
+        for place, digit in enumerate(f"{serial:03d}"):
+            x = 10 + WIDE * (at + 0.5) + PITCH * (place - 1) - 6
+            cv2.putText(picture, digit, (round(x), 10 + HIGH // 2 + 7), 0, 0.6, colour, 1, cv2.LINE_AA)
+    return picture
+
+
+def tiles(count: int = len(SERIALS)) -> list[DetectedTile]:
+    """Return the tiles' outlines."""
+    corners = np.array([[0, 0], [WIDE, 0], [WIDE, HIGH], [0, HIGH]], dtype=np.float64) + 10
+    return [DetectedTile(corners + np.array([WIDE * at, 0]), face_up=False, likelihood=1.0) for at in range(count)]
+
+
+def marks(last: int = 125, rivals: tuple[int, ...] = (125,), count: int = len(SERIALS)) -> list[TileMark]:
+    """Return the marks of tiles read right, but for the last one."""
+    mark = TileMark(None, None, turned=False, confidence=0.9995, spot=np.zeros(2), pitch=PITCH / WIDE)
+    return [
+        *(replace(mark, serial=serial) for serial in SERIALS[: count - 1]),
+        replace(mark, serial=last, rivals=rivals),
+    ]
+
+
+COLOURS = pytest.mark.parametrize("colour", [(20, 20, 120), (250, 250, 250), (150, 175, 190)])
+
+
+@pytest.mark.parametrize("wrong", [126, 123, 128, 115, 195, 25])
+@COLOURS
+def test_a_number_of_which_a_digit_looks_like_a_rivals_is_found(wrong: int, colour: tuple[int, int, int]) -> None:
+    assert unlike_others(table(colour=colour), tiles(), marks(wrong)) == {11}
+    assert unlike_others(table(colour=colour), tiles(), marks(wrong, rivals=())) == set()
+
+
+@COLOURS
+def test_numbers_that_look_as_they_are_read_are_left(colour: tuple[int, int, int]) -> None:
+    read = [replace(mark, rivals=near_serials(mark.serial or 0)) for mark in marks()]
+    assert unlike_others(table(colour=colour), tiles(), read) == set()
+
+
+def test_one_of_several_rivals_is_enough() -> None:
+    assert unlike_others(table(), tiles(), marks(126, (106, 125, 127))) == {11}
+    assert unlike_others(table(), tiles(), marks(126, (106, 127))) == set()
+
+
+def test_fewer_than_eight_numbers_make_no_usual_look() -> None:
+    printed, read = table((*SERIALS[:7], 84)), marks(85, (84,), 8)
+    assert unlike_others(printed, tiles(8), read) == {7}
+    assert unlike_others(printed, tiles(8), [replace(read[0], serial=None), *read[1:]]) == set()
+
+
+def test_labels_are_not_asked() -> None:
+    labels = [replace(mark, pitch=float("nan")) for mark in marks(126)]
+    assert unlike_others(table(), tiles(), labels) == set()
+
+
+def test_tiles_upside_down_are_seen_upright() -> None:
+    turned = [replace(tile, quad=np.roll(tile.quad, 2, axis=0)) for tile in tiles()]
+    assert unlike_others(table(), turned, [replace(mark, turned=True) for mark in marks(126)]) == {11}
+    assert unlike_others(table(), turned, [replace(mark, turned=True) for mark in marks(125, (126,))]) == set()
+
+
+def test_digits_stand_where_spot_and_pitch_say() -> None:
+    mark = TileMark(7, None, turned=False, confidence=1.0, spot=np.array([0.1, -0.2]), pitch=0.25)
+    # a crop of 80 x 112 pixels shows 1.12 tiles each way
+    upright = np.array([[40 + 80 * (0.1 + step) / 1.12, 56 - 112 * 0.2 / 1.12] for step in (-0.25, 0.0, 0.25)])
+    np.testing.assert_allclose(digit_places(mark), upright)
+    np.testing.assert_allclose(digit_places(replace(mark, turned=None)), upright)
+    np.testing.assert_allclose(digit_places(replace(mark, turned=True)), [80, 112] - upright)
+
+
+def noise(seed: int) -> np.ndarray:
+    """Return a look that is like no other."""
+    return np.random.default_rng(seed).normal(size=(28, 18)).astype(np.float32)
+
+
+def test_the_lead_is_one_for_the_rivals_look_and_minus_one_for_its_own() -> None:
+    serials = np.array([[0, 1, 2]] * 4)
+    looks = np.array([[noise(0), noise(1), noise(2)]] * 4)
+    looks[3, 2] = noise(0)
+    assert leads_of_rivals(looks, serials, [(3, (0, 1, 0))]) == pytest.approx([1], abs=0.15)
+    looks[3, 2] = noise(2)
+    assert leads_of_rivals(looks, serials, [(3, (0, 1, 0))]) == pytest.approx([-1], abs=0.15)
+
+
+def test_a_digit_that_only_one_other_number_has_tells_nothing() -> None:
+    serials = np.array([[0, 0, 0]] * 3 + [[1, 0, 0]] * 3)
+    looks = np.array([[noise(0)] * 3] * 3 + [[noise(1), noise(0), noise(0)]] * 3)
+    looks[0, 0] = noise(1)
+    assert leads_of_rivals(looks[:5], serials[:5], [(0, (1, 0, 0))]) == pytest.approx([1], abs=0.15)
+    assert leads_of_rivals(looks[:4], serials[:4], [(0, (1, 0, 0))]) == [-1]
+    serials[2:], looks[2:] = [1, 1, 1], noise(1)
+    assert leads_of_rivals(looks, serials, [(0, (1, 0, 0))])[0] > 0.85  # three other 0s
+    serials[1], looks[1] = [1, 1, 0], [noise(1), noise(1), noise(0)]
+    assert leads_of_rivals(looks, serials, [(0, (1, 0, 0))]) == [-1]  # one
+
+
+def test_a_digit_may_be_two_pixels_off_each_way_but_not_more() -> None:
+    serials = np.array([[0, 1, 2]] * 4)
+    looks = np.array([[noise(0), noise(1), noise(2)]] * 4)
+    for off, seen in ((2, True), (-2, True), (4, False)):
+        moved = looks.copy()
+        moved[3] = np.roll(looks[3], (off, off), axis=(1, 2))
+        assert (leads_of_rivals(moved, serials, [(3, (0, 1, 0))])[0] < -0.5) == seen
+
+
+def test_slow_changes_of_light_are_no_ink() -> None:
+    bright = np.linspace(100, 200, 80, dtype=np.float32)[None, None, :, None]
+    plain = np.broadcast_to(bright, (4, 112, 80, 3)).astype(np.uint8)
+    marked = plain.copy()
+    marked[:, 50:60, 40:42] = 20
+    plain[:, 50:60, 40:42] -= 40  # some ink, so that there is a colour
+    assert np.abs(ink_of_crops(marked)[:, 45:65, 36:46]).max() > 5 * np.abs(ink_of_crops(marked)[:, 30:80, 15:30]).max()
