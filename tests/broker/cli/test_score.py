@@ -233,6 +233,31 @@ def test_the_session_before_counts_and_who_has_no_standing_is_left_out(tmp_path:
     assert imp_of(answer) == {"p1e": 18, "p2n": 2, "p1w": 1, "p9": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
 
 
+def test_lines_of_players_say_what_is_carried_over_and_who_is_a_guest_in_place_of_options(tmp_path: Path) -> None:
+    lines = [{"player": "p1e", "carried": 11, "place_before": 1}, {"player": "p2s", "without_standing": True}]
+    before = {"standings": [{"place": 1, "player": "p1e", "imp": 11}]}
+    by_options = with_previous(tmp_path, before, "--without-standing", "p2s", "--carry-over", "100%")
+    assert ask("score", *TWO, *lines) == by_options
+    path = tmp_path / "before.json"
+    (answer,) = ask("score", *TWO, *lines, options=("--previous", str(path)))
+    assert code(answer) == "bad_previous"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"player": "p1e", "team": "Reds"},
+        {"player": None},
+        {"team": "Reds", "award": 3},
+        {"player": "p1e", "carried": "1/2"},
+        {"player": "p1e", "carried": "much"},
+        {"player": "p1e", "place_before": 0},
+    ],
+)
+def test_a_line_of_a_player_that_says_too_much_or_nothing_is_refused(line: dict[str, Any]) -> None:
+    assert [code(answer) for answer in ask("score", *TWO, line)] == ["malformed"]
+
+
 def test_what_this_command_answered_can_be_the_session_before(tmp_path: Path) -> None:
     (first,) = ask("score", *TWO)
     (second,) = with_previous(tmp_path, first)
