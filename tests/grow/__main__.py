@@ -11,8 +11,9 @@ from pathlib import Path
 
 import click
 
-from tests.chaos.__main__ import MEMORY, MOST_NAMED
+from tests.chaos.__main__ import MOST_NAMED
 from tests.grow.run import Options, run_event
+from tests.memory import memory
 
 
 @click.command()
@@ -36,7 +37,7 @@ def grow(
     began = time.monotonic()
     with ExitStack() as leaving:
         log = leaving.enter_context((keep or Path(os.devnull)).open("w", encoding="utf-8", buffering=1))
-        base = leaving.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None))
+        base = leaving.enter_context(tempfile.TemporaryDirectory(dir=memory()))
 
         def said(line: str) -> None:
             print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
