@@ -94,6 +94,7 @@ NO_JSON: Final = {
     ("export", "certificates"): "prints a document",
     ("export", "ema"): "prints a document",
     ("export", "json"): "prints JSON without being asked",
+    ("export", "next-event"): "prints a document",
     ("export", "pdf"): "prints a document",
     ("export", "plays"): "prints JSON lines without being asked",
     ("export", "pmn"): "prints a document",
