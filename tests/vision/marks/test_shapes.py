@@ -114,6 +114,15 @@ def test_digits_stand_where_spot_and_pitch_say() -> None:
     np.testing.assert_allclose(digit_places(replace(mark, turned=True)), [80, 112] - upright)
 
 
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_digit_is_cut_out_as_wide_and_high_as_its_step_says(way: int) -> None:
+    rows, cols = np.indices((112, 80)).astype(np.float32)
+    places = np.array([[30.0, 50.0], [40.0, 50.0], [50.0, 50.0]])[::way]
+    across, down = shapes._cut_digits(np.array([cols, rows]), np.array([places, places]))
+    assert across[1].mean(axis=0) == pytest.approx(39.5 + way * (np.arange(18) - 8.5) * 12.4 / 14, abs=0.05)
+    assert down[2].mean(axis=1) == pytest.approx(49.5 + way * (np.arange(28) - 13.5) * 22 / 24, abs=0.05)
+
+
 def noise(seed: int) -> np.ndarray:
     """Return a look that is like no other."""
     return np.random.default_rng(seed).normal(size=(28, 18)).astype(np.float32)
