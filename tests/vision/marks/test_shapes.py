@@ -6,9 +6,12 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.detections import DetectedTile, TileMark
+from vision import reader
+from vision.detections import DetectedTile, Detections, TileMark
 from vision.geometry import Picture
+from vision.marks import shapes
 from vision.marks.digits import digit_places, near_serials
+from vision.marks.read import withhold_unlike
 from vision.marks.shapes import ink_of_crops, leads_of_rivals, unlike_others
 
 SERIALS = (10, 21, 34, 45, 53, 67, 78, 89, 96, 102, 114, 125)
@@ -67,6 +70,20 @@ def test_fewer_than_eight_numbers_make_no_usual_look() -> None:
     assert unlike_others(printed, tiles(8), [replace(read[0], serial=None), *read[1:]]) == set()
 
 
+def test_forty_numbers_beyond_doubt_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def lead(looks: np.ndarray, *_: object) -> list[float]:
+        asked.append(len(looks))
+        return [1.0, 1.0]
+
+    monkeypatch.setattr(shapes, "leads_of_rivals", lead)
+    mark, doubted = replace(marks()[0], rivals=()), replace(marks()[0], rivals=(11,))
+    read = [doubted, *[mark] * 41, doubted]
+    assert shapes.unlike_others(table(), tiles(1) * 43, read) == {0, 42}
+    assert asked == [42]
+
+
 def test_labels_are_not_asked() -> None:
     labels = [replace(mark, pitch=float("nan")) for mark in marks(126)]
     assert unlike_others(table(), tiles(), labels) == set()
@@ -78,6 +95,16 @@ def test_tiles_upside_down_are_seen_upright() -> None:
     assert unlike_others(table(), turned, [replace(mark, turned=True) for mark in marks(125, (126,))]) == set()
 
 
+def test_only_a_number_that_looks_like_a_rival_loses_its_serial(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = (*marks(126), None)
+    found = Detections((*tiles(), *tiles(1)), np.zeros((1, 1), np.uint8), 8.0)
+    left = [mark and mark.serial for mark in withhold_unlike(table(), found, read)]
+    assert left == [*SERIALS[:11], None, None]
+    monkeypatch.setattr(reader, "read_marks", lambda *_: (found, read))
+    serials = [one.serial for one in reader.read_picture(table()).reads]
+    assert set(serials) - {None} == set(SERIALS[:11])
+
+
 def test_digits_stand_where_spot_and_pitch_say() -> None:
     mark = TileMark(7, None, turned=False, confidence=1.0, spot=np.array([0.1, -0.2]), pitch=0.25)
     # a crop of 80 x 112 pixels shows 1.12 tiles each way
@@ -85,6 +112,15 @@ def test_digits_stand_where_spot_and_pitch_say() -> None:
     np.testing.assert_allclose(digit_places(mark), upright)
     np.testing.assert_allclose(digit_places(replace(mark, turned=None)), upright)
     np.testing.assert_allclose(digit_places(replace(mark, turned=True)), [80, 112] - upright)
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_digit_is_cut_out_as_wide_and_high_as_its_step_says(way: int) -> None:
+    rows, cols = np.indices((112, 80)).astype(np.float32)
+    places = np.array([[30.0, 50.0], [40.0, 50.0], [50.0, 50.0]])[::way]
+    across, down = shapes._cut_digits(np.array([cols, rows]), np.array([places, places]))
+    assert across[1].mean(axis=0) == pytest.approx(39.5 + way * (np.arange(18) - 8.5) * 12.4 / 14, abs=0.05)
+    assert down[2].mean(axis=1) == pytest.approx(49.5 + way * (np.arange(28) - 13.5) * 22 / 24, abs=0.05)
 
 
 def noise(seed: int) -> np.ndarray:
