@@ -442,14 +442,18 @@ def test_a_finger_lies_on_a_tile_by_its_rim_and_the_hand_that_is_near(
     ],
 )
 def test_the_floor_is_seen_beside_the_short_rows(indents: Indents, open_spots: list[RowCol]) -> None:
-    """Forty pixels a width: these spots are white, and all else is black."""
+    """Forty pixels a width: these spots are each of another grey, and all else is black."""
     plane = TablePlane(np.diag([0.025, 0.025, 1.0]), np.array([120.0, 60.0]), 1.0, 0.0)
     lattice = replace(LATTICE, plane=plane, indents=indents)
     picture = np.zeros((300, 760, 3), dtype=np.uint8)
-    for quad in lattice.quads(lattice.spots(*np.array(open_spots, dtype=float).T)):
-        cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), (255, 255, 255))
+    greys = np.linspace(100, 255, len(open_spots)).astype(np.uint8)
+    for quad, grey in zip(lattice.quads(lattice.spots(*np.array(open_spots, dtype=float).T)), greys, strict=True):
+        cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), (int(grey),) * 3)
     places = lattice.quads(lattice.spots(*np.array(list(tray_places()), dtype=float).T))
     ground = gather_evidence(picture, places, lattice)
-    assert ground.floor[:, 0].tolist() == pytest.approx([100.0] * 64 * len(open_spots), abs=0.01)
+    light = cv2.cvtColor(np.repeat(greys[None, :, None], 3, axis=2).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)[
+        0, :, 0
+    ]
+    assert ground.floor[:, 0] == pytest.approx(np.repeat(light, 64), abs=0.01)
     assert [float(part.max()) for part in (ground.rims[..., 0], ground.details)] == [0.0, 0.0]
     assert ground.inside.tolist() == [1.0] * 34
