@@ -72,5 +72,5 @@ def test_who_cannot_be_printed_is_named_by_the_list_the_event_and_the_commands(f
     ("text", "printable"),
     [("Ada?", True), ("Łódź 杯 김", True), ("Žižka", True), (ARABIC, False), (f"Ada {THAI}", False)],
 )
-def test_a_question_mark_of_ones_own_is_none_for_want_of_letters(text: str, printable: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_a_question_mark_of_ones_own_is_none_for_want_of_letters(text: str, *, printable: bool) -> None:
     assert is_printable(text) == printable
