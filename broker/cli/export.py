@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from broker.cli import options
+from broker.cli.paper import say_unprintable
 from broker.cli.people import note_faces_shown
 from broker.cli.profile_option import load_profile
 from broker.cli.score import Plays, read_plays
@@ -22,7 +23,6 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
-from broker.export.spelling import unprintable_text
 from broker.i18n import N_, Translator, languages
 from broker.output import deliver
 from broker.people.anchors import anchor_of
@@ -201,7 +201,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
     """
     source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
     deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
-    _say_unprintable(source.stored)
+    say_unprintable(source.stored.event)
 
 
 @export.command("booklet")
@@ -219,7 +219,7 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
     stored = open_stored_event(folder)
     source = ExportSource(folder, stored, Translator(language), _now(), anchor=anchor_of(folder))
     deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
-    _say_unprintable(stored)
+    say_unprintable(stored.event)
 
 
 @export.command("replay")
@@ -281,7 +281,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     secret = embargoed and not stored.room.over
     content = BY_NAME[f"{which}.pdf"].content(source)
     deliver(content, output, source=folder, force=force, secret=secret)
-    _say_unprintable(stored)
+    say_unprintable(stored.event)
 
 
 @export.command("json")
@@ -323,7 +323,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder)))
     secret = embargoed and not stored.room.over
     deliver(content, output, source=folder, force=force, secret=secret)
-    _say_unprintable(stored)
+    say_unprintable(stored.event)
 
 
 def _now() -> datetime:
@@ -337,11 +337,6 @@ def _missing(stored: StoredEvent) -> str:
     if stored.room.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
     return "the head arbiter has not declared them final"
-
-
-def _say_unprintable(stored: StoredEvent) -> None:
-    if text := unprintable_text(stored.event):
-        click.echo(text, err=True)
 
 
 def _say_provisional(stored: StoredEvent) -> None:

@@ -49,7 +49,7 @@ def event_sheets(
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     with spelled(event):
         deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
-    _say_unprintable(event)
+    say_unprintable(event)
 
 
 @click.command("seating", short_help="Print who sits where: lists, and a card for each player.")
@@ -82,9 +82,10 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     with spelled(event):
         made = seating_pdf(event, "cards" if cards else kind, Translator(language))
     deliver(made, output, source=folder, force=force)
-    _say_unprintable(event)
+    say_unprintable(event)
 
 
-def _say_unprintable(event: Event) -> None:
+def say_unprintable(event: Event) -> None:
+    """Say whose names what was printed has no letters for."""
     if text := unprintable_text(event):
         click.echo(text, err=True)

@@ -217,17 +217,10 @@ Event = Literal["individual", "team"]
 NOTHING: Final = Brought()
 
 
-def read_previous(
-    path: Path | None, profile: ComparisonRules, event: Event, part: str = "", said: Brought = NOTHING
-) -> Brought:
-    """Read what the session before leaves; `part`: such as 2/3. Without a file it is what the plays have `said`.
-
-    Raises RuleError `bad_previous`, `part_wrong`.
-    """
+def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Brought:
+    """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
-        return said
-    if said != NOTHING:
-        raise RuleError("bad_previous", N_("the plays say themselves what is carried over: leave --previous out"))
+        return NOTHING
     try:
         ranked = [line.ranked(event) for line in read_standings(path)]
     except ValueError as error:
@@ -393,10 +386,15 @@ def score(
     """
     try:
         rules = load_either_profile(profile)
-        read_previous(previous, rules, event, carry_over)  # what is wrong with it is said before plays are waited for
+        before = read_previous(previous, rules, event, carry_over)
         members = _members(event, teams)
         plays = read_plays(input_lines(), rules)
-        before = read_previous(previous, rules, event, carry_over, plays.brought(event))
+        if (said := plays.brought(event)) != NOTHING:
+            if previous:
+                raise RuleError(
+                    "bad_previous", N_("the plays say themselves what is carried over: leave --previous out")
+                )
+            before = said
         unranked = (*without_standing, *plays.without_standing(event))
         if plays.refusals:
             for refusal in plays.refusals:
