@@ -41,7 +41,7 @@ from broker.store.backup import (
     refuse_taken,
 )
 from broker.store.backup import restore_copy as put_back
-from broker.store.chain import (
+from broker.store.integrity import (
     ALTERED,
     BAD_SIGNATURE,
     LINK_ALTERED,

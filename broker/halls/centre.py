@@ -44,7 +44,7 @@ from broker.protocol.messages import CLOCK_TOLERANCE_MS, hours_and_minutes
 from broker.protocol.signing import SigningKey
 from broker.read_ahead import FIRST_LINK
 from broker.store import Journal, message_of
-from broker.store.chain import link_after
+from broker.store.integrity import link_after
 from broker.store.records import Decided
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)

@@ -1,4 +1,4 @@
-"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/anchor.py)."""
+"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/integrity.py)."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,7 @@ from broker.people.copies import open_people
 from broker.people.database import PEOPLE_FILE, PeopleDatabase
 from broker.read_ahead import FIRST_LINK
 from broker.store import Reader, database_of, event_name, open_reader
-from broker.store.anchor import AnchorPlace, LogHead, anchor_text, find_anchor
-from broker.store.chain import LINK_ALTERED, Fault, link_after
+from broker.store.integrity import LINK_ALTERED, AnchorPlace, Fault, LogHead, anchor_text, find_anchor, link_after
 from broker.store.sqlite import open_for_reading, sqlite_engine
 
 

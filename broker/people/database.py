@@ -17,13 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from broker.coded_error import reason
 from broker.people.errors import PeopleStoreBroken
+from broker.store.integrity import WITNESS_SUFFIX, Witness, WitnessLine
 from broker.store.journal import BIG, driver_message, make_append_only, transaction
 from broker.store.sqlite import open_for_writing, sqlite_engine
-from broker.store.witness import SUFFIX, Witness, WitnessLine
 
 PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
-PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(SUFFIX).name
+PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(WITNESS_SUFFIX).name
 PATIENCE_S: Final = 5.0
 """The command `homologue event people` may write while the desk does."""
 
@@ -139,7 +139,7 @@ class PeopleDatabase:
     """Whether each entry of the audit log is to be named: those of a database may be named beside another scorer."""
 
     def __init__(self, engine: Engine, witness: Path | None = None) -> None:
-        """Take what connects, and the file in which entries of the audit log are named too (store/witness.py)."""
+        """Take what connects, and the file in which entries of the audit log are named too (store/integrity.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
         self._commit: Connection | None = None
         self._witness, self._noted = witness, list[WitnessLine]()

@@ -48,7 +48,7 @@ from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
 from broker.store import Journal
 from broker.store.backup_worker import BackupReport
-from broker.store.chain import Fault
+from broker.store.integrity import Fault
 from broker.store.records import DESK
 
 
@@ -252,7 +252,7 @@ def concern_of_repair(fact: LogMessage) -> Concern:
 
 GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
 ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
-"""What can be wrong with a stored row (broker/store/chain.py)."""
+"""What can be wrong with a stored row (broker/store/integrity.py)."""
 
 
 def concern_of_second_home(report: BackupReport) -> Concern:

@@ -24,11 +24,10 @@ from broker.protocol.signing import SigningKey
 from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import STORE, Journal
-from broker.store.chain import LOST, Fault
+from broker.store.integrity import LOST, Fault, Witness, WitnessLine
 from broker.store.records import DESK, Decided, Entry, message_of, sequence_of
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteReader
-from broker.store.witness import Witness, WitnessLine
 
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""

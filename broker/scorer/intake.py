@@ -50,7 +50,7 @@ from broker.scorer.quarantine import UNEXPLAINED
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded, RefusedRow
-from broker.store.chain import LINK_ALTERED, LOST, Fault
+from broker.store.integrity import LINK_ALTERED, LOST, Fault
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""

@@ -43,7 +43,7 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
 from broker.scorer.wire_log import WireLog
 from broker.store import Journal, RefusedRow
-from broker.store.chain import Fault
+from broker.store.integrity import Fault
 from broker.store.records import Decided
 
 log = get_logger("homologue.scorer")

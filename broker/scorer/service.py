@@ -54,12 +54,10 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
 from broker.scorer.wire_log import WireLog
 from broker.store import JUDGED_FROM, Journal, gc_paused
-from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
-from broker.store.chain import Fault
+from broker.store.integrity import Fault, LogHead, WitnessLine, anchor_text
 from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
-from broker.store.witness import WitnessLine
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""

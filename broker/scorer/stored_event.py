@@ -36,16 +36,16 @@ from broker.scorer.whole_plays import PlayFinder, StoredRows, WholePlay
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
-from broker.store.chain import (
+from broker.store.integrity import (
     BAD_SIGNATURE,
     LINK_ALTERED,
     LOST,
     UNREADABLE_ROW,
     WRONG_POINTS,
     Fault,
+    Witness,
 )
 from broker.store.records import Decided
-from broker.store.witness import Witness
 
 
 class StoredEvent(Struct, frozen=True):
@@ -235,7 +235,7 @@ IsSigned = Callable[[LogMessage, bytes], bool]
 def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
     """Read a journal, and prove each row. Raises StoreBroken, StoreLost.
 
-    Its link must fit (broker/store/chain.py), it must be a message, and points must follow from their outcome.
+    Its link must fit (broker/store/integrity.py), it must be a message, and points must follow from their outcome.
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """

@@ -147,7 +147,7 @@ class AlertView(Struct, frozen=True):
 
 
 class AnchorView(Struct, frozen=True):
-    """What proves later that nothing has changed of what was stored when a round was over (broker/store/anchor.py)."""
+    """What proves later that nothing has changed of what was stored when a round was over (`store/integrity.py`)."""
 
     round: int
     text: str

@@ -27,12 +27,11 @@ from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTake
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
 from broker.read_ahead import SETTING, STORE
-from broker.store.chain import Fault
+from broker.store.integrity import WITNESS_SUFFIX, Fault
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
 from broker.store.records import decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
-from broker.store.witness import SUFFIX
 
 MANIFEST: Final = "backup.json"
 
@@ -105,7 +104,7 @@ def surplus_copies(names: Iterable[str], event: str, keep: int) -> list[str]:
 SQLITE_HEADER: Final = b"SQLite format 3\0"
 """How a file of SQLite's begins."""
 
-WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", SUFFIX)
+WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", WITNESS_SUFFIX)
 """Ends of names that belong to a file being worked on."""
 
 LEFT_OUT: Final = (SETTING, "broker", "deals.key", "draw.key")

@@ -21,10 +21,9 @@ from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.read_ahead import STORE
 from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
-from broker.store.chain import Fault, link_after
+from broker.store.integrity import WITNESS_SUFFIX, Fault, link_after
 from broker.store.journal import RefusedRow
 from broker.store.sqlite import SqliteJournal, SqliteReader
-from broker.store.witness import SUFFIX
 
 ROWS_A_PART: Final = 5_000
 
@@ -240,7 +239,7 @@ class EventCopy:
         if body.startswith(SQLITE_HEADER):  # what a killed process has left beside the old one is not the new one's
             for end in ("-wal", "-shm"):
                 path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
-            path.with_suffix(SUFFIX).unlink(missing_ok=True)
+            path.with_suffix(WITNESS_SUFFIX).unlink(missing_ok=True)
         write_private(path, body)
 
     def begin_anew(self) -> Path:
@@ -250,7 +249,7 @@ class EventCopy:
         aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
         make_folder(aside, PRIVATE_FOLDER)
         store = self._folder / STORE
-        for path in (*self._folder.glob(f"{STORE}*"), store.with_suffix(SUFFIX)):
+        for path in (*self._folder.glob(f"{STORE}*"), store.with_suffix(WITNESS_SUFFIX)):
             with suppress(FileNotFoundError):
                 shutil.move(path, aside / path.name)
         self._open()

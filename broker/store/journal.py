@@ -38,9 +38,8 @@ from broker.errors import StoreBroken, StoreLost
 from broker.protocol import LogMessage, encode
 from broker.protocol.signing import kept_form
 from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
-from broker.store.chain import LOST, Fault, intact_rows, link_after
+from broker.store.integrity import LINK_DIGITS, LOST, Fault, Witness, WitnessLine, intact_rows, link_after
 from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
-from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
 """STRICT tables of SQLite know one kind of integer."""

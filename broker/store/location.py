@@ -20,16 +20,16 @@ from broker.coded_error import reason
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
 from broker.files import write_file
 from broker.read_ahead import SETTING, STORE
+from broker.store.integrity import WITNESS_SUFFIX
 from broker.store.journal import Journal, Reader
 from broker.store.sqlite import SqliteJournal, SqliteReader
-from broker.store.witness import SUFFIX
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 
 
 def witness_of(folder: Path) -> Path:
     """Return the file that names what is in an event's journal, wherever that is."""
-    return (folder / STORE).with_suffix(SUFFIX)
+    return (folder / STORE).with_suffix(WITNESS_SUFFIX)
 
 
 class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

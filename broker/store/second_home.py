@@ -1,7 +1,7 @@
 """The second home of what the desk decides: a folder on another disk, written before the desk says that it is done.
 
 `EVENT.decisions` there has rulings and admissions whole, a line each with a hash; `EVENT.witness` names all that is in
-the journal (witness.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
+the journal (integrity.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
 """
 
 import os
@@ -14,9 +14,9 @@ from typing import Final
 from broker.errors import StoreError
 from broker.files import sync
 from broker.store.backup_worker import BackupReport, refuse_empty_mount
+from broker.store.integrity import WITNESS_SUFFIX, Witness, WitnessLine
 from broker.store.journal import Journal
 from broker.store.records import Entry
-from broker.store.witness import SUFFIX, Witness, WitnessLine
 
 DECISIONS: Final = ".decisions"
 
@@ -38,7 +38,7 @@ class SecondHome:
 
     def __init__(self, folder: Path, event: str) -> None:
         self.folder = folder
-        self.decisions, self.witness = folder / f"{event}{DECISIONS}", folder / f"{event}{SUFFIX}"
+        self.decisions, self.witness = folder / f"{event}{DECISIONS}", folder / f"{event}{WITNESS_SUFFIX}"
 
     def read(self) -> list[Entry]:
         """Return what is there, in order; a line that is not as it was written is passed over. Raises OSError."""

@@ -19,9 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
 from broker.files import sync_log
 from broker.read_ahead import FIRST_LINK
-from broker.store.chain import link_after
+from broker.store.integrity import WITNESS_SUFFIX, Witness, link_after
 from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
-from broker.store.witness import SUFFIX, Witness
 
 TABLES: Final = JournalTables(shared=False)
 
@@ -67,7 +66,7 @@ class SqliteJournal(Journal):
         try:
             super().__init__(sqlite_engine(partial(open_for_writing, path)), TABLES, event)
             self._open()
-            self._follow_witness(Witness(path.with_suffix(SUFFIX)))
+            self._follow_witness(Witness(path.with_suffix(WITNESS_SUFFIX)))
         except (SQLAlchemyError, StoreBroken) as error:
             self.close()
             why = driver_message(error) if isinstance(error, SQLAlchemyError) else error

@@ -25,7 +25,7 @@ from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import Result, encode
 from broker.read_ahead import FIRST_LINK, StoredRow
 from broker.store import Journal
-from broker.store.chain import link_after
+from broker.store.integrity import link_after
 from tests.benchmarks.scorer.crowd import wire_bytes
 from tests.benchmarks.scorer.large import Chains, plays
 from tests.benchmarks.scorer.playing import now_ms

@@ -18,7 +18,7 @@ from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, open_journal
-from broker.store.anchor import LogHead, anchor_text
+from broker.store.integrity import LogHead, anchor_text
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin

@@ -28,7 +28,7 @@ from broker.protocol import (
 from broker.protocol.halls import HallRow, HallState, NextRow
 from broker.protocol.link import Incoming
 from broker.rulings.model import RulingAuthor, RulingDraft
-from broker.store.chain import link_after
+from broker.store.integrity import link_after
 from broker.web.embargo import PublicViews
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places, plan_apart
 from tests.broker.halls.test_link import said_in

@@ -30,7 +30,7 @@ from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
-from broker.store.chain import LOST, Fault
+from broker.store.integrity import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 

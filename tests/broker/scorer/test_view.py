@@ -21,7 +21,7 @@ from broker.scorer.view import (
     time_up_at,
     whole_minutes,
 )
-from broker.store.anchor import AnchorPlace, find_anchor
+from broker.store.integrity import AnchorPlace, find_anchor
 from broker.web import public_view
 from broker.web.tables.carriers import progress_of
 from tests import event_loop
