@@ -1,8 +1,10 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -37,6 +39,7 @@ from broker.protocol import (
     Seated,
     TableState,
     Taken,
+    TilesLaid,
     decode_on_topic,
     players_named,
 )
@@ -47,7 +50,6 @@ from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import UNEXPLAINED
-from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded, RefusedRow
 from broker.store.integrity import LINK_ALTERED, LOST, Fault
@@ -66,6 +68,28 @@ MOST_LISTED = 100
 
 MOST_PASSED_OVER = 1_000
 """Numbers of one table that were refused as too many and are not missing, as many as the store keeps refusals."""
+
+# How many facts of a kind a table may tell of one play: more than people ever need, and an end for programs. A table's
+# own program stays within them, so what is refused here was told by another program, or by one that is broken. The
+# numbers of what is refused so are not missing: a table that tells something else afterwards is heard.
+
+MOST_RULED: Final = 20
+"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
+
+MOST_LAID: Final = 8
+"""Times that a table may tell of one play what lay there: each is searched, and answered."""
+
+MOST_OF_A_KIND: Final = 200
+"""Of any other kind in one play: a hundred calls, for one."""
+
+MOST_IN_A_SESSION: Final = 2_000
+"""The same in a session of riichi, which is one round: its hands, and calls, all evening."""
+
+COUNTED_TOGETHER: Final = "arbiters"
+"""All that a table tells of its arbiters beside rulings counts together: a session is a round, and they come and go."""
+
+OVER_QUOTA: Final = frozenset({"too_many_rulings", "too_many_facts"})
+"""The codes of these refusals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +215,44 @@ class TableBook:
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
         return tuple(sorted(self.missing - self.passed_over)[:MOST_GAPS])
+
+
+def kind_of(fact: Fact) -> str:
+    """Return what a fact is counted as."""
+    return COUNTED_TOGETHER if isinstance(fact, ARBITER_FACTS) else type(fact).__name__
+
+
+class Quotas:
+    """What each table has told of each of its plays, by kind. `taken` gives what was taken of a table in a round."""
+
+    def __init__(self, taken: Callable[[int, int], Iterable[LogMessage]]) -> None:
+        self._taken = taken
+        self._told: dict[tuple[int, int], Counter[str]] = {}
+        """By table and round, of those of which something was told since the start."""
+
+    def count(self, message: LogMessage) -> None:
+        """Take in a fact that was taken."""
+        if (told := self._told.get((message.table, message.fact.round))) is not None:
+            told[kind_of(message.fact)] += 1
+
+    def _told_in(self, table: int, round_: int) -> Counter[str]:
+        if (table, round_) not in self._told:
+            self._told[table, round_] = Counter(kind_of(one.fact) for one in self._taken(table, round_))
+        return self._told[table, round_]
+
+    def check(self, message: LogMessage, *, session: bool) -> None:
+        """Refuse one too many. `session`: the round is one of riichi. Raises Refused."""
+        table, kind = message.table, kind_of(message.fact)
+        told = self._told_in(table, message.fact.round)[kind]
+        if isinstance(message.fact, Ruled):
+            if told >= MOST_RULED:
+                text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)
+                raise Refused("too_many_rulings", text)
+            return
+        most = MOST_IN_A_SESSION if session and kind != COUNTED_TOGETHER else MOST_OF_A_KIND
+        if told >= (MOST_LAID if isinstance(message.fact, TilesLaid) else most):
+            text = N_("table {table} has reported this {count} times in one round", table=table, count=told)
+            raise Refused("too_many_facts", text)
 
 
 class Intake:

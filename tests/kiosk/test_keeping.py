@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from broker.protocol import SEATS, Command, Counted, LaidSeat, PlayFound, Seat, TilesLaid, WinKind
-from broker.scorer.quotas import MOST_LAID
+from broker.scorer.intake import MOST_LAID
 from kiosk.camera.loop import laid_tiles, read_hand
 from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS

@@ -38,7 +38,7 @@ OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"s
 
 
 CALLS_A_ROUND = 100
-"""As many as a table may well tell (broker/scorer/quotas.py)."""
+"""As many as a table may well tell (broker/scorer/intake.py)."""
 
 
 @cache

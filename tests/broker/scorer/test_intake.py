@@ -1,13 +1,15 @@
 """The gate: each reason to refuse, and that nothing refused changes anything."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from broker.protocol import (
     Adjusted,
+    Call,
     Confirmed,
     Fact,
     Fine,
@@ -30,9 +32,10 @@ from broker.protocol import (
 )
 from broker.protocol.signing import fact_hash
 from broker.rules import Outcome
-from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, IntakeVerdict, TableBook
-from broker.scorer.quotas import MOST_OF_A_KIND, MOST_RULED
-from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
+from broker.scorer.intake import MOST_LISTED, MOST_MISSING, MOST_OF_A_KIND, MOST_RULED, Intake, IntakeVerdict, TableBook
+from broker.store import MOST_REFUSALS
+from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
+from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state, whole_log, whole_play
 
 FIRST = fact(1, 1, restored(1))
 RESULT = fact(1, 2, result(1))
@@ -327,3 +330,68 @@ def test_a_reopened_play_has_both_its_results_in_whatever_order_they_come(
     intake: Intake, order: tuple[LogMessage, ...]
 ) -> None:
     assert [said(intake, message).code for message in order] == [None] * 4
+
+
+# ---- a table that tells without end: others are heard, and so is what it tells afterwards ---------
+
+DEAL_1 = event().bookings[1, 1].deal
+
+
+def toggles(numbers: Iterable[int]) -> list[LogMessage]:
+    """Let table 1 call and take it back, again and again."""
+    return [fact(1, seq, Call(round=1, deal=DEAL_1, open=seq % 2 == 1)) for seq in numbers]
+
+
+def flood(hall: Hall, count: int) -> None:
+    """Let so many toggles arrive, and whole logs of other tables among them."""
+    put(hall.scorer, *toggles(range(1, count // 2)))
+    put(hall.scorer, *whole_log(2), *whole_log(4))
+    put(hall.scorer, *toggles(range(count // 2, count + 1)))
+    while hall.scorer._inbox.qsize():
+        hall.scorer.step(timeout=0)
+
+
+def test_toggles_of_a_call_are_capped_with_one_alert_and_other_tables_are_heard(hall: Hall) -> None:
+    flood(hall, 700)
+    assert len(hall.scorer.live.intake.books[1].taken) == MOST_OF_A_KIND
+    assert hall.alerts().count(("too_many_facts", 1)) == 1
+    assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (2, 4)] == [len(whole_log(2)), len(whole_log(4))]
+
+
+@pytest.mark.slow
+def test_30600_toggles_take_little_room_on_the_disk(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal)
+        flood(hall, 30_600)
+        assert {code for code, table in hall.alerts() if table == 1} == {"too_many_facts", "seq_out_of_range"}
+        assert journal.height == MOST_OF_A_KIND + len(whole_log(2)) + len(whole_log(4))
+        assert len([*journal.refused()]) == MOST_REFUSALS
+    assert sum(file.stat().st_size for file in tmp_path.glob("store.sqlite3*")) < 8_000_000
+
+
+def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_restart_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    last = MOST_OF_A_KIND + 800
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal)
+        hall.hear(*toggles(range(1, last)))
+        hall.scorer.step(timeout=0)  # as many as one commit holds, and the rest
+        hall.hear(*whole_play(1, first=last))
+        said = hall.ear.told("receipt/1")
+        assert (said["upto"], said["gaps"], hall.scorer.state.plays_at(1)) == (last + 4, [], 1)
+        assert [code for code, _ in hall.alerts()] == ["too_many_facts"]
+    with open_journal(tmp_path) as journal:
+        again = make_hall(tmp_path, journal)
+        again.hear(*whole_play(1, 2, first=last + 5))
+        said = again.ear.told("receipt/1")
+        assert (said["upto"], said["gaps"], again.alerts()) == (last + 9, [], [])
+        assert again.scorer.state.plays_at(1) == 2
+
+
+def test_what_was_passed_over_and_is_taken_after_all_is_no_refusal_any_more(hall: Hall) -> None:
+    book = hall.scorer.live.intake.books[1]
+    hall.hear(*toggles(range(1, MOST_OF_A_KIND + 2)))
+    assert book.passed_over == {MOST_OF_A_KIND + 1}
+    hall.hear(fact(1, MOST_OF_A_KIND + 1, result(1)))
+    assert (book.passed_over, book.gaps(), book.upto) == (set(), (), MOST_OF_A_KIND + 1)

@@ -15,6 +15,7 @@ from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
 from broker.protocol import LogMessage
 from broker.store import MOST_BYTES, MOST_REFUSALS, Journal, RefusedRow, copy_journal, decoded, fingerprint
 from broker.store.integrity import ALTERED
+from broker.store.journal import MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
@@ -359,3 +360,25 @@ def test_what_a_killed_scorer_left_in_the_log_is_on_the_disk_before_it_is_told(
     with closing(SqliteJournal(killed, NAME)) as again:
         assert list(again.messages()) == LOG[:1]
     assert flushed == [killed.with_name("killed.sqlite-wal"), tmp_path]
+
+
+def test_refusals_of_one_table_take_so_many_bytes_and_no_more_and_those_of_others_are_kept(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        with journal.commit():
+            for number in range(MOST_REFUSALS):
+                about = {"table": 1, "seq": number + 1, "id": f"rubbish-{number}"}
+                journal.refuse(RefusedRow(1, "malformed", "t" * 60_000, b"x" * MOST_BYTES, **about))  # type: ignore[arg-type]  # its fields
+            journal.refuse(RefusedRow(1, "malformed", "topic", b"of another", table=2))
+        rows = [*journal.refused()]
+    assert len(rows) == MOST_REFUSALS + 1
+    assert (
+        MOST_BYTES_OF_TABLE - MOST_BYTES < sum(len(row.body) for row in rows if row.table == 1) <= MOST_BYTES_OF_TABLE
+    )
+    assert (max(len(row.topic) for row in rows), rows[-1].body) == (200, b"of another")
+    with open_journal(tmp_path) as journal:  # a restart gives no new room
+        with journal.commit():
+            journal.refuse(RefusedRow(1, "malformed", "topic", b"x" * MOST_BYTES, table=3))
+            assert not journal.refuse(
+                RefusedRow(1, "malformed", "t", b"x" * MOST_BYTES, table=1, seq=1000, id="rubbish-999")
+            )
+        assert MOST_BYTES_IN_ALL > MOST_BYTES_OF_TABLE

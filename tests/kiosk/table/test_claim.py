@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Call, Declared, Paused, Press, Seat
 from broker.rules import Outcome
-from broker.scorer.quotas import MOST_OF_A_KIND
+from broker.scorer.intake import MOST_OF_A_KIND
 from kiosk.screens import CallView, PlayingView, ScreenView, StatusLine, screen_view
 from kiosk.table import (
     ButtonHeld,
