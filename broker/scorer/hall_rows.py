@@ -99,10 +99,10 @@ def adopt(centre: Centre, rows: list[OfHall], rulings: RulingService, devices: D
     rows.clear()
 
 
-def note_judged(centre: Centre | None, verdicts: Iterable[IntakeVerdict]) -> None:
-    """Let the centre, where this is one, know which facts were refused, for the receipts of their halls."""
+def note_judged(centre: Centre, verdicts: Iterable[IntakeVerdict]) -> None:
+    """Let the centre know which facts were refused, for the receipts of their halls."""
     for one in verdicts:
-        if centre and isinstance(one.message, LogMessage):
+        if isinstance(one.message, LogMessage):
             centre.judged(one.message, refused=one.code is not None)
 
 

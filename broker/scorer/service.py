@@ -371,7 +371,8 @@ class Scorer:
             return
         now = self._clock()
         verdicts = self._recorder.take(batch, now, centre)
-        note_judged(self.live.centre, verdicts)
+        if self.live.centre:
+            note_judged(self.live.centre, verdicts)
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height

@@ -51,9 +51,8 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
-from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
-from broker.scorer.snapshot import Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
+from broker.scorer.snapshot import PlayCounts, Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
 from broker.scorer.stages import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
 from broker.scorer.whole_plays import Results, WholePlay, message_told, said_in
