@@ -22,7 +22,6 @@ from broker.rules import Outcome, Profile, RuleError
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay
 from broker.scorer.carriers import PlayKey
-from broker.scorer.inbox import PendingCall
 from broker.scorer.state import EventState
 from broker.scorer.throttle import Throttle
 from broker.store import Journal
@@ -106,7 +105,7 @@ class PlayFinder:
         state: EventState,
         journal: Journal,
         publish: Callable[[LogMessage, PlayFound], None],
-        post: Callable[[PendingCall[None]], None],
+        post: Callable[[Callable[[], None]], None],
         seconds: Callable[[], float],
     ) -> None:
         self._folder, self._state, self._journal, self._publish, self._post = folder, state, journal, publish, post
@@ -174,7 +173,7 @@ class PlayFinder:
 
     def _answer(self, message: LogMessage, answer: PlayFound) -> None:
         if self.answers:
-            self._post(PendingCall(partial(self._say, message, answer)))
+            self._post(partial(self._say, message, answer))
 
     def _find(self, message: LogMessage, mark: str, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> None:
         fact = message.fact
@@ -227,7 +226,7 @@ class PlayFinder:
 
     def _remember(self, marks: Mapping[str, str]) -> None:
         """Have it remembered that these searches are done with: only once what they have found is written."""
-        self._post(PendingCall(partial(self._remembered, marks)))
+        self._post(partial(self._remembered, marks))
 
     def _remembered(self, marks: Mapping[str, str]) -> None:
         with self._journal.commit():

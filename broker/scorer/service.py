@@ -5,14 +5,16 @@ requests: they are answered in turn, between batches.
 """
 
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
-from broker.errors import ScorerBusy, ScorerReplaced, StoreLost
+from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
@@ -25,6 +27,7 @@ from broker.protocol import (
     LogMessage,
     PinGiven,
     PlanChanged,
+    Refused,
     Result,
     RiichiRecorded,
     RiichiTakenBack,
@@ -41,7 +44,6 @@ from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
-from broker.scorer.inbox import Arrival, Inbox, PendingCall, T, wait_for
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
@@ -64,6 +66,86 @@ PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 
 EVENT_KEY: Final = "event_key"
 """Under which key the store keeps the event's public key."""
+
+T = TypeVar("T")
+
+PATIENCE_S = 10.0
+"""The desk waits so long for its answer."""
+
+
+class PendingCall(Generic[T]):
+    """Something that is asked of the scorer's thread, and where its answer is waited for."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self.answer: Future[T] = Future()
+
+    def do(self, refusal: ScorerError | None = None) -> Callable[[], None]:
+        """Do it, or refuse it; return what gives the answer to whoever waits, once they may look at what was done.
+
+        Anything else that goes wrong goes on to whoever runs the scorer.
+        """
+        if not self.answer.set_running_or_notify_cancel():
+            return lambda: None
+        try:
+            if refusal:
+                raise refusal
+            return partial(self.answer.set_result, self._work())
+        except (Refused, ScorerError) as refused:
+            return partial(self.answer.set_exception, refused)
+        except BaseException as broken:
+            self.answer.set_exception(broken)
+            raise
+
+    def wait(self) -> T:
+        """Wait for the answer. Raises ScorerBusy, and what the scorer refuses with."""
+        try:
+            return self.answer.result(PATIENCE_S)
+        except TimeoutError:
+            if self.answer.cancel():
+                raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
+            raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
+
+
+Arrival = Incoming | LinkChanged | FromCentre | Concern | PendingCall[Any]
+"""What comes into the scorer's inbox."""
+
+MOST_AT_ONCE: Final = 500
+"""Messages in one commit."""
+
+MOST_BYTES: Final = 500_000
+"""Of messages in one commit, but for the last one: halls send many rows in each."""
+
+
+class Inbox:
+    """Takes what any thread puts in, and gives it to the scorer's thread in batches."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+
+    def put(self, arrival: Arrival) -> None:
+        """Put something in, from any thread."""
+        self._queue.put(arrival)
+
+    def qsize(self) -> int:
+        """Return how much waits."""
+        return self._queue.qsize()
+
+    def next_batch(self, timeout: float) -> list[Arrival]:
+        """Return what waits, or what comes first within `timeout` seconds."""
+        try:
+            batch = [self._queue.get(timeout=timeout)]
+        except queue.Empty:
+            return []
+        size = _size(batch[0])
+        while len(batch) < MOST_AT_ONCE and size < MOST_BYTES and not self._queue.empty():
+            batch.append(self._queue.get())
+            size += _size(batch[-1])
+        return batch
+
+
+def _size(arrival: Arrival) -> int:
+    return len(arrival.payload) if isinstance(arrival, Incoming) else 0
 
 
 class Scorer:
@@ -113,7 +195,7 @@ class Scorer:
         self.publisher.at_centre = self.live.centre is not None
         self._recorder = Recorder(self.live, journal, disk, pins, self.wire, seconds)
         self._recorder.set_aside(stored.faults)
-        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._inbox.put, seconds)
+        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
@@ -208,7 +290,7 @@ class Scorer:
         """
         call = PendingCall(work)
         self._inbox.put(call)
-        answer = wait_for(call)
+        answer = call.wait()
         self.live.homes.wait()
         self.standby.wait()
         return answer
@@ -383,8 +465,12 @@ class Scorer:
                 self.live.alerts.note(self.live.homes.come_back(verdict.message))
                 self.rulings.known = self.live.homes.numbers.given(DESK)
 
+    def _post(self, work: Callable[[], None]) -> None:
+        """Have something done by the scorer's thread, from any other."""
+        self._inbox.put(PendingCall(work))
+
     def _pin_compared(self, check: PinCheck, right: bool) -> None:  # noqa: FBT001 - as the checker calls it
-        self._inbox.put(PendingCall(partial(self._found_pin, check, right=right)))
+        self._post(partial(self._found_pin, check, right=right))
 
     def _found_pin(self, check: PinCheck, *, right: bool) -> None:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
@@ -394,7 +480,7 @@ class Scorer:
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
-        self._inbox.put(PendingCall(partial(self._found, faults)))
+        self._post(partial(self._found, faults))
 
     def _found(self, faults: Sequence[Fault]) -> None:
         known = {(fault.height, fault.code) for fault in self._journal.set_aside()}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.scorer import inbox
+from broker.scorer import service
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
@@ -13,7 +13,7 @@ from tests.broker.store.server import Server
 from tests.patience import PATIENCE_S
 
 # The desk gives up after ten seconds, which may be too soon beside thirty busy processes.
-pytest.MonkeyPatch().setattr(inbox, "PATIENCE_S", PATIENCE_S)
+pytest.MonkeyPatch().setattr(service, "PATIENCE_S", PATIENCE_S)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
 from broker.protocol import ArbiterPin, Fine, Message, Player, Receipt
-from broker.scorer.inbox import MOST_AT_ONCE, PendingCall
+from broker.scorer.service import MOST_AT_ONCE, PendingCall
 from broker.scorer.view import DashboardView
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Actor, Authentication
 from broker.protocol.signing import SigningKey
-from broker.scorer import inbox
+from broker.scorer import service
 from broker.scorer.devices import Reading
 from broker.version import program_version
 from broker.web.server import DeskServer
@@ -199,7 +199,7 @@ def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
 def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
     room: Room, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(service, "PATIENCE_S", 0.05)
     blocked, answer = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -208,7 +208,7 @@ def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
 
     with logged_in(room.server, "table_arbiter") as client:
         assert client.get(path).status_code == 200
-        room.hall.scorer._inbox.put(inbox.PendingCall(work))
+        room.hall.scorer._inbox.put(service.PendingCall(work))
         blocked.wait()
         try:
             busy = client.get(path, headers={"accept": "text/html"})
