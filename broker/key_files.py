@@ -3,9 +3,14 @@
 import fcntl
 import os
 from pathlib import Path
+from typing import Final
 
+from broker.errors import EventKeyBroken
 from broker.files import write_private
 from broker.protocol.signing import SigningKey
+
+EVENT_KEY_FILE: Final = "event.key"
+"""In an event's folder. Its key signs receipts, and tables that were paired believe no other."""
 
 
 def open_key(path: Path) -> SigningKey:
@@ -13,6 +18,15 @@ def open_key(path: Path) -> SigningKey:
     if not path.exists():
         _make(path)
     return SigningKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+
+
+def open_event_key(folder: Path) -> SigningKey:
+    """Return the key of the event in a folder, made when absent. Raises EventKeyBroken."""
+    try:
+        return open_key(folder / EVENT_KEY_FILE)
+    except (OSError, ValueError) as error:
+        text = getattr(error, "strerror", None) or "it holds no key"
+        raise EventKeyBroken(f"{folder / EVENT_KEY_FILE}: {text}; put it back from a copy of the event") from None
 
 
 def _make(path: Path) -> None:

@@ -29,11 +29,11 @@ from broker.event.halls import (
 from broker.files import locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
+from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials, hall_user
 from broker.mqtt.certificates import Certificates
 from broker.output import EVENT
 from broker.rules import RuleError
-from broker.scorer.event_key import open_event_key
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
 """What a hall's folder has as the centre's has it."""

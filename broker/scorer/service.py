@@ -18,6 +18,7 @@ from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
+from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.protocol import (
     SILENT_S,
     CheckedIn,
@@ -41,7 +42,6 @@ from broker.rulings.service import RulingService
 from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
 from broker.scorer.arbiter_access import PinCheck, PinChecker
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
-from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
@@ -214,7 +214,7 @@ class Scorer:
         if known == key:
             return
         if known:
-            text = f"{folder / KEY_FILE} is another key than before"
+            text = f"{folder / EVENT_KEY_FILE} is another key than before"
             self.live.alerts.note((Concern("event_key_changed", text, values={"text": text}),))
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)

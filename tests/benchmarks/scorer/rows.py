@@ -15,9 +15,9 @@ from broker.event import open_event, save_event
 from broker.event.halls import CentreAddress, write_centre, write_halls
 from broker.files import make_folder
 from broker.halls.link import FromCentre
+from broker.key_files import open_event_key
 from broker.protocol import LAST_TABLE, topics
 from broker.protocol.link import Incoming, LinkChanged
-from broker.scorer.event_key import open_event_key
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal

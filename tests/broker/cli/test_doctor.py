@@ -21,10 +21,10 @@ from broker.event.deals.commitment import commit_folder
 from broker.event.halls import CentreAddress, Nodes, write_centre, write_nodes
 from broker.files import write_private
 from broker.halls.link import PASSWORD_FILE
+from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
-from broker.scorer.event_key import open_event_key
 from broker.store import STORE, open_journal
 from broker.store.backup import make_copy
 from tests.broker.people.conftest import PASSWORD, quick_hashes

@@ -19,10 +19,10 @@ from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats
+from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.certificates import Certificates
 from broker.protocol.signing import SigningKey
 from broker.rules import RuleError
-from broker.scorer.event_key import KEY_FILE, open_event_key
 from tests.demo_event import exchange_two_tiles
 from tests.refusals import codes
 
@@ -326,7 +326,7 @@ def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> No
 
 def test_the_events_key_is_made_with_the_event_and_its_public_part_is_printed(made: Path) -> None:
     assert ask("key", made).output == f"{open_event_key(made).public}\n"
-    assert (made / KEY_FILE).stat().st_mode & 0o077 == 0
+    assert (made / EVENT_KEY_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_a_set_that_is_to_lie_as_two_deals_in_one_round_keeps_an_event_from_starting(

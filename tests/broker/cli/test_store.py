@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
 from broker.event import save_event
+from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.people.anchors import anchor_of
 from broker.protocol import FineRuled, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming
-from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, open_journal
@@ -108,7 +108,7 @@ def test_a_paired_table_goes_on_with_a_scorer_that_was_restored_on_another_machi
                     assert ask("backup", first, "--to", stick).exit_code == 0
             assert table.unsent() == ()
         assert ask("restore", stick, second).exit_code == 0
-        assert (second / KEY_FILE).stat().st_mode & 0o777 == 0o600
+        assert (second / EVENT_KEY_FILE).stat().st_mode & 0o777 == 0o600
         with scorer_in(second) as hall:
             assert ("event_key_changed", None) not in hall.alerts()
             assert set(talk(table, hall, paired)) == {None}

@@ -12,6 +12,7 @@ from broker.cli.halls import hall
 from broker.event import save_event
 from broker.event.halls import read_centre, write_halls
 from broker.halls.link import IDENTITY_FILE, FromCentre, addresses_of
+from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, broker_of
 from broker.mqtt.certificates import Certificates
@@ -20,7 +21,6 @@ from broker.protocol import CentreState, encode, topics
 from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
-from broker.scorer.event_key import KEY_FILE, open_event_key
 from tests.broker.halls.places import CENTRE, HALLS, places, plan_apart
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.test_tls import shake_hands
@@ -82,7 +82,7 @@ def proofs_of(folder: Path) -> set[str]:
     blocks = [block for path in pem for block in path.read_text("ascii").split("-----BEGIN ")]
     return {
         *(block for block in blocks if block.startswith("PRIVATE KEY")),
-        (folder / KEY_FILE).read_text("ascii").strip(),
+        (folder / EVENT_KEY_FILE).read_text("ascii").strip(),
         *Credentials.load(folder / "credentials.json").passwords.values(),
     }
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice, write_devices
+from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.protocol import (
     Confirmed,
     DeviceAdmitted,
@@ -28,7 +29,6 @@ from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, signed_part, with_sender
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
-from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.store.integrity import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
@@ -374,7 +374,7 @@ def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> No
     payload = next(payload for topic, payload, _ in hall.ear.said if topic.endswith(f"receipt/{TABLE}"))
     key = open_event_key(hall.folder)
     assert is_signed_by(key.public, payload, decode(Receipt, payload).signature)
-    assert (hall.folder / KEY_FILE).stat().st_mode & 0o077 == 0
+    assert (hall.folder / EVENT_KEY_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_another_key_than_before_is_told(tmp_path: Path) -> None:
@@ -383,8 +383,8 @@ def test_another_key_than_before_is_told(tmp_path: Path) -> None:
             hall = open_hall(tmp_path, leaving)
             hall.hear(state(TABLE, device=OURS.device))
             assert [code for code, _ in hall.alerts() if code == "event_key_changed"] == expected
-        if not expected and (tmp_path / KEY_FILE).exists():
-            (tmp_path / KEY_FILE).unlink()
+        if not expected and (tmp_path / EVENT_KEY_FILE).exists():
+            (tmp_path / EVENT_KEY_FILE).unlink()
 
 
 def said_by(key: SigningKey, **more: object) -> object:
