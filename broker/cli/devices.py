@@ -2,6 +2,8 @@
 
 import os
 import time
+import uuid
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -13,12 +15,15 @@ from broker.cli.scorer import CREDENTIALS
 from broker.coded_error import reason
 from broker.console import said_as_json, say
 from broker.errors import BrokerError, StoreError
-from broker.event import ListedDevice, open_event, read_devices, write_devices
+from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
+from broker.mqtt.access import OFFICES, Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
-from broker.protocol import LAST_TABLE
+from broker.protocol import LAST_TABLE, DeviceRevoked
 from broker.rules import RuleError
-from broker.scorer.closing import close_tables
+from broker.scorer.admissions import Admissions
+from broker.scorer.stored_event import read_journal
+from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 
 
@@ -68,13 +73,51 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
     homologue event close my-cup
     """
     os.umask(0o077)
-    name = open_event(folder).name
+    event, passwords = open_event(folder), folder / CREDENTIALS
     if not yes:
-        click.confirm(f"No table of {name} can play on before it is paired again. Close the event?", abort=True)
-    passwords, now = folder / CREDENTIALS, time.time_ns() // 1_000_000
+        click.confirm(f"No table of {event.name} can play on before it is paired again. Close the event?", abort=True)
     try:
-        count = close_tables(folder, passwords, EventPin.beside(passwords).path, COMMAND_ACTOR.who, now)
+        count = _revoke_devices(folder, event)
+        write_devices(folder, ())
+        if passwords.exists():
+            _renew_tables(passwords)
+        EventPin.beside(passwords).path.unlink(missing_ok=True)
         note_command(folder, EVENT_CLOSED, "", str(count))
     except (StoreError, BrokerError, OSError) as error:
         raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
-    say(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN", event=name, devices=count)
+    text = f"{event.name} is closed: {count} devices revoked, other passwords for all tables, no PIN"
+    say(text, event=event.name, devices=count)
+
+
+def _revoke_devices(folder: Path, event: Event) -> int:
+    """Revoke every device of an event, and return how many there were. Cards go home, and are read there.
+
+    Raises ScorerError, StoreError (also if a scorer is at work).
+    """
+    now = time.time_ns() // 1_000_000
+    with closing(open_journal(folder, event.name)) as journal:
+        admissions = Admissions(read_journal(journal, event).devices())
+        revoked = admissions.all()
+        with journal.commit():
+            for number, one in enumerate(revoked, admissions.number + 1):
+                record = DeviceRevoked(
+                    id=uuid.uuid4().hex,
+                    event=event.name,
+                    number=number,
+                    table=one.table,
+                    device=one.device,
+                    author=COMMAND_ACTOR.who,
+                    account="",
+                    reason="the event is closed",
+                    at=now,
+                )
+                journal.append(record, now)
+    return len(revoked)
+
+
+def _renew_tables(path: Path) -> None:
+    """Replace each table's password; the offices keep theirs."""
+    known = Credentials.load(path).passwords
+    tables = {user for user in known if user not in OFFICES}
+    fresh = Credentials.create(len(tables)).passwords
+    Credentials({user: fresh[user] if user in tables else password for user, password in known.items()}).save(path)
