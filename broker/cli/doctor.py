@@ -27,11 +27,10 @@ from broker.event.halls import read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
 from broker.halls.link import addresses_of
 from broker.mqtt.access import PROBER
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
 from broker.mqtt.certificates import FOLDER as TLS
 from broker.mqtt.process import probe_broker
-from broker.mqtt.programs import broker_program
+from broker.mqtt.programs import Kind, broker_program
 from broker.output import EVENT
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S

@@ -34,10 +34,17 @@ from broker.event.halls import HallsFile
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, broker_of
 from broker.mqtt.nats import NatsCluster
 from broker.mqtt.process import Broker, MqttBrokerSettings
-from broker.mqtt.programs import BrokerChoice, broker_program, choose_broker, kind_of_event, remember_kind
+from broker.mqtt.programs import (
+    BrokerChoice,
+    Kind,
+    broker_of,
+    broker_program,
+    choose_broker,
+    kind_of_event,
+    remember_kind,
+)
 from broker.notify import ServiceNotifier
 from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people

@@ -9,8 +9,7 @@ import click
 from broker.cli.stream import write_answer
 from broker.console import json_option
 from broker.errors import ProgramMissing
-from broker.mqtt.brokers import Kind
-from broker.mqtt.programs import BrokerChoice, BrokerProgram, broker_program, preferred_broker
+from broker.mqtt.programs import BrokerChoice, BrokerProgram, Kind, broker_program, preferred_broker
 from broker.version import program_version
 
 

@@ -13,16 +13,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 from broker.errors import ProgramMissing
 from broker.files import write_private
 from broker.i18n import N_, Message
-from broker.mqtt.brokers import Kind
 from broker.mqtt.mosquitto import CONFIGURATION_FILE as MOSQUITTO_CONFIGURATION
-from broker.mqtt.mosquitto import find_mosquitto
+from broker.mqtt.mosquitto import MosquittoBroker, find_mosquitto
 from broker.mqtt.nats import CONFIGURATION_FILE as NATS_CONFIGURATION
-from broker.mqtt.nats import PACKAGE, find_nats_server
+from broker.mqtt.nats import PACKAGE, NatsBroker, find_nats_server
+from broker.mqtt.process import Broker, MqttBrokerSettings
+
+Kind = Literal["embedded", "mosquitto"]
+"""The embedded one is nats-server."""
 
 PATIENCE_S: Final = 10.0
 VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
@@ -32,6 +35,11 @@ OLDEST_MOSQUITTO: Final = "2.0.11"
 
 KIND_FILE: Final = "kind"
 """In the broker's folder: the kind that an event was last run on."""
+
+
+def broker_of(kind: Kind, settings: MqttBrokerSettings) -> Broker:
+    """Return a broker of these settings, not yet started. Raises SettingRefused, UserUnknown."""
+    return NatsBroker(settings) if kind == "embedded" else MosquittoBroker(settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.attack.ledger import Ledger
 from tests.attack.run import attacks, run
 from tests.attack.target import Target

@@ -20,9 +20,9 @@ import msgspec
 
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.people import PEOPLE_FILE, ROLES, Actor, Authentication
 from broker.protocol import Call, LogMessage, Role, TableState, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from broker.protocol import TOPICS
 from tests.attack import allowed, floods, routes, topics, wire
 from tests.attack.faulty import FAULTS

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.chaos.disks import enter_namespace
 from tests.chaos.run import Options, Outcome, run_event
 from tests.memory import memory

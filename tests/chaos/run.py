@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 
 from broker.event import STANDINGS
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from broker.store import STORE
 from tests.chaos import disks
 from tests.chaos.arbiter import ChaosArbiter

@@ -12,8 +12,8 @@ from typing import Any
 
 from broker.event.movement import NumberedPlay
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
+from broker.mqtt.programs import Kind
 from broker.sim.demo_audit import Fact, audit_event, facts
 from broker.sim.demo_event import NAME, write_kiosk
 from broker.sim.processes import DemoProcess

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.protocol import (
     ArbiterPin,
     Confirmed,

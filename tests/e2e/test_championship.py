@@ -20,7 +20,7 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.e2e.championship.pages import (
     Photographer,
     lines_on,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.demo_event import MakeEvent
 from tests.e2e.hall import TABLES, Hall
 

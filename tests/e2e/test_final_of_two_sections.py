@@ -15,7 +15,7 @@ import pytest
 from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from broker.output import STANDINGS
 from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address

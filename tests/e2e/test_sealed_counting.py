@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from broker.event import DealRecord, ListedDevice, read_deals, save_event, write_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates, device_user
+from broker.mqtt.programs import Kind
 from broker.people import Actor, Authentication
 from broker.protocol import (
     Counted,

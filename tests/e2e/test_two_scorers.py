@@ -12,9 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.protocol import Receipt, ScorerState, decode, encode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME

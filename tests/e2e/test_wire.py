@@ -13,7 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from broker.event.movement import NumberedPlay
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from broker.protocol import SEATS, TableState, encode
 from broker.protocol.signing import SigningKey
 from broker.sim.demo_audit import facts

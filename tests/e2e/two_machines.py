@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from broker.cli.standby import free_port
 from broker.event import write_devices
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
+from broker.mqtt.programs import Kind
 from broker.sim.demo_event import listed_device
 from broker.sim.processes import DemoProcess
 from tests.chaos.event import ChaosEvent, expected, make_chaos_event, write_device

@@ -22,8 +22,8 @@ import msgspec
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.sim.processes import DemoProcess

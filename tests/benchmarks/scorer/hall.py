@@ -17,8 +17,8 @@ from typing import Final, cast
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.protocol import LogMessage, Result
 from broker.sim.processes import DemoProcess
 from broker.store import message_of

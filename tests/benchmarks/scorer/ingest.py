@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from broker.cli.encryption import Logins
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.benchmarks.scorer.hall import children, cpu_s
 from tests.e2e.test_standby import take_over
 from tests.e2e.two_machines import TwoMachines

@@ -14,9 +14,9 @@ from broker.event.halls import read_centre, write_halls
 from broker.halls.link import IDENTITY_FILE, FromCentre, addresses_of
 from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, broker_of
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
+from broker.mqtt.programs import Kind, broker_of
 from broker.protocol import CentreState, encode, topics
 from broker.protocol.link import Incoming
 from broker.protocol.signing import SigningKey

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind, broker_of
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings
+from broker.mqtt.programs import Kind, broker_of
 
 
 def make_broker(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 

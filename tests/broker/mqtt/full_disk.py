@@ -15,8 +15,8 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import Broker
+from broker.mqtt.programs import Kind
 from broker.protocol import topics
 from tests.broker.mqtt.brokers import make_broker
 from tests.chaos import disks

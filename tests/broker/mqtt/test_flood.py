@@ -16,8 +16,8 @@ import pytest
 
 from broker.mqtt import process
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.process import FREE_CONNECTIONS, Broker, MqttBrokerSettings
+from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer

@@ -25,11 +25,11 @@ from broker.errors import (
     UserUnknown,
 )
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
 from broker.mqtt.process import Broker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.programs import Kind
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 from tests.patience import PATIENCE_S

@@ -13,8 +13,7 @@ import pytest
 
 from broker.errors import ProgramMissing
 from broker.mqtt import mosquitto
-from broker.mqtt.brokers import Kind
-from broker.mqtt.programs import broker_program, choose_broker, kind_of_event, preferred_broker, remember_kind
+from broker.mqtt.programs import Kind, broker_program, choose_broker, kind_of_event, preferred_broker, remember_kind
 from broker.sim.processes import COMMAND
 
 SCRIPT: Final = b"#!/bin/sh\necho nats-server: v9.9.1\n"

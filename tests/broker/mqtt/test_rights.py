@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import Kind
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT, Hall, places, role_of, user_of
 

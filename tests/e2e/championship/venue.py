@@ -15,8 +15,8 @@ from typing import Final
 
 from broker.event import BookedPlay, write_devices
 from broker.files import write_private
-from broker.mqtt.brokers import Kind
 from broker.mqtt.certificates import Certificates
+from broker.mqtt.programs import Kind
 from broker.protocol import SEATS
 from broker.rules import load_mcr
 from broker.sim.demo_event import StagedPlay, as_script, listed_device, write_kiosk
