@@ -8,3 +8,9 @@ class RuleError(ValueError):
         super().__init__(text)
         self.code = code
         self.text = text
+
+
+def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
+    """Raise RuleError of this code where something is wrong."""
+    if wrong:
+        raise RuleError(code, text)

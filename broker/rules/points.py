@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol
 from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
 from broker.rules.deal import SEAT_INDEX
-from broker.rules.errors import RuleError
+from broker.rules.errors import RuleError, refuse_if
 from broker.rules.profile import ImpRules, McrPaymentRules
 from broker.rules.profiles import Rules
 from broker.rules.riichi import (
@@ -66,28 +66,23 @@ def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
     """Raise RuleError where there can be no such outcome."""
     winners, discarder = outcome.winners, outcome.discarder
     if outcome.win == "draw":
-        _refuse_if(bool(winners), "draw_with_winner", "a draw has no winner")
-        _refuse_if(discarder is not None, "discarder_not_asked", "a draw has no discarder")
+        refuse_if(bool(winners), "draw_with_winner", "a draw has no winner")
+        refuse_if(discarder is not None, "discarder_not_asked", "a draw has no discarder")
         return
-    _refuse_if(not winners, "winner_missing", "a win needs a winner")
+    refuse_if(not winners, "winner_missing", "a win needs a winner")
     if outcome.win == "self_drawn":
-        _refuse_if(len(winners) > 1, "several_self_drawn", "only one player can win on a drawn tile")
-        _refuse_if(discarder is not None, "discarder_not_asked", "a self-drawn win has no discarder")
+        refuse_if(len(winners) > 1, "several_self_drawn", "only one player can win on a drawn tile")
+        refuse_if(discarder is not None, "discarder_not_asked", "a self-drawn win has no discarder")
     else:
-        _refuse_if(discarder is None, "discarder_missing", "a win on a discard needs the discarder")
-        _refuse_if(discarder in winners, "discarder_wins", "nobody wins on their own discard")
+        refuse_if(discarder is None, "discarder_missing", "a win on a discard needs the discarder")
+        refuse_if(discarder in winners, "discarder_wins", "nobody wins on their own discard")
         one_only = payments.several_hu.value == "nearest" and len(winners) > 1
-        _refuse_if(one_only, "several_winners", "only the nearest in turn order wins under this profile")
+        refuse_if(one_only, "several_winners", "only the nearest in turn order wins under this profile")
     for seat, value in winners.items():
         least = payments.minimum.value
         if value < least:
             text = N_("{seat}: {value} is below the minimum of {least}", seat=seat, value=value, least=least)
             raise RuleError("below_minimum", text)
-
-
-def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
-    if wrong:
-        raise RuleError(code, text)
 
 
 def _self_drawn(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:

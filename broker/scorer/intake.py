@@ -49,7 +49,7 @@ from broker.rules.infractions import choices_of
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
-from broker.scorer.quarantine import UNEXPLAINED
+from broker.scorer.quarantine import MOST_PASSED, UNEXPLAINED
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded, RefusedRow
 from broker.store.integrity import LINK_ALTERED, LOST, Fault
@@ -65,9 +65,6 @@ MOST_GAPS = 1000
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
-
-MOST_PASSED_OVER = 1_000
-"""Numbers of one table that were refused as too many and are not missing, as many as the store keeps refusals."""
 
 # How many facts of a kind a table may tell of one play: more than people ever need, and an end for programs. A table's
 # own program stays within them, so what is refused here was told by another program, or by one that is broken. The
@@ -396,7 +393,7 @@ class Intake:
     def pass_over(self, table: int, seq: int) -> bool:
         """Do not wait for a fact that a hall has refused; return whether that is new."""
         book = self.books.get(table)
-        if book is None or seq in book.taken or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED_OVER:
+        if book is None or seq in book.taken or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED:
             return False
         book.passed_over.add(seq)
         return True
@@ -596,7 +593,7 @@ class Intake:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
         book, about = self.books[table], (refusal.seq, refusal.id)
         book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
-        if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED_OVER:
+        if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED:
             book.passed_over.add(refusal.seq)
 
 

@@ -20,8 +20,7 @@ from broker.logs import get_logger
 from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
 from broker.rules import Outcome, Profile, RuleError
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
-from broker.rulings import CountedPlay
-from broker.scorer.carriers import PlayKey
+from broker.rulings import CountedPlay, PlayKey
 from broker.scorer.state import EventState
 from broker.scorer.throttle import Throttle
 from broker.store import Journal

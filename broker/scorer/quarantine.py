@@ -19,6 +19,7 @@ from broker.event import Event
 from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
 from broker.rules import Profile
+from broker.rulings import PlayKey
 from broker.scorer.whole_plays import WholePlay, unfolded
 
 WAITS: Final = "play_waits"
@@ -40,9 +41,6 @@ UNEXPLAINED: Final = frozenset(
 
 MOST_PASSED: Final = 1_000
 """Numbers of one table that are not waited for, as many as the store keeps refusals: after a restart it is the same."""
-
-PlayKey = tuple[int, int]
-"""Table and round."""
 
 _number = attrgetter("seq")
 

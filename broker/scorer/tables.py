@@ -43,6 +43,7 @@ from broker.rules.riichi import (
     settle_event,
     standing_from_state,
 )
+from broker.rulings import PlayKey
 from broker.scorer.whole_plays import WholePlay
 
 
@@ -157,10 +158,6 @@ def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None
         since.setdefault(message.table, Since(message.at, message.fact.round))
     else:
         since.pop(message.table, None)
-
-
-PlayKey = tuple[int, int]
-"""Table and round."""
 
 
 class Seatings:

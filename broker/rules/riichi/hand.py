@@ -11,7 +11,7 @@ from typing import Final
 
 from broker.protocol import SEATS
 from broker.rules.deal import COPIES, RED
-from broker.rules.errors import RuleError
+from broker.rules.errors import RuleError, refuse_if
 from broker.rules.mcr import hand
 from broker.rules.riichi.profile import HandRules
 
@@ -150,48 +150,43 @@ def _check_red(hand: RiichiHand, rules: HandRules) -> None:
     tiles = hand.all_tiles
     for red, five in RED.items():
         wrong = tiles.count(red) > 1 or tiles.count(five) > 3  # noqa: PLR2004 - the fourth one is red
-        _refuse_if(wrong, "wrong_red_fives", f"of the four {five} one is red: {red} at most once, {five} three times")
+        refuse_if(wrong, "wrong_red_fives", f"of the four {five} one is red: {red} at most once, {five} three times")
 
 
 def _check_riichi(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> None:
-    _refuse_if(bool(said.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
-    _refuse_if(said.ippatsu and not said.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
-    _refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "a kan of one's own has ended ippatsu")
-    _refuse_if(said.open_riichi and not said.riichi, "open_riichi_without_riichi", "open riichi is a kind of riichi")
+    refuse_if(bool(said.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
+    refuse_if(said.ippatsu and not said.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
+    refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "a kan of one's own has ended ippatsu")
+    refuse_if(said.open_riichi and not said.riichi, "open_riichi_without_riichi", "open riichi is a kind of riichi")
     refused = said.open_riichi and not rules.open_riichi.value
-    _refuse_if(refused, "open_riichi_refused", "these rules know no open riichi")
+    refuse_if(refused, "open_riichi_refused", "these rules know no open riichi")
 
 
 def _check_last_tile(said: RiichiSituation) -> None:
-    _refuse_if(said.haitei and not said.self_drawn, "haitei_on_discard", "haitei is the last tile drawn")
-    _refuse_if(said.houtei and said.self_drawn, "houtei_self_drawn", "houtei is the last tile discarded")
+    refuse_if(said.haitei and not said.self_drawn, "haitei_on_discard", "haitei is the last tile drawn")
+    refuse_if(said.houtei and said.self_drawn, "houtei_self_drawn", "houtei is the last tile discarded")
     # MONTREAL: "haitei rinshan" is a contradiction in terms.
     both = said.haitei and said.rinshan
-    _refuse_if(both, "haitei_with_rinshan", "a replacement tile is never the last tile of the wall")
+    refuse_if(both, "haitei_with_rinshan", "a replacement tile is never the last tile of the wall")
     both = said.houtei and said.chankan
-    _refuse_if(both, "houtei_with_chankan", "a tile added to a kan is no discard")
+    refuse_if(both, "houtei_with_chankan", "a tile added to a kan is no discard")
 
 
 def _check_kan(hand: RiichiHand, said: RiichiSituation) -> None:
-    _refuse_if(said.rinshan and not said.self_drawn, "rinshan_on_discard", "a replacement tile is drawn")
+    refuse_if(said.rinshan and not said.self_drawn, "rinshan_on_discard", "a replacement tile is drawn")
     no_kan = said.rinshan and all(meld.kind != "kan" for meld in hand.melds)
-    _refuse_if(no_kan, "replacement_without_kong", "a replacement tile is drawn after a kan, and there is none")
-    _refuse_if(said.chankan and said.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
+    refuse_if(no_kan, "replacement_without_kong", "a replacement tile is drawn after a kan, and there is none")
+    refuse_if(said.chankan and said.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
     if said.chankan:
         # All four of the kan are accounted for: three of its owner's, and the one that is robbed.
         seen = without_red((*hand.all_tiles, *said.dora_indicators, *said.ura_indicators))
         tile = without_red((hand.winning_tile,))[0]
-        _refuse_if(seen.count(tile) > 1, "kong_not_robbed", f"another {tile} is seen, so nobody has a kan of it")
+        refuse_if(seen.count(tile) > 1, "kong_not_robbed", f"another {tile} is seen, so nobody has a kan of it")
 
 
 def _check_first_turn(hand: RiichiHand, said: RiichiSituation) -> None:
-    _refuse_if(bool(hand.melds), "not_first_turn", "the winner has called or made a kan")
-    _refuse_if(bool(said.riichi), "not_first_turn", "the winner has declared riichi, so has discarded already")
-    _refuse_if(said.haitei or said.houtei or said.rinshan, "not_first_turn", "that is no tile of a first turn")
+    refuse_if(bool(hand.melds), "not_first_turn", "the winner has called or made a kan")
+    refuse_if(bool(said.riichi), "not_first_turn", "the winner has declared riichi, so has discarded already")
+    refuse_if(said.haitei or said.houtei or said.rinshan, "not_first_turn", "that is no tile of a first turn")
     dealer = said.dealer and not said.self_drawn
-    _refuse_if(dealer, "not_first_turn", "the dealer discards before anybody else, so has had a turn")
-
-
-def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
-    if wrong:
-        raise RuleError(code, text)
+    refuse_if(dealer, "not_first_turn", "the dealer discards before anybody else, so has had a turn")

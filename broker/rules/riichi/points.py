@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from broker.i18n import N_
-from broker.rules.errors import RuleError
+from broker.rules.errors import RuleError, refuse_if
 from broker.rules.riichi.profile import FuRules, PointRules
 
 Limit = Literal["mangan", "haneman", "baiman", "sanbaiman", "counted_yakuman", "yakuman"]
@@ -65,19 +65,19 @@ class PaidWin:
 
     def __post_init__(self) -> None:
         """Refuse what no hand is worth."""
-        _refuse_if(self.honba < 0, "negative_counters", f"{self.honba} counters: none is the least")
-        _refuse_if(self.deposits < 0, "negative_deposits", f"{self.deposits} deposits: none is the least")
-        _refuse_if(
+        refuse_if(self.honba < 0, "negative_counters", f"{self.honba} counters: none is the least")
+        refuse_if(self.deposits < 0, "negative_deposits", f"{self.deposits} deposits: none is the least")
+        refuse_if(
             self.yakuman < 0, "negative_yakuman", N_("the number of yakuman cannot be {count}", count=self.yakuman)
         )
         if not self.yakuman:
-            _refuse_if(
+            refuse_if(
                 self.han < 1,
                 "han_missing",
                 N_("{han} han: a winning hand needs at least one han, or a yakuman", han=self.han),
             )
             unlike = self.han < LIMITS[-1][0] and not _is_count_of_fu(self.fu)
-            _refuse_if(
+            refuse_if(
                 unlike,
                 "impossible_fu",
                 N_("{fu} fu: must be 25, or a multiple of 10 from 20 to {most}", fu=self.fu, most=MOST_FU),
@@ -157,11 +157,6 @@ def refuse_impossible_win(win: PaidWin, rules: FuRules) -> None:
 def share(base: int, times: int) -> int:
     """Return a multiple of the base, rounded up to the next 100."""
     return -(-base * times // 100) * 100
-
-
-def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
-    if wrong:
-        raise RuleError(code, text)
 
 
 def _is_count_of_fu(fu: int) -> bool:
