@@ -4,6 +4,7 @@ import codecs
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
@@ -114,6 +115,12 @@ class Plays(NamedTuple):
     def _of(self, event: "Event") -> list[tuple[str, BesideLine]]:
         named = ((one.player if event == "individual" else one.team, one) for one in self.beside)
         return [(name, one) for name, one in named if name]
+
+    @property
+    def players(self) -> frozenset[str]:
+        """Everybody who has a play, done or to come, or a line."""
+        played = (name for play in (*self.done, *self.to_come) for name in play.entries)
+        return frozenset(chain(played, (one.player for one in self.beside if one.player)))
 
     @property
     def counted(self) -> tuple[ScoredPlay, ...]:
@@ -293,13 +300,21 @@ def standing_line(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, A
 def _individual(
     plays: Plays, profile: ComparisonRules, previous: Brought, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
+    previous, left_out = _among(previous, plays.players)
     ledger = Ledger.of(plays.counted, profile, plays.waiting)
     ledger = ledger.with_adjustments((*previous.adjustments, *plays.adjustments))
     reach = entry_bounds(ledger, plays.to_come) if plays.to_come else {}
     _known(without_standing, ledger.entries.number)
     ranked = standings.player_standings(ledger, previous=previous.places, without_standing=without_standing)
     rows = [standing_line(one, "player", reach.get(one.name)) for one in ranked]
-    return {"travellers": travellers(ledger.groups), "standings": rows}
+    return {"travellers": travellers(ledger.groups), "standings": rows, **left_out}
+
+
+def _among(previous: Brought, here: Container[str]) -> tuple[Brought, dict[str, list[str]]]:
+    """Return what those take along who are in this event, and who is not, as the answer names them."""
+    gone = [one.name for one in previous.adjustments if one.name not in here]
+    kept = tuple(one for one in previous.adjustments if one.name in here)
+    return Brought(kept, previous.places), {"previous_left_out": gone} if gone else {}
 
 
 def _known(without_standing: Iterable[str], names: Container[str]) -> None:
@@ -312,8 +327,7 @@ def _teams(
     plays: Plays, profile: ComparisonRules, previous: Brought, teams: Teams, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     _known(without_standing, teams)
-    if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):
-        raise RuleError("bad_previous", f"there is no team {unknown[0]!r}")
+    previous, gone = _among(previous, teams)
     counted = comparable_deals(plays.done, teams, provisional=bool(plays.to_come))
     ranked = team.standings_of_deals(
         counted.lineups,
@@ -325,7 +339,7 @@ def _teams(
     )
     rows = [standing_line(one, "team", None) for one in ranked]
     left_out = {"deals_left_out": list(counted.left_out)} if counted.left_out else {}
-    return {"travellers": travellers(compare_plays(plays.done, profile)), "standings": rows, **left_out}
+    return {"travellers": travellers(compare_plays(plays.done, profile)), "standings": rows, **left_out, **gone}
 
 
 def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
@@ -350,7 +364,11 @@ def _members(event: Event, teams: Path | None) -> Teams:
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
-@click.option("--previous", type=ANY, help="Standings of the previous session: this command's output, or CSV.")
+@click.option(
+    "--previous",
+    type=ANY,
+    help="Standings of the previous session: this command's output, or CSV. They count for those who are here.",
+)
 @click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
 @click.option(
     "--without-standing",
@@ -378,7 +396,8 @@ def score(
     play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
     checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
     play; one of a player or {"team": "Reds"} may also have `carried` and `place_before` of an earlier event, in place
-    of --previous, and `without_standing`. `homologue export plays` writes such lines. See docs/records.md.
+    of --previous, and `without_standing`. `homologue export plays` writes such lines. Of --previous counts who has
+    a play or a line here, or is one of --teams; `previous_left_out` names the others. See docs/records.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},

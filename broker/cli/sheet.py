@@ -5,11 +5,13 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from broker.cli.paper import say_unprintable
 from broker.cli.profile_option import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
 from broker.console import EXISTING_FOLDER, FILE
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
+from broker.export.spelling import spelled
 from broker.files import write_whole
 from broker.i18n import languages
 from broker.rules import DEFAULT_RIICHI
@@ -66,8 +68,12 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     if file is None:
         click.echo(session_text(made), nl=False)
-    else:
+    elif told.of is None:
         write_whole(file, session_pdf(made))
+    else:
+        with spelled(told.of):
+            write_whole(file, session_pdf(made))
+        say_unprintable(told.of)
 
 
 def _typed(rules: str, players: str) -> StoredSession:

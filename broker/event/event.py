@@ -21,24 +21,23 @@ from broker.event.earlier import Brought, Kind, counted
 from broker.event.files import (
     HALL,
     NO_OWN_RULES,
-    UNKNOWN_ORIGIN,
     DealRecord,
+    Listing,
     Origin,
-    Origins,
     OwnRules,
     Registry,
     SetFaces,
     read_deals,
-    read_origins,
+    read_listings,
     read_own_rules,
     read_registry,
-    read_spellings,
+    spelling,
 )
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
-from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, Seat, Wind
+from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, PlayerId, Seat, Wind
 from broker.read_ahead import gc_paused
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
@@ -83,7 +82,7 @@ class Event:
         deals: Iterable[DealRecord],
         registry: Registry,
         rules: OwnRules = NO_OWN_RULES,
-        origins: Origins = MappingProxyType({}),
+        listings: Mapping[PlayerId, Listing] = MappingProxyType({}),
         opener: Opener = NO_KEY,
         *,
         among_halls: bool = False,
@@ -95,9 +94,7 @@ class Event:
         """
         self.among_halls = among_halls
         self.own_rules, self._registry, self._opener = rules, registry, opener
-        self.name, self._origins = plan.name, origins
-        self.spellings: Mapping[str, str] = {}
-        """First and last names as federations list them, by player, as far as they are known."""
+        self.name, self._listings = plan.name, listings
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
         problems = [
@@ -338,13 +335,13 @@ class Event:
 
     def origin_of(self, player: str) -> Origin:
         """Return country and club of a player, as far as they are known."""
-        said = self.corrections.get(player)
-        return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
+        return self.listing_of(player).origin
 
-    def spelling_of(self, player: str) -> str:
-        """Return a player's name as federations list it, first name first; empty: not said."""
-        said = self.corrections.get(player)
-        return f"{said.first_name} {said.last_name}".strip() if said else self.spellings.get(player, "")
+    def listing_of(self, player: str) -> Listing:
+        """Return what is known of a player beside the name: of the list, unless the plan was corrected."""
+        if said := self.corrections.get(player):
+            return Listing(Origin(said.country, said.club), spelling(said.first_name, said.last_name))
+        return self._listings.get(player, Listing())
 
     def brought(self, kind: Kind) -> Brought:
         """Return what players, or teams, have of the event from whose standings this one begins."""
@@ -377,7 +374,7 @@ class Event:
     @property
     def has_origins(self) -> bool:
         """Whether anybody's country or club is known."""
-        return bool(self._origins) or any(one.country or one.club for one in self.corrections.values())
+        return any(any(self.origin_of(player)) for player in (*self._listings, *self.corrections))
 
     def winds(self, deal: int) -> tuple[Wind, Seat]:
         """Return a deal's prevalent wind and dealer: both stand on its carrier."""
@@ -471,14 +468,12 @@ def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own_rules(folder, (one.profile for one in plan.riichi))
-    event = Event(
+    return Event(
         plan,
         read_deals(folder),
         read_registry(folder),
         rules,
-        read_origins(folder),
+        read_listings(folder),
         Opener(folder),
         among_halls=(folder / HALL).exists(),
     )
-    event.spellings = read_spellings(folder)
-    return event

@@ -6,7 +6,8 @@ left out (`homologue event check` names what is wrong).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -279,37 +280,34 @@ class Origin(NamedTuple):
 
 UNKNOWN_ORIGIN: Final = Origin()
 
-Origins = Mapping[PlayerId, Origin]
+
+class Listing(NamedTuple):
+    """What the list has of one player beside the name; empty: not said."""
+
+    origin: Origin = UNKNOWN_ORIGIN
+    spelling: str = ""
 
 
-def read_origins(folder: Path) -> Origins:
-    """Read them; nobody's if there is no list."""
-    found = ((cells.get("id", ""), _origin(cells)) for cells in _listed_cells(folder))
-    return {player: origin for player, origin in found if origin != UNKNOWN_ORIGIN}
+def spelling(first_name: str, last_name: str) -> str:
+    """Return a name as federations list it, first name first; empty: not said."""
+    return f"{first_name} {last_name}".strip()
 
 
-def _origin(cells: Mapping[str, str]) -> Origin:
-    country = cells.get("country", "")
-    return Origin(country if re.fullmatch(COUNTRY, country) else "", cells.get("club", ""))
-
-
-def read_spellings(folder: Path) -> Mapping[PlayerId, str]:
-    """Read first and last names, as federations list them; nobody's if there is no list."""
-    found = (
-        (cells.get("id", ""), f"{cells.get('first_name', '')} {cells.get('last_name', '')}".strip())
-        for cells in _listed_cells(folder)
-    )
-    return {player: spelling for player, spelling in found if spelling}
-
-
-def _listed_cells(folder: Path) -> Sequence[Mapping[str, str]]:
-    """Return the lines of the list of players; none if it cannot be read."""
+def read_listings(folder: Path) -> Mapping[PlayerId, Listing]:
+    """Read the list of players; nobody's if there is none, or it cannot be read."""
     try:
         rows = read_grid((folder / PLAYERS).read_bytes()).rows
         names = columns(next(rows, (1, []))[1])
-        return [dict(zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
+        listed = [defaultdict(str, zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
     except (OSError, ValueError):  # a RuleError too
-        return ()
+        return {}
+    found = {cells["id"]: _listing(cells) for cells in listed}
+    return {player: one for player, one in found.items() if one != Listing()}
+
+
+def _listing(cells: Mapping[str, str]) -> Listing:
+    country = cells["country"] if re.fullmatch(COUNTRY, cells["country"]) else ""
+    return Listing(Origin(country, cells["club"]), spelling(cells["first_name"], cells["last_name"]))
 
 
 def _clean_field(text: str) -> str:

@@ -43,11 +43,6 @@ class ListedPlayer:
     last_name: str = ""
 
     @property
-    def spelling(self) -> str:
-        """The name as federations list it, first name first; empty: not said."""
-        return f"{self.first_name} {self.last_name}".strip()
-
-    @property
     def country(self) -> str:
         """The code of a country; empty: not said."""
         return self.further[EXTRA_COLUMNS.index("country")]

@@ -53,6 +53,7 @@ from broker.protocol import (
     Seat,
     Standing,
     TableNo,
+    TeamStanding,
     players_named,
     topics,
 )
@@ -150,7 +151,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole event, or as much of it as may be known."""
 
     format: Literal["homologue-event"] = FORMAT
-    version: Literal[1, 2] = 2
+    version: Annotated[Literal[1, 2, 3], Meta(description="2 added `unplayed` and `beside`, 3 `team_standings`")] = 3
     whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
     final: Annotated[bool, Meta(description="declared by the head arbiter")]
     plan: Plan
@@ -173,6 +174,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     unplayed: Annotated[tuple[UnplayedPlay, ...], Meta(description="by round and table")] = ()
     beside: Annotated[tuple[OutsidePlays, ...], Meta(description="by player")] = ()
     standings: tuple[Standing, ...] = ()
+    team_standings: Annotated[tuple[TeamStanding, ...], Meta(description="of the teams in `plan`")] = ()
 
 
 def document_schema() -> str:
@@ -214,6 +216,7 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
         beside=tuple(_beside(stored)),
         standings=tuple(stored.room.snapshot().standings) if told or embargoed else (),
+        team_standings=stored.room.team_rows() if told or embargoed else (),
     )
 
 

@@ -10,6 +10,7 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
+from broker.event import Event
 from broker.export.pdf import (
     Columns,
     PageBlock,
@@ -237,6 +238,8 @@ class StoredSession:
     rules: RiichiProfile
     names: Sequence[str]
     events: Iterable[SessionEvent]
+    of: Event | None = None
+    """None: its events were typed."""
 
 
 def read_session(folder: Path, table: int, round_: int) -> StoredSession:
@@ -247,4 +250,4 @@ def read_session(folder: Path, table: int, round_: int) -> StoredSession:
         raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
     names = [stored.event.players[booking.players[seat]].name for seat in SEATS]
     events = [event_from_message(fact.event) for fact in stored.room.tables.sessions.entries((table, round_))]
-    return StoredSession(stored.event.session_rules(booking), names, events)
+    return StoredSession(stored.event.session_rules(booking), names, events, stored.event)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from broker.event import Event
+from broker.event.files import spelling
 from broker.event.players import ListedPlayer
 from broker.event.readiness import Finding
 from broker.export.pdf import SPELLINGS, is_printable
@@ -29,7 +30,7 @@ def spelled(event: Event) -> Iterator[None]:
 @lru_cache(maxsize=4)
 def _spellings(event: Event) -> dict[str, str]:
     """Return what is printed, by name; the longest name first, for one may be part of another."""
-    names = {one.name: event.spelling_of(one.id) for one in event.known.values() if not is_printable(one.name)}
+    names = {one.name: event.listing_of(one.id).spelling for one in event.known.values() if not is_printable(one.name)}
     return {name: names[name] for name in sorted(names, key=len, reverse=True) if _can_stand(names[name])}
 
 
@@ -51,7 +52,11 @@ def unprintable_text(event: Event) -> str:
 
 def spelling_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
     """Return which names of a list cannot be printed and are not spelled."""
-    left = [one for one in listed if not is_printable(one.player.name) and not _can_stand(one.spelling)]
+    left = [
+        one
+        for one in listed
+        if not is_printable(one.player.name) and not _can_stand(spelling(one.first_name, one.last_name))
+    ]
     notes = (
         RuleError("name_unprintable", N_("{where}: {problem}", where=one.player.id, problem=one.player.name))
         for one in left

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mappin
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, get_args
 from urllib.parse import urlencode
 
 from jinja2 import Template
@@ -339,7 +339,7 @@ class LivePages:
 
     def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))
-        rights = (visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
+        rights = (*map(visitor.may, get_args(Right)), visitor.rules)
         place = RenderingKey(address, _.language, rights)
         red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
         kept, key = self._kept.pop(place, None), (sheet.key, red)
@@ -368,6 +368,7 @@ def render_sheet(
         view_title=view_title,
         title=sheet.title,
         arbiter=visitor.may("see_room"),
+        may=visitor.may,
         banners=banners,
         commands=visitor.may("give_orders"),
         rules=visitor.rules,

@@ -294,14 +294,15 @@ def render_page(
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
     """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top."""
-    _ = translator_for(request)
+    _, visitor = translator_for(request), visitor or Visitor()
     refusals = flatten_errors(error) if isinstance(error, ExceptionGroup) else []
     error = refusals[0] if refusals else error
     html = render_template(
         template,
         _=_,
         why=partial(code_message, _),
-        visitor=visitor or Visitor(),
+        visitor=visitor,
+        may=visitor.may,
         title=title,
         here=f"{request.url.path}?{urlencode(kept_query(request))}&".replace("?&", "?"),
         to=request.url.path,

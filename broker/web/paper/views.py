@@ -18,7 +18,7 @@ from broker.errors import ScorerError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.spelling import spelled
+from broker.export.spelling import spelled, unprintable_names
 from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -166,6 +166,7 @@ class PaperPage:
             "filled": {name: form.get(name, "")[:20] for name in FIELDS},
             "fields": FIELDS,
             "missing": self._missing(),
+            "unprintable": unprintable_names(self._scorer.rulings.room.event),
             "shown": SHOWN,
             "seats": SEATS,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},

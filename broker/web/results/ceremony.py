@@ -46,8 +46,7 @@ class CeremonyPage:
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
             "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
-            "unprintable": unprintable_names(snapshot.event) if visitor.may("print_sheets") else (),
-            "may_spell": visitor.may("set_up"),
+            "unprintable": unprintable_names(snapshot.event),
             "event_title": snapshot.event.plan.title,
         }
         return render_page(request, "ceremony.html", N_("Ceremony"), visitor, values=values)

@@ -105,8 +105,7 @@ class ExportsPage:
         visitor, final = visitor_of(request), self._feed.current.final
         listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, self._may_take(visitor))]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
-        values["unprintable"] = unprintable_names(self._room.event) if visitor.may("print_sheets") else ()
-        values["may_spell"] = visitor.may("set_up")
+        values["unprintable"] = unprintable_names(self._room.event)
         return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
 
     async def download(self, request: Request) -> Response:

@@ -73,10 +73,8 @@ class SeatingPage:
             "version": version,
             "seats": SEATS,
             "names": {one.id: one.name for one in event.players.values()},
-            "may_print": visitor.may("print_sheets"),
             "prints": SEATING_PRINTS,
-            "unprintable": unprintable_names(event) if visitor.may("print_sheets") else (),
-            "may_spell": visitor.may("set_up"),
+            "unprintable": unprintable_names(event),
         }
         return LivePage(
             "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, version, over)

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
+from broker.export.spelling import spelled, unprintable_names
 from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
@@ -126,7 +127,13 @@ class SessionsPage:
         event = self._events()
         pagination = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
         sessions = self._sessions.some(pagination.lines(SESSIONS), _.language)
-        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "pagination": pagination}
+        values = {
+            "sessions": sessions,
+            "players": event.players,
+            "shown_hands": SHOWN_HANDS,
+            "pagination": pagination,
+            "unprintable": unprintable_names(event),
+        }
         key = (pagination, event, tuple(one.entries for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
@@ -142,4 +149,6 @@ class SessionsPage:
                 "no_such_session", N_("there is no sheet of table {table}, round {round}", table=key[0], round=key[1])
             )
         name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
-        return Response(session_pdf(found.sheet), media_type="application/pdf", headers={"Content-Disposition": name})
+        with spelled(self._events()):
+            content = session_pdf(found.sheet)
+        return Response(content, media_type="application/pdf", headers={"Content-Disposition": name})

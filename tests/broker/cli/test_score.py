@@ -228,9 +228,21 @@ def with_previous(tmp_path: Path, written: object, *options: str) -> list[dict[s
 
 
 def test_the_session_before_counts_and_who_has_no_standing_is_left_out(tmp_path: Path) -> None:
-    before = {"standings": [{"place": 1, "player": "p1e", "imp": "21/2"}, {"place": 2, "player": "p9", "imp": 1}]}
+    before = {"standings": [{"place": 1, "player": "p1e", "imp": "21/2"}]}
     (answer,) = with_previous(tmp_path, before, "--without-standing", "p2s")
-    assert imp_of(answer) == {"p1e": 18, "p2n": 2, "p1w": 1, "p9": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
+    assert imp_of(answer) == {"p1e": 18, "p2n": 2, "p1w": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
+
+
+def test_of_the_session_before_counts_who_has_a_play_or_a_line_and_the_others_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "before.json"
+    names = ("p1e", "p9", "p8", "p3e")
+    path.write_text(json.dumps({"standings": [{"place": 1, "player": name, "imp": 100} for name in names]}))
+    to_come = play(3, seats(0, 0, 0, 0)) | {"points": None}
+    (answer,) = ask("score", *TWO, to_come, {"player": "p8"}, options=("--previous", str(path)))
+    ranked = {name: imp for name, imp in imp_of(answer).items() if name in names}
+    assert (ranked, answer["previous_left_out"]) == ({"p1e": 107, "p8": 100, "p3e": 100}, ["p9"])
+    (known,) = ask("score", *TWO, to_come, {"player": "p8"}, {"player": "p9"}, options=("--previous", str(path)))
+    assert (imp_of(known)["p9"], "previous_left_out" in known) == (100, False)
 
 
 def test_lines_of_players_say_what_is_carried_over_and_who_is_a_guest_in_place_of_options(tmp_path: Path) -> None:
@@ -330,8 +342,8 @@ def test_a_session_before_counts_for_teams(tmp_path: Path) -> None:
     (first,) = ask("score", *TWO, options=options)
     (second,) = with_previous(tmp_path, first, *options)
     assert [row["imp"] for row in second["standings"]] == [2 * row["imp"] for row in first["standings"]]
-    strange = {"standings": [{"place": 1, "team": "nobody", "imp": 1}]}
-    assert [code(answer) for answer in with_previous(tmp_path, strange, *options)] == ["bad_previous"]
+    of_more = {"standings": [*first["standings"], {"place": 9, "team": "nobody", "imp": 1}]}
+    assert with_previous(tmp_path, of_more, *options) == [second | {"previous_left_out": ["nobody"]}]
 
 
 @pytest.mark.parametrize(

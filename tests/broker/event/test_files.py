@@ -1,5 +1,6 @@
 """Rule profiles of an event's own, and where its players come from."""
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import PLAYERS, PROFILE, PROFILES, Origin, Origins, open_event, read_origins, save_event
+from broker.event import PLAYERS, PROFILE, PROFILES, Listing, Origin, open_event, read_listings, save_event
 from broker.event.players import ListedPlayer, players_csv
 from broker.export.document import event_document, restore_event
 from broker.export.session_sheet import read_session
@@ -112,9 +113,9 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 SAID = st.text(st.characters(min_codepoint=33, max_codepoint=0x30FF, exclude_categories=("Cc", "Cs", "Z", "Cf", "Cn")))
 
 
-def read(folder: Path, content: str | bytes) -> Origins:
+def read(folder: Path, content: str | bytes) -> Mapping[str, Listing]:
     (folder / PLAYERS).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_origins(folder)
+    return read_listings(folder)
 
 
 @given(country=st.from_regex(r"[A-Z]{2,3}", fullmatch=True), club=SAID.filter(lambda text: 0 < len(text) <= 60))
@@ -122,14 +123,16 @@ def test_what_an_organiser_has_kept_is_read_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, country: str, club: str
 ) -> None:
     club = club.lstrip("'") or "club"
-    listed = [ListedPlayer(Player(id="p01", name="Ana"), (country, club, "N1", "10000001"))]
-    assert read(tmp_path_factory.mktemp("list"), players_csv(listed)) == {"p01": Origin(country, club)}
+    listed = [ListedPlayer(Player(id="p01", name="Ana"), (country, club, "N1", "10000001"), "", "Ana", "Ruiz")]
+    assert read(tmp_path_factory.mktemp("list"), players_csv(listed)) == {
+        "p01": Listing(Origin(country, club), "Ana Ruiz")
+    }
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_columns_may_stand_in_any_order_and_be_parted_as_spreadsheets_do(tmp_path: Path, separator: str) -> None:
     lines = (("Club", "NAME", "id", "country"), ("Paris", "Ana", "p01", "FRA"), ("", "Li", "p02", ""))
-    assert read(tmp_path, "\n".join(map(separator.join, lines))) == {"p01": Origin("FRA", "Paris")}
+    assert read(tmp_path, "\n".join(map(separator.join, lines))) == {"p01": Listing(Origin("FRA", "Paris"))}
 
 
 @pytest.mark.parametrize(
@@ -141,4 +144,4 @@ def test_what_cannot_be_read_is_as_if_it_were_not_said(tmp_path: Path, content: 
 
 
 def test_an_event_without_a_list_has_nobody_s(tmp_path: Path) -> None:
-    assert read_origins(tmp_path) == {}
+    assert read_listings(tmp_path) == {}

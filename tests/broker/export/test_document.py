@@ -29,6 +29,7 @@ from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, message_of
 from broker.store.sqlite import SqliteJournal
 from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, event, whole_event
 
@@ -55,13 +56,14 @@ def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path,
     assert written(again(folder)) == written(folder)
 
 
-def test_a_document_of_the_first_version_is_read_as_before(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "without"), [(1, {"unplayed", "beside", "team_standings"}), (2, {"team_standings"})]
+)
+def test_a_document_of_an_earlier_version_is_read_as_before(tmp_path: Path, version: int, without: set[str]) -> None:
     folder = event_folder(tmp_path / "cup")
     made = json.loads(written(folder))
     path = tmp_path / "first.json"
-    path.write_text(
-        json.dumps({name: made[name] for name in made if name not in {"unplayed", "beside"}} | {"version": 1})
-    )
+    path.write_text(json.dumps({name: made[name] for name in made if name not in without} | {"version": version}))
     restore_event(read_document(path), tmp_path / "again")
     assert written(tmp_path / "again") == written(folder)
 
@@ -133,6 +135,21 @@ def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> 
     made = event_document(folder, open_stored_event(folder))
     assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
     assert len(made.journal) == len(event_document(folder, open_stored_event(folder), whole=True).journal)
+
+
+@pytest.mark.parametrize(("rounds", "told"), [(3, {"whole": True, "embargoed": True}), (4, {"plain": True})])
+def test_a_team_event_has_the_standings_of_its_teams_where_it_has_those_of_players(
+    tmp_path: Path, rounds: int, told: dict[str, bool]
+) -> None:
+    said = [one for round_ in range(1, rounds + 1) for table in range(1, 5) for one in team_event.said(table, round_)]
+    folder = event_folder(tmp_path / "cup", said, of=team_event.team_event().plan)
+    stored = open_stored_event(folder)
+    for how in ("plain", "whole", "embargoed"):
+        made = event_document(folder, stored, whole=how == "whole", embargoed=how == "embargoed")
+        shown = told.get(how, rounds == 4)
+        assert made.team_standings == (stored.room.team_rows() if shown else ())
+        assert bool(made.standings) == shown
+    assert sorted(one.team for one in stored.room.team_rows()) == sorted(team_event.TEAMS)
 
 
 def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:

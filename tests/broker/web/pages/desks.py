@@ -69,6 +69,7 @@ NOW: Final = sample.NOON + 5_400_000
 MINUTE: Final = 60_000
 
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
+UNPRINTABLE: Final = {"p02": "محمد العلي", "p09": "สมชาย ใจดี"}
 TITLE: Final = "Tournoi international de Lille 2026"
 SESSIONS: Final = (
     Session("Saturday morning", 1, 2, "2020-10-31T11:00"),
@@ -284,8 +285,10 @@ def stages(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def ended(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event whose standings are declared final."""
-    plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"))
+    """Serve an event whose standings are declared final, with names that no printed page has letters for."""
+    players = tuple(replace(one, name=UNPRINTABLE.get(one.id, one.name)) for one in PLAYERS)
+    booked = RiichiBooking(1, 7, "riichi-montreal", dict(zip(SEATS, ("p01", "p02", "p03", "p04"), strict=True)))
+    plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"), players=players, riichi=(booked,))
     with whole(folder, plan, small.whole_event()) as made:
         made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, FinalDeclared()), HEAD))
         yield made.server

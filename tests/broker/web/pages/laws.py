@@ -21,6 +21,15 @@ STRUCTURE: Final = """() => {
     if (!shown(part) || getComputedStyle(part).textOverflow !== "ellipsis") continue;
     if (part.scrollWidth > part.clientWidth) wrong.push(`cut short: ${part.textContent.trim().slice(0, 60)}`);
   }
+  for (const part of [...document.querySelectorAll("main :is(.traveller, .team-deals) a")].filter(shown)) {
+    const text = part.firstChild;
+    for (const word of text.data.matchAll(/(?<!\\p{L})\\p{L}{2,16}(?!\\p{L})/gu)) {
+      const range = new Range();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (range.getClientRects().length > 1 && !/\\p{Script=Han}/u.test(word[0])) wrong.push(`broken: ${word[0]}`);
+    }
+  }
   const heads = [...document.querySelectorAll("h1")].filter(shown);
   if (heads.length !== 1) wrong.push(`${heads.length} h1`);
   const begin = heads[0].getBoundingClientRect().top + scrollY;
@@ -39,7 +48,7 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide, cut short or far down on a phone, what has no label or heading, landmarks of one name."""
+    """Name what is too wide, cut short, broken within a word or far down on a phone, and what lacks a label or heading."""
     yield from page.evaluate(STRUCTURE)
 
 

@@ -14,6 +14,7 @@ from tests.broker.web.pages.places import PLACES, Place
 from tests.broker.web.pages.visits import SIZES, Look, Visits
 
 STATES: Final = (
+    "deal: final",
     "ruling: correction, riichi",
     "ruling: whom it moves",
     "paper: a second look",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Event, Origin
+from broker.event import Event, Listing, Origin
 from broker.protocol import LogMessage, Substitute, Undo, receipt_code
 from broker.scorer.sheets import player_sheet
 from broker.scorer.snapshot import Embargo
@@ -23,12 +23,12 @@ from tests.broker.web.openly import HEADERS
 
 GONE, INSTEAD = "p07", Substitute(player="p07", name="Ada Reserve", first_round=3)
 ADDRESS = "https://results.example.org"
-FROM = {"p07": Origin("FRA", "Paris <MC>"), "p08": Origin("", "Lyon")}
+FROM = {"p07": Listing(Origin("FRA", "Paris <MC>")), "p08": Listing(Origin("", "Lyon"))}
 
 
 def hall_of(folder: Path, journal_folder: Path, address: str) -> Iterator[Hall]:
     folder.mkdir(parents=True)
-    event = Event(replace(plan(), public_address=address), deals(), registry(), origins=FROM)
+    event = Event(replace(plan(), public_address=address), deals(), registry(), listings=FROM)
     with open_journal(journal_folder) as journal:
         hall = make_hall(folder, journal, event)
         hall.hear(*whole_event())
