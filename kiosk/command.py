@@ -24,10 +24,10 @@ from kiosk.errors import JournalBroken, NotPaired, PairingAsked
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
-from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
+from kiosk.status import serve_metrics
 from kiosk.supervisor import CHANGES, ENDED, SupervisorLine
 
 if TYPE_CHECKING:

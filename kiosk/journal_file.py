@@ -7,7 +7,9 @@ Where the card takes no write, full or failing, the whole journal goes on elsewh
 that write, and comes back when the card takes it; the card is looked at by the clock.
 """
 
+import errno
 import fcntl
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -67,6 +69,29 @@ def boot_id() -> str:
         return BOOT.read_text(encoding="ascii").strip()
     except OSError:
         return ""
+
+
+REFUSALS: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
+def refused(error: Exception) -> bool:
+    """Return whether the disk did not take a write, for want of room or whatever else."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in REFUSALS
+
+
+def is_read_only(folder: Path) -> bool:
+    """Return whether the file system of a folder takes no writes.
+
+    ext4 that was made read-only by force takes what a file that is open has room for, as the journal's log has, says
+    that it is synced, and writes nothing.
+    """
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 T = TypeVar("T")
@@ -135,7 +160,7 @@ class JournalFile:
             for folder in self.spares:
                 self._join(folder / spare.FILE)
         except (sqlite3.OperationalError, OSError) as error:
-            found = spare.open_without_card(self.spares, self._card) if spare.refused(error) else None
+            found = spare.open_without_card(self.spares, self._card) if refused(error) else None
             if found is None:
                 raise
             if hasattr(self, "_store"):
@@ -169,7 +194,7 @@ class JournalFile:
         except (JournalFull, Refused):
             return
         except sqlite3.DatabaseError as error:
-            if spare.refused(error):
+            if refused(error):
                 raise
             return
         spare.remove(path)
@@ -244,7 +269,7 @@ class JournalFile:
     @contextmanager
     def _as_one(self) -> Iterator[None]:
         """Commit all or nothing; a commit that fails leaves nothing open either."""
-        if self._spare is None and spare.is_read_only(self._folder):
+        if self._spare is None and is_read_only(self._folder):
             self.tight = True
             raise JournalFull(f"{self._folder} is read-only")
         try:
@@ -253,7 +278,7 @@ class JournalFile:
             self._store.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self._undo()
-            if spare.refused(error):
+            if refused(error):
                 self.tight = True
                 raise JournalFull(str(error)) from None
             raise
@@ -342,7 +367,7 @@ class JournalFile:
         try:
             spare.allocate_log(self._store)
         except sqlite3.OperationalError as error:
-            if not spare.refused(error):
+            if not refused(error):
                 raise
             self.tight = True
 

@@ -3,8 +3,11 @@
 Where no place takes the journal's writes, events wait in memory, in their order, until the card has been looked at.
 """
 
+import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +17,6 @@ from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, SessionSoFar
 from broker.rules import Profile
 from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalFull, JournalNewer
 from kiosk.journal import TableJournal
-from kiosk.metrics import WriteTimes
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,
@@ -98,6 +100,31 @@ MOST_HELD: Final = 1000
 
 HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered, TrayChecked)
 """What nobody does again: a camera looks again only at a tray that was touched."""
+
+
+BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+"""Of a write to the journal: a good card takes some ms, a worn one half a second."""
+
+
+class WriteTimes:
+    """How long writes to the journal took."""
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._total = seconds, 0.0
+        self._counts = [0] * (len(BUCKETS_S) + 1)
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Measure one write."""
+        began = self._seconds()
+        yield
+        took = self._seconds() - began
+        self._total += took
+        self._counts[bisect_left(BUCKETS_S, took)] += 1
+
+    def now(self) -> tuple[tuple[int, ...], float]:
+        """Return how many writes there were in each bucket, the last without a bound, and their whole time in s."""
+        return tuple(self._counts), self._total
 
 
 class JournaledTable:

@@ -24,8 +24,8 @@ from kiosk.screens import (
     tray_verdict,
     with_pairing,
 )
+from kiosk.status import SCREEN
 from kiosk.table import Table, TrayProblem
-from kiosk.uplink import SCREEN
 
 if TYPE_CHECKING:
     from kiosk.sim import People

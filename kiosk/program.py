@@ -32,7 +32,6 @@ from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.journaled_table import JournaledTable
 from kiosk.keeping import KeepDesk, Keeping
-from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -46,7 +45,17 @@ from kiosk.screens import (
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
 from kiosk.server import Brokers, ServerLink, first_unplayed
-from kiosk.status import TableStatus, time_of_day
+from kiosk.status import (
+    BUTTONS,
+    CAMERA,
+    LATE_PRESS,
+    SCREEN,
+    DeviceHealth,
+    TableMetrics,
+    TableNumbers,
+    TableStatus,
+    time_of_day,
+)
 from kiosk.table import (
     ArbiterLeft,
     Assigned,
@@ -61,11 +70,6 @@ from kiosk.table import (
 )
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import (
-    BUTTONS,
-    CAMERA,
-    LATE_PRESS,
-    SCREEN,
-    DeviceHealth,
     TableConnection,
     open_table_link,
     send_count_request,
@@ -435,10 +439,12 @@ class TableProgram:
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""
-        line, service = self._status.line(self._server, self._health, self._clock()), self._server.service
+        server, service, now = self._server, self._server.service, self._clock()
+        silent = server.scorer.silent(now)
+        line = self._status.line(server.facts, self._health, connected=server.link.up, scorer_silent=silent)
         if service.elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
-        keys, tasks, now = self._keyboard, self._tasks, self._clock()
+        keys, tasks = self._keyboard, self._tasks
         view = screen_view(
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, tasks.restoring.now
         )

@@ -14,7 +14,7 @@ from firmware.presses import TooShort
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat
 from kiosk.camera.observations import PictureObservation, WholePicture
 from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
-from kiosk.table import BEFORE_PLAY, IDLE, PLAY, SelfTestBegun, SelfTestEnded, Table, Verdict
+from kiosk.table import BEFORE_PLAY, IDLE, QUIET, SelfTestBegun, SelfTestEnded, Table, Verdict
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
 """Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
@@ -230,7 +230,7 @@ class SelfTestDesk:
             self.test = None
             return
         if self.test is None:
-            self.test = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in PLAY)
+            self.test = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in QUIET)
         if self.test.seen.step != "found":
             self._of_board = None
             return

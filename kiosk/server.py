@@ -36,6 +36,7 @@ from firmware.hardware.inventory import board_celsius
 from kiosk.config import Config
 from kiosk.errors import DeviceUnknown, JournalFull
 from kiosk.journal import OTHER_DEVICE, TableJournal
+from kiosk.status import DeviceHealth, people_health
 from kiosk.table import (
     BETWEEN,
     LAYING,
@@ -49,10 +50,8 @@ from kiosk.table import (
 from kiosk.uplink import (
     MIB,
     SECOND_NS,
-    DeviceHealth,
     TableConnection,
     Uplink,
-    people_health,
     read_message,
     state_message,
     wall_clock_ms,

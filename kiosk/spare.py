@@ -5,13 +5,11 @@ ahead. Where each of them has something that the other has not (the table was pl
 the spare join those of the card: they keep their ids, by which the scorer takes each once.
 """
 
-import errno
 import os
 import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -20,35 +18,6 @@ from broker.protocol import decode_fact
 from broker.protocol.signing import is_signed_by
 
 FILE: Final = "table.sqlite"
-
-REFUSALS: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
-
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of the user's own in it, which nobody else may open
-
-
-def refused(error: Exception) -> bool:
-    """Return whether the disk did not take a write, for want of room or whatever else."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in REFUSALS
-
-
-def is_read_only(folder: Path) -> bool:
-    """Return whether the file system of a folder takes no writes.
-
-    ext4 that was made read-only by force takes what a file that is open has room for, as the journal's log has, says
-    that it is synced, and writes nothing.
-    """
-    try:
-        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
-    except OSError:
-        return False
-
-
-def memory_folder(journal: Path) -> Path:
-    """Return a folder in this machine's memory for the journal of a folder: it outlasts the program, not the power."""
-    return MEMORY / f"homologue-{os.getuid()}" / sha256(str(journal.resolve()).encode()).hexdigest()[:16]
 
 
 def connect(path: Path) -> sqlite3.Connection:

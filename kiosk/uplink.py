@@ -29,15 +29,11 @@ from broker.protocol import (
 from broker.protocol.link import Incoming, Link, LinkChanged, Will, session_id
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
-from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
-from kiosk.errors import JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import JournalFull, ReceiptUnproven
 from kiosk.journal import TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
-    FREE_TRIES,
-    QUIET,
-    Phase,
     Table,
     paused_ms,
     play_minutes,
@@ -277,93 +273,6 @@ def state_message(
         store=journal.store,
         safe=journal.upto,
     )
-
-
-def people_health(state: Table) -> dict[str, str]:
-    """Return what is reported about people: they skipped the self-test or ignored what it found, or guessed the PIN."""
-    codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
-    test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
-    return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test
-
-
-CONTACT: Final = "contact-"
-"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
-
-BUTTONS: Final = "buttons"
-"""How the health of all four buttons together is named."""
-
-CAMERA: Final = "camera"
-SCREEN: Final = "screen"
-LATE_PRESS: Final = "press_told_late"
-"""Somebody's declaration was lost, and the arbiter must hear of it."""
-
-
-LASTS_NS: Final = 3_000_000_000
-"""A picture that cannot be read is told when none could be for so long; that all is well again, after as long."""
-
-
-class CameraStatus:
-    """What is wrong with the camera, without what passes: one bad picture in four is no fault that anybody mends."""
-
-    def __init__(self) -> None:
-        self.code: str | None = None
-        """None where all is well."""
-        self._seen: str | None = None
-        self._since = 0
-
-    def take(self, code: str | None, now: int) -> None:
-        """Take in what the camera says of itself."""
-        if code != self._seen:
-            self._seen, self._since = code, now
-
-    def changed(self, now: int) -> bool:
-        """Return whether the code is another by now."""
-        of_pictures = (self._seen or self.code or "").startswith("picture_")
-        if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
-            return False
-        self.code = self._seen
-        return True
-
-
-class DeviceHealth:
-    """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, str] = {}
-        self._waiting: dict[str, str | None] = {}
-        self.camera = CameraStatus()
-
-    @property
-    def codes(self) -> dict[str, str]:
-        """What is wrong, by part of the device."""
-        return dict(self._codes)
-
-    def say(self, part: str, code: str | None) -> None:
-        """Remember what is wrong with a part of the device; None: nothing."""
-        self._codes.pop(part, None)
-        if code:
-            self._codes[part] = code
-
-    def due(self, now: int) -> None:
-        """Say of the camera what has lasted by now (monotonic ns)."""
-        if self.camera.changed(now):
-            self.say(CAMERA, self.camera.code)
-
-    def report(self, health: Health, phase: Phase) -> None:
-        """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""
-        if health.part.startswith(CONTACT) and phase in QUIET:
-            self._waiting[health.part] = health.code
-        else:
-            self.say(health.part, health.code)
-
-    def moved(self, table: Table) -> None:
-        """Follow a table to its next state: tell what waited, forget what the arbiter has seen by then."""
-        hand_is_over = table.session is not None and table.phase is Phase.RECORDED
-        if table.phase is Phase.RESTORING or hand_is_over:
-            self._codes = {part: code for part, code in self._codes.items() if code != LATE_PRESS}
-        for part, code in self._waiting.items():
-            self.say(part, code)
-        self._waiting.clear()
 
 
 def open_table_link(

@@ -21,12 +21,11 @@ from broker.protocol.signing import SigningKey
 from broker.version import program_version
 from firmware.reports import NotScanned, Report
 from firmware.scanners import open_scanner
-from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key
+from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pairing
 from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.pairing.stored import store_pairing
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards
 from kiosk.screens.texts import translator
 from kiosk.status import time_of_day

@@ -7,7 +7,6 @@ from kiosk.screens.layout import (
     TargetPainter,
     TouchTarget,
 )
-from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.table import (
     TableScreen,
 )
@@ -25,6 +24,7 @@ from kiosk.screens.views import (
     ResultView,
     ScreenView,
     SeatingView,
+    SessionView,
     StatusLine,
     may_pair,
     screen_view,

@@ -37,9 +37,8 @@ from kiosk.screens.drawing import (
     time_lines,
 )
 from kiosk.screens.riichi import hand_worth
-from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.texts import ANSWER, QUESTION, refusal
-from kiosk.screens.views import DeclaredView, ScreenView
+from kiosk.screens.views import DeclaredView, ScreenView, SessionView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""

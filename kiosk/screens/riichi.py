@@ -44,9 +44,16 @@ from kiosk.screens.play import (
     receipt_link,
     tile_question,
 )
-from kiosk.screens.riichi_views import PlannedRiichiView, RiichiPrompt, SessionView, SheetView
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
-from kiosk.screens.views import DeclaredView, PlayingView, ScreenView
+from kiosk.screens.views import (
+    DeclaredView,
+    PlannedRiichiView,
+    PlayingView,
+    RiichiPrompt,
+    ScreenView,
+    SessionView,
+    SheetView,
+)
 from kiosk.table import LINES
 
 MINUS = "\N{MINUS SIGN}"

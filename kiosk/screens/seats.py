@@ -32,9 +32,8 @@ from kiosk.screens.drawing import (
     wind_name,
 )
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
-from kiosk.screens.riichi_views import SessionView
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView
+from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
 
 MINUS: Final = "\N{MINUS SIGN}"
 

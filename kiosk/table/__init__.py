@@ -52,7 +52,6 @@ from kiosk.table.events import (
 from kiosk.table.guards import (
     BEFORE_PLAY,
     IDLE,
-    PLAY,
     in_play,
 )
 from kiosk.table.machine import (

@@ -52,9 +52,7 @@ from kiosk.table.events import (
     Reopened,
 )
 from kiosk.table.session import PlannedHand
-from kiosk.table.state import Declaration, Phase, Table, arbiter_name, current_play
-
-Step = tuple[Table, tuple[Fact, ...]]
+from kiosk.table.state import Declaration, Phase, Step, Table, arbiter_name, current_play
 
 FREE_TRIES: Final = 3
 """So many wrong PINs cost no waiting."""

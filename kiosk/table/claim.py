@@ -31,10 +31,10 @@ from kiosk.table.events import (
     ValueEntered,
 )
 from kiosk.table.guards import in_play_time
-from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play, with_acceptance
+from kiosk.table.state import SETTLE_NS, Declaration, Phase, Step, Table, arbiter_name, current_play, with_acceptance
 
 
-def on_call_toggled(state: Table, event: CallToggled) -> tuple[Table, tuple[Fact, ...]]:
+def on_call_toggled(state: Table, event: CallToggled) -> Step:
     """Call, or take a call back. A call that was made discreetly and is made again openly is the same call."""
     current_play(state)
     after = replace(state, calling=event.open, discreet=False)
@@ -45,18 +45,18 @@ MOST_CALLS: Final = 90
 """In one play. More are shown, and the desk sees them, but they are no facts: a broken button would tell of no end."""
 
 
-def _called(state: Table) -> tuple[Table, tuple[Fact, ...]]:
+def _called(state: Table) -> Step:
     """Tell that a call was made, or is over."""
     play, state = current_play(state), replace(state, calls=state.calls + state.calling)
     return state, (Call(round=play.round, deal=play.deal, open=state.calling),) if state.calls <= MOST_CALLS else ()
 
 
-def on_long_press(state: Table, _: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
+def on_long_press(state: Table, _: ButtonHeld) -> Step:
     """Take a long press in where no claim can be open."""
     return call_discreetly(state)
 
 
-def call_discreetly(state: Table) -> tuple[Table, tuple[Fact, ...]]:
+def call_discreetly(state: Table) -> Step:
     """Call so that the arbiter learns of it and the table does not; where there is a call already it stays as it is."""
     current_play(state)
     return (state, ()) if state.calling else _called(replace(state, calling=True, discreet=True))
@@ -66,7 +66,7 @@ NS_PER_MS = 1_000_000
 LONGEST_MS = 60_000
 
 
-def on_claim_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_press(state: Table, event: ButtonPressed) -> Step:
     """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
     if event.seat in state.dead_hands:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
@@ -77,12 +77,12 @@ def on_claim_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fac
     return with_window(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_claim_release(state: Table, event: ButtonReleased) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_release(state: Table, event: ButtonReleased) -> Step:
     """Take in that a finger let go, silently: what it pressed is a hu now, or a call."""
     return with_window(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_claim_hold(state: Table, event: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_hold(state: Table, event: ButtonHeld) -> Step:
     """Take a call in, silently: no hu, and nobody is told before a window opened by this press would be over.
 
     That holds for whoever may not declare (a dead hand, a second press), too: anybody may call.
@@ -90,7 +90,7 @@ def on_claim_hold(state: Table, event: ButtonHeld) -> tuple[Table, tuple[Fact, .
     return with_window(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_play_drawn(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
+def on_play_drawn(state: Table, event: PlayEndedDrawn) -> Step:
     """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
 
     The same is seen whether or not somebody has pressed, before or after, and for as long: the key tells nothing.
@@ -104,7 +104,7 @@ DOUBTFUL_NS: Final = 4_000_000_000
 """Who presses so soon after the play began, or began again, may still mean the tiles or the result."""
 
 
-def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
+def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
     """Close the window and tell who declared, then who called.
 
     Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
@@ -146,7 +146,7 @@ def _asked(state: Table, at: int) -> Table:
     return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
 
 
-def on_no_hu_meant(state: Table, event: NoHuMeant) -> tuple[Table, tuple[Fact, ...]]:
+def on_no_hu_meant(state: Table, event: NoHuMeant) -> Step:
     """Let the play go on at once, alike whoever has answered by then. Who is too late presses anew, and loses nothing.
 
     Raises NotNow `not_now`.
@@ -156,7 +156,7 @@ def on_no_hu_meant(state: Table, event: NoHuMeant) -> tuple[Table, tuple[Fact, .
     return replace(state, window=state.window.shortened(event.at), doubt="leaving"), ()
 
 
-def _answered(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+def _answered(state: Table, at: int) -> Step:
     """Declare for who has pressed once more, as of the first time. Four of them cannot be: then nobody has declared."""
     again = {one.seat for one in state.declarations}
     meant = tuple(one for one in state.asked if one.seat in again)
@@ -166,7 +166,7 @@ def _answered(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
     return replace(after, phase=Phase.PLAYING, since=at, declarations=(), doubt="denied" if meant else None), ()
 
 
-def _with_declared(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+def _with_declared(state: Table, at: int) -> Step:
     """Name who has declared."""
     return replace(state, phase=Phase.DECLARED, since=at, doubt=None), (_declared(state),)
 
@@ -195,7 +195,7 @@ def _declared(state: Table) -> Declared:
     return Declared(round=play.round, deal=play.deal, presses=presses)
 
 
-def on_false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, ...]]:
+def on_false_hu(state: Table, event: FalseHuRuled) -> Step:
     """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
     by = arbiter_name(state)
     declarations = tuple(one for one in state.declarations if one.seat != event.seat)
@@ -211,7 +211,7 @@ def on_false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, .
     return (after if declarations else replace(after, phase=Phase.PLAYING, since=event.at)), ()
 
 
-def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
+def on_value_entered(state: Table, event: ValueEntered) -> Step:
     """Take the win in as it was entered; only who declared on the earliest tile can have won."""
     if event.win == "draw":
         raise NotNow("not_a_win", "a draw is told while playing")
@@ -249,14 +249,14 @@ def show_result(state: Table, outcome: Outcome, at: int) -> Table:
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
 
 
-def on_result_refused(state: Table, event: ResultRefused | Reopened) -> tuple[Table, tuple[Fact, ...]]:
+def on_result_refused(state: Table, event: ResultRefused | Reopened) -> Step:
     """Go back to where the result came from."""
     back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
     hand = replace(state.hand, told=None)
     return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
 
 
-def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
+def on_result_accepted(state: Table, event: ButtonPressed) -> Step:
     """Take one seat's acceptance; with the fourth the result stands and is told."""
     state = with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from broker.protocol import Fact, Name, Overridden, PlannedPlay, Reason
+from broker.protocol import Name, Overridden, PlannedPlay, Reason
 from kiosk.table import plan
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -35,7 +35,7 @@ from kiosk.table.events import (
     SelfTestBegun,
     SelfTestEnded,
 )
-from kiosk.table.state import Pause, Phase, Table, arbiter_name, current_play
+from kiosk.table.state import QUIET, Pause, Phase, Step, Table, arbiter_name, current_play
 
 
 def index_brought_forward(state: Table, round_: int) -> int:
@@ -110,7 +110,7 @@ def refuse_guarded(state: Table, event: Event) -> None:
         raise NotNow(stopped[0])
 
 
-def on_guard_overridden(state: Table, event: GuardOverridden) -> tuple[Table, tuple[Fact, ...]]:
+def on_guard_overridden(state: Table, event: GuardOverridden) -> Step:
     """Let the play go on; what had stopped it is told."""
     author = arbiter_name(state)
     codes, play = active_guards(state), current_play(state)
@@ -120,7 +120,7 @@ def on_guard_overridden(state: Table, event: GuardOverridden) -> tuple[Table, tu
     return replace(state, allowed=state.allowed | {*codes}), (fact,)
 
 
-def on_deal_brought_forward(state: Table, event: DealBroughtForward) -> tuple[Table, tuple[Fact, ...]]:
+def on_deal_brought_forward(state: Table, event: DealBroughtForward) -> Step:
     """Take another play of this table before its turn; the one that had its turn comes later."""
     author = arbiter_name(state)
     index = index_brought_forward(state, event.round)
@@ -175,15 +175,11 @@ def in_play_time(state: Table, at: int) -> int:
     return at + pause.length if pause is not None and at < pause.since else at
 
 
-Step = tuple[Table, tuple[Fact, ...]]
-
 IDLE: Final = (Phase.WAITING, Phase.FINISHED)
 """Where anybody may ask for it: nothing is played."""
 
 BEFORE_PLAY: Final = (*IDLE, Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING)
 """Where a day may begin with it."""
-
-PLAY: Final = (Phase.PLAYING, Phase.CLAIMING)
 
 
 def on_self_test_begun(state: Table, event: SelfTestBegun) -> Step:
@@ -215,4 +211,4 @@ def end_self_test_in_play(state: Table) -> Table:
 
 def in_play(state: Table) -> bool:
     """Return whether tiles are being played with, and buttons declare."""
-    return state.phase in PLAY and not state.paused
+    return state.phase in QUIET and not state.paused

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from broker.protocol import Fact
 from kiosk.table import arbiter, claim, guards, plan, riichi
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -52,9 +51,8 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
+from kiosk.table.state import QUIET, SETTLE_NS, Pause, Phase, Step, Table
 
-Step = tuple[Table, tuple[Fact, ...]]
 Handler = Callable[[Table, Any], Step]
 
 
@@ -148,14 +146,11 @@ RULES: Final = (
     Rule(EVERY, Restarted, _restarted),
 )
 
-PLAY: Final = (Phase.PLAYING, Phase.CLAIMING)
-"""Where what is public must do the same whether or not somebody has pressed."""
-
 RIICHI: Final = (
-    Rule((*PLAY, Phase.DECLARED), DepositLaid, riichi.on_deposit_laid),
-    Rule(PLAY, ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
-    Rule(PLAY, PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
-    Rule(PLAY, HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
+    Rule((*QUIET, Phase.DECLARED), DepositLaid, riichi.on_deposit_laid),
+    Rule(QUIET, ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
+    Rule(QUIET, PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
+    Rule(QUIET, HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
     Rule(
         (Phase.CLAIMING,),
         ClaimWindowElapsed,
@@ -169,13 +164,13 @@ RIICHI: Final = (
     Rule((Phase.RECORDED,), HandEntered, riichi.on_minor_fault),
     Rule((Phase.RECORDED,), NextDealCalled, riichi.on_next_hand, (Phase.PLAYING, Phase.FINISHED)),
     Rule((Phase.RECORDED,), SessionStopped, riichi.on_session_stopped, (Phase.FINISHED,)),
-    Rule((*PLAY, Phase.RECORDED, Phase.FINISHED), LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
+    Rule((*QUIET, Phase.RECORDED, Phase.FINISHED), LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
 )
 """What is otherwise, or more, at a table that plays a riichi session."""
 
 PLANNED_RIICHI: Final = (
-    Rule(PLAY, PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
-    Rule(PLAY, HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
+    Rule(QUIET, PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
+    Rule(QUIET, HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
     Rule(
         (Phase.CLAIMING,),
         ClaimWindowElapsed,

@@ -13,7 +13,6 @@ from broker.protocol import (
     SEATS,
     Assignment,
     Confirmed,
-    Fact,
     PlannedPlay,
     PlannedSession,
     Restored,
@@ -38,6 +37,7 @@ from kiosk.table.state import (
     FinishedPlay,
     Phase,
     PlayClock,
+    Step,
     Table,
     TrayProblem,
     arbiter_name,
@@ -53,7 +53,7 @@ LAYING: Final = (Phase.RESTORING, Phase.SEATING)
 """Where nobody has begun to play yet."""
 
 
-def on_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
+def on_assigned(state: Table, event: Assigned) -> Step:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
     if event.assignment.session is not None or state.session is not None:
         return on_session_assigned(state, event)
@@ -176,12 +176,12 @@ def _refuse_unknown(assignment: Assignment) -> None:
         raise NotNow("bad_profile", f"the plan names {assignment.profile} and brings {profile.id}")
 
 
-def on_next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:
+def on_next_deal(state: Table, event: NextDealCalled) -> Step:
     """Go on to the next play, or end."""
     return begin_play(state, _next(state), event.at), ()
 
 
-def on_play_kept(state: Table, event: PlayKept) -> tuple[Table, tuple[Fact, ...]]:
+def on_play_kept(state: Table, event: PlayKept) -> Step:
     """Tell what lay there. Raises NotNow `not_kept_here`."""
     if not state.may_keep or state.play is None:
         raise NotNow("not_kept_here", "there is no result, the event keeps no plays, or it was done often enough")
@@ -198,7 +198,7 @@ def begin_play(state: Table, index: int, at: int) -> Table:
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)
 
 
-def on_session_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
+def on_session_assigned(state: Table, event: Assigned) -> Step:
     """Take the plan in. A session that has begun goes on as it was planned; the next one may be another."""
     had, came = state.session, event.assignment
     if had is not None and _same_session(had, came, state.assignment):
@@ -243,9 +243,6 @@ def _new_session(plan: Assignment) -> RiichiSession:
     if session is None or rules.id != plan.profile:
         raise NotNow("bad_profile", f"the plan names {plan.profile} and brings {rules.id}")
     return session
-
-
-Step = tuple[Table, tuple[Fact, ...]]
 
 
 def on_seating_press(state: Table, event: ButtonPressed) -> Step:
@@ -353,7 +350,7 @@ MOST_REFUSALS: Final = 9999
 """As many as a fact can tell; a tray left under a flickering lamp must not make one that nobody can read."""
 
 
-def on_tray_checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
+def on_tray_checked(state: Table, event: TrayChecked) -> Step:
     """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
     play = current_play(state)
     right = event.rows == play.order[event.seat] and not event.wrong
@@ -373,7 +370,7 @@ def on_tray_checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact
     return replace(state, check=check, work=work, refusals=refusals), ()
 
 
-def on_carrier_taken_apart(state: Table, event: CarrierTakenApart) -> tuple[Table, tuple[Fact, ...]]:
+def on_carrier_taken_apart(state: Table, event: CarrierTakenApart) -> Step:
     """Lay the deal from the tiles that are here: from now on every tray is work, whatever lies in it. Raises NotNow."""
     check = state.check
     if check is None or check.aside is None or check.of_another_set:
@@ -381,7 +378,7 @@ def on_carrier_taken_apart(state: Table, event: CarrierTakenApart) -> tuple[Tabl
     return on_tray_checked(replace(state, taken_apart=True, check=None), structs.replace(check.aside, at=event.at))
 
 
-def on_row_ticked(state: Table, event: RowTicked) -> tuple[Table, tuple[Fact, ...]]:
+def on_row_ticked(state: Table, event: RowTicked) -> Step:
     """Take somebody's word that a row is right; it is told that nothing was verified."""
     current_play(state)
     if state.work.by.get(event.seat, "hand") != "hand":
@@ -389,7 +386,7 @@ def on_row_ticked(state: Table, event: RowTicked) -> tuple[Table, tuple[Fact, ..
     return _verified(replace(state, work=work_after_tick(state.work, event)), event.at)
 
 
-def _verified(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+def _verified(state: Table, at: int) -> Step:
     """Go on to the players once all four trays are vouched for."""
     if len(state.verified) < len(SEATS):
         return state, ()
@@ -406,7 +403,7 @@ def _verified(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
     return after, (fact, *seated)
 
 
-def on_confirming_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
+def on_confirming_press(state: Table, event: ButtonPressed) -> Step:
     """Take one player's word that the own tiles are right; the fourth begins the play."""
     play = state.play
     if play is None:

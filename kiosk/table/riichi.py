@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from msgspec.structs import replace as changed
 
-from broker.protocol import SEATS, Fact, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
+from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
 from broker.rules import Outcome, RuleError
 from broker.rules.points import score_riichi
 from broker.rules.riichi import (
@@ -35,9 +35,16 @@ from kiosk.table.events import (
 )
 from kiosk.table.guards import in_play_time
 from kiosk.table.session import PlannedHand, RiichiSession, SessionEntry
-from kiosk.table.state import Phase, Table, check_settled, cleared, current_play, riichi_session_of, with_acceptance
-
-Step = tuple[Table, tuple[Fact, ...]]
+from kiosk.table.state import (
+    Phase,
+    Step,
+    Table,
+    check_settled,
+    cleared,
+    current_play,
+    riichi_session_of,
+    with_acceptance,
+)
 
 END = RiichiEvent(kind="end")
 

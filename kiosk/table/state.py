@@ -4,15 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal
 
-from broker.protocol import (
-    SEATS,
-    Assignment,
-    Fine,
-    PlannedPlay,
-    Player,
-    PublicState,
-    Seat,
-)
+from broker.protocol import SEATS, Assignment, Fact, Fine, PlannedPlay, Player, PublicState, Seat
 from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_rules, parse_rules
 from broker.rules.riichi import RiichiProfile
 from kiosk.table.claim_window import ClaimWindow
@@ -298,6 +290,10 @@ class Table:
     def unverified(self) -> tuple[Seat, ...]:
         """The trays that are still to be shown to the camera, in turn order."""
         return tuple(seat for seat in SEATS if seat not in self.verified) if self.phase is Phase.RESTORING else ()
+
+
+Step = tuple[Table, tuple[Fact, ...]]
+"""The state that follows an event, and the facts that it tells."""
 
 
 def cleared(state: Table, at: int) -> Table:

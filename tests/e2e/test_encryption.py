@@ -28,9 +28,8 @@ from broker.protocol.pairing import PairingOffer
 from broker.protocol.tls import event_context
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
-from kiosk.config import KEY_FILE, KioskSettings, open_device_key
+from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing
 from kiosk.pairing.exchange import request_pairing
-from kiosk.pairing.stored import store_pairing
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.small import state
 from tests.chromium import chromium

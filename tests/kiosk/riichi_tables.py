@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from broker.protocol import SEATS, Assignment, PlannedPlay, PlannedSession, RiichiEvent, RiichiStanding, RiichiWin, Seat
-from kiosk.screens.riichi_views import planned_riichi_view
+from kiosk.screens.views import planned_riichi_view
 from kiosk.table import Assigned, HandEntered, Phase, RiichiSession, Table, riichi_session_of
 from tests.kiosk.tables import S, Sitting, plan, play
 

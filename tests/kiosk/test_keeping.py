@@ -17,9 +17,9 @@ from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
 from kiosk.sim import PATIENCE, People, Script, ScriptedPlay
+from kiosk.status import CAMERA
 from kiosk.table import Ordered, Phase, PlayKept
 from kiosk.table.state import MOST_KEPT
-from kiosk.uplink import CAMERA
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right
 from vision.reader import quad_corners

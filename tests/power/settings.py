@@ -7,8 +7,8 @@ from broker.files import write_file
 from broker.protocol import ArbiterPin
 from broker.protocol.pairing import Pairing, TableBroker
 from kiosk.arbiter_pin import TablePin
+from kiosk.config import store_pairing, stored_pairing
 from kiosk.errors import BadConfiguration, NotPaired
-from kiosk.pairing.stored import store_pairing, stored_pairing
 from tests.power.subject import Cut, Outcome, Subject, Tell, digest
 
 STEPS = 12

@@ -14,8 +14,8 @@ from broker.cli.publish import publish
 from broker.cli.scorer import scorer
 from broker.console import PathType
 from broker.sim.demo_event import write_kiosk
+from kiosk.config import memory_folder
 from kiosk.maintenance import table
-from kiosk.spare import memory_folder
 from tests.broker.scorer.folders import event_folder
 from tests.demo_event import MakeEvent
 from tests.patience import PATIENCE_S

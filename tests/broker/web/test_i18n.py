@@ -29,9 +29,9 @@ from kiosk.errors import (
     SelfTestSkipped,
 )
 from kiosk.screens.window import SCREEN_CODES
+from kiosk.status import LATE_PRESS
 from kiosk.table import guards
 from kiosk.table.guards import OUT_OF_ORDER
-from kiosk.uplink import LATE_PRESS
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
 from vision.errors import PictureError
 

@@ -15,7 +15,8 @@ from broker.people import Actor, Authentication
 from broker.protocol import Beat
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from kiosk.metrics import TableMetrics, TableNumbers, WriteTimes
+from kiosk.journaled_table import WriteTimes
+from kiosk.status import TableMetrics, TableNumbers
 from kiosk.table import Phase
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
@@ -193,7 +194,7 @@ def of_tables() -> set[str]:
 def test_every_metric_that_the_dashboard_asks_for_is_told_and_so_is_every_one_that_the_page_names(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kiosk.metrics.board_celsius", lambda: 50)
+    monkeypatch.setattr("kiosk.status.board_celsius", lambda: 50)
     watched.hall.hear(replace(state(1), version="0.1.0"), told(1, at=NOW, disk_mib=640, celsius=61))
     watched.hall.hear(*said(1, 1, (OUTCOMES[1], False, False)))
     watched.hall.arrive("hm/cup/table/1/log", b"no message")

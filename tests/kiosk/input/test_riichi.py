@@ -7,7 +7,7 @@ import pytest
 from broker.protocol import Assignment, RiichiEvent, RiichiRecorded, RiichiStanding, Seat
 from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, SessionView, StatusLine, screen_view
-from kiosk.screens.riichi_views import Scores, session_view, sheet_view
+from kiosk.screens.views import Scores, session_view, sheet_view
 from kiosk.table import LINES, ButtonPressed, Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan

@@ -10,8 +10,8 @@ from kiosk.arbiter_pin import SealedTry
 from kiosk.input import WinForm
 from kiosk.input.keyboard import NoPin
 from kiosk.screens import StatusLine, screen_view
-from kiosk.screens.riichi_views import planned_riichi_view
 from kiosk.screens.table import current_screen
+from kiosk.screens.views import planned_riichi_view
 from kiosk.table import ButtonPressed, Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting

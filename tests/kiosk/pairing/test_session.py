@@ -44,14 +44,13 @@ from broker.web.services import Services
 from broker.web.tables.pairing import BrokerForTables, PairingService, monotonic_ms
 from broker.web.tables.pairing_codes import PairingCodes
 from firmware.reports import NotScanned
-from kiosk.config import KioskSettings, unpaired_settings
+from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing import session, stored
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
-from kiosk.pairing.stored import PAIRING_FILE, store_pairing
 from kiosk.practice.session import SIMULATED
 from tests.broker.web import sample
 from tests.patience import PATIENCE_S

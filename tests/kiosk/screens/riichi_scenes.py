@@ -21,7 +21,7 @@ from kiosk.camera.observations import HandObservation, Winner
 from kiosk.counting.desk import CountingView, begin_counting
 from kiosk.input import RiichiForm, RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, with_counting
-from kiosk.screens.riichi_views import planned_riichi_view, session_view
+from kiosk.screens.views import planned_riichi_view, session_view
 from kiosk.table import DepositLaid, PlayEndedDrawn, Table
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
 from tests.kiosk.screens.counting_scenes import sight

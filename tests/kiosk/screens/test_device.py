@@ -23,7 +23,7 @@ from kiosk.errors import (
 )
 from kiosk.restoring import FOREIGN
 from kiosk.screens.device import fault_name, part_and_fault, part_name, remedy, with_remedy
-from kiosk.uplink import LATE_PRESS
+from kiosk.status import LATE_PRESS
 from vision.errors import CameraError
 
 FIRMWARE: Final = Path(__file__).parents[3] / "firmware"

@@ -8,7 +8,7 @@ from kiosk.table import (
     AT_THE_TABLE,
     BEFORE_PLAY,
     IDLE,
-    PLAY,
+    QUIET,
     ArbiterAdmitted,
     Assigned,
     ButtonHeld,
@@ -176,7 +176,7 @@ def ruled(sitting: Sitting) -> Sitting:
 def running_in(phase: Phase) -> Sitting:
     """Come to a self-test that the arbiter has asked for; a play is paused for it."""
     sitting = ruled(sitting_in(phase))
-    if phase in PLAY:
+    if phase in QUIET:
         sitting.take(PauseRuled(at=sitting.wait(), begin=True))
     sitting.take(SelfTestBegun(at=sitting.wait(), asked=True))
     assert sitting.table.self_test == "running"
@@ -190,7 +190,7 @@ def test_where_something_is_played_only_the_arbiter_asks_for_it(phase: Phase) ->
     assert refused == ("" if phase in IDLE else "arbiter_needed")
 
 
-@pytest.mark.parametrize("phase", PLAY)
+@pytest.mark.parametrize("phase", QUIET)
 def test_in_a_play_the_arbiter_pauses_first(phase: Phase) -> None:
     sitting = ruled(sitting_in(phase))
     assert sitting.refusal(SelfTestBegun(at=sitting.wait(), asked=True)) == "not_now"
@@ -206,7 +206,7 @@ def test_a_day_begins_with_it_only_before_a_play(phase: Phase) -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_no_button_means_anything_while_it_runs(phase: Phase) -> None:
     sitting = running_in(phase)
-    in_pause = "press_in_pause" if phase in PLAY else "press_in_test"
+    in_pause = "press_in_pause" if phase in QUIET else "press_in_test"
     for seat in SEATS:
         assert sitting.refusal(ButtonPressed(at=sitting.wait(), seat=seat)) == in_pause
         assert sitting.refusal(ButtonHeld(at=sitting.wait(), seat=seat)) == "press_in_test"
@@ -222,7 +222,7 @@ def test_after_it_the_table_stands_where_it_stood(phase: Phase) -> None:
     assert {name for name in Table.__slots__ if getattr(before, name) != getattr(sitting.table, name)} == {"self_test"}
 
 
-@pytest.mark.parametrize("phase", PLAY)
+@pytest.mark.parametrize("phase", QUIET)
 def test_a_play_that_goes_on_ends_it(phase: Phase) -> None:
     """The desk can end the pause: then buttons declare, and the screen is the play's."""
     sitting = running_in(phase)
