@@ -31,7 +31,7 @@ RAISED_WITH: Final = frozenset(
         "Refused",
         "RuleError",
         "UpgradeError",
-        "_refuse_if",
+        "refuse_if",
     ]
 )
 """Calls whose first text is a code, and whose next is what people read."""

@@ -68,7 +68,7 @@ def test_the_text_beside_a_code_is_found(source: str, text: str) -> None:
         ('raise Refused("a_code", "text")', ["a_code"]),
         ('raise Refused(\n    "a_code",\n    f"text {1}")', ["a_code"]),
         ('raise errors.RuleError("a_code", "text")', ["a_code"]),
-        ('_refuse_if(x > 1, "a_code", "text")', ["a_code"]),
+        ('refuse_if(x > 1, "a_code", "text")', ["a_code"]),
         ('yield Concern("a_code", text, table)', ["a_code"]),
         ("raise Refused(error.code, text)", []),
         ('print("a_code")', []),
