@@ -44,10 +44,11 @@ from broker.web.services import Services
 from broker.web.tables.pairing import BrokerForTables, PairingService, monotonic_ms
 from broker.web.tables.pairing_codes import PairingCodes
 from firmware.reports import NotScanned
+from kiosk import config
 from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
 from kiosk.pairing import form as forms
-from kiosk.pairing import session, stored
+from kiosk.pairing import session
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
@@ -307,7 +308,7 @@ def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
             raise KeyboardInterrupt
         write_private(path, content)
 
-    monkeypatch.setattr(stored, "write_private", cutting)
+    monkeypatch.setattr(config, "write_private", cutting)
     with pytest.raises(KeyboardInterrupt):
         store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, table=4))
     read = KioskSettings(own)
