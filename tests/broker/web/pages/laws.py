@@ -48,7 +48,7 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide, cut short, broken within a word or far down on a phone, and what lacks a label or heading."""
+    """Name what is too wide, cut short, broken in a word or far down on a phone, and what lacks a label or heading."""
     yield from page.evaluate(STRUCTURE)
 
 
