@@ -32,6 +32,7 @@ from broker.protocol import (
     LogMessage,
     Paused,
     PinWrong,
+    Player,
     Session,
     Substitute,
     TableState,
@@ -69,7 +70,9 @@ NOW: Final = sample.NOON + 5_400_000
 MINUTE: Final = 60_000
 
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
-UNPRINTABLE: Final = {"p02": "محمد العلي", "p09": "สมชาย ใจดี"}
+STRANGE: Final = {"p02": "محمد العلي", "p09": "สมชาย ใจดี"}
+UNPRINTABLE: Final = tuple(replace(one, name=STRANGE.get(one.id, one.name)) for one in PLAYERS)
+"""Among them names that no printed page has letters for."""
 TITLE: Final = "Tournoi international de Lille 2026"
 SESSIONS: Final = (
     Session("Saturday morning", 1, 2, "2020-10-31T11:00"),
@@ -286,9 +289,7 @@ def stages(folder: Path) -> Iterator[DeskServer]:
 @contextmanager
 def ended(folder: Path) -> Iterator[DeskServer]:
     """Serve an event whose standings are declared final, with names that no printed page has letters for."""
-    players = tuple(replace(one, name=UNPRINTABLE.get(one.id, one.name)) for one in PLAYERS)
-    booked = RiichiBooking(1, 7, "riichi-montreal", dict(zip(SEATS, ("p01", "p02", "p03", "p04"), strict=True)))
-    plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"), players=players, riichi=(booked,))
+    plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"), players=UNPRINTABLE)
     with whole(folder, plan, small.whole_event()) as made:
         made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, FinalDeclared()), HEAD))
         yield made.server
@@ -302,7 +303,7 @@ def riichi(folder: Path) -> Iterator[DeskServer]:
 
 
 @contextmanager
-def sessions(folder: Path) -> Iterator[DeskServer]:
+def sessions(folder: Path, players: tuple[Player, ...] = PLAYERS) -> Iterator[DeskServer]:
     """Serve an evening of riichi: one session told, one told wrongly, one not begun."""
     booked = tuple(
         RiichiBooking(1, table, "riichi-montreal", dict(zip(SEATS, ids, strict=True)))
@@ -312,12 +313,17 @@ def sessions(folder: Path) -> Iterator[DeskServer]:
             (9, ("p09", "p10", "p11", "p12")),
         )
     )
-    plan = Plan(name=small.NAME, title="Riichi evening", profile="oedmc-2020", players=PLAYERS, riichi=booked)
+    plan = Plan(name=small.NAME, title="Riichi evening", profile="oedmc-2020", players=players, riichi=booked)
     told = evening()
     said = [small.fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
     said += [small.fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
     with whole(folder, plan, said) as made:
         yield made.server
+
+
+def unspelled(folder: Path) -> AbstractContextManager[DeskServer]:
+    """Serve an evening of riichi of players some of whose names cannot be printed."""
+    return sessions(folder, UNPRINTABLE)
 
 
 @contextmanager
@@ -360,7 +366,7 @@ def new(folder: Path) -> Iterator[DeskServer]:
 
 DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
     one.__name__: one
-    for one in (busy, late, empty, over, teams, stages, ended, riichi, sessions, hall, centre, in_hall, new)
+    for one in (busy, late, empty, over, teams, stages, ended, riichi, sessions, unspelled, hall, centre, in_hall, new)
 }
 
 

@@ -1,19 +1,32 @@
 """The pictures of the guides that show the desk: `python -m tests.broker.web.pages.pictures FOLDER` (`make pictures`).
 
-They are of the pages as they are today, of events that are made for it, on a clock that stands.
+They are of the pages as they are today, of events that are made for it, on a clock that stands. Names after the folder:
+only these.
 """
 
 import contextlib
 import io
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from random import Random
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize
 
+from broker.event.movement import sixteen_players
+from broker.export.pmn.event import record_play
+from broker.export.pmn.record import by_wind
+from broker.export.replay import page_of_records
+from broker.i18n import Translator
+from broker.rules import DEFAULT_MCR, load_mcr
+from broker.rules.mcr.fan import fan_judge
+from broker.sim.demo_event import PLAYERS
+from broker.sim.play import play_event
+from tests.broker.scorer import small
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.places import CODE, HEAD, Place, keyed, named, submit
 from tests.broker.web.pages.visits import Look, Visits
@@ -69,21 +82,53 @@ PICTURES: Final[Mapping[str, Picture]] = {
 }
 
 
-def main(folder: Path) -> None:
-    """Write the pictures."""
-    out = folder.resolve()
+REPLAY: Final[ViewportSize] = {"width": 1180, "height": 800}
+TURN: Final = 7
+
+
+def replayed() -> str:
+    """Return the replay of one deal by simulated players at four tables, always the same."""
+    deal, rules = small.deals()[0].deal(), load_mcr(DEFAULT_MCR)
+    bookings = [one for one in sixteen_players() if one.deal == deal.number]
+    strengths = dict.fromkeys(range(1, len(PLAYERS) + 1), 1.0)
+    records = [
+        replace(
+            record_play(deal, played.actions, rules, fan_judge(rules.payments)),
+            table=booking.table,
+            round=booking.round,
+            players=by_wind({seat: PLAYERS[number - 1] for seat, number in booking.players.items()}, deal.dealer),
+        )
+        for booking, played in play_event(bookings, lambda _: deal, strengths, rules.payments, Random)
+    ]
+    return page_of_records(records, "Coupe des Quatre Vents 2026: replay", Translator())
+
+
+def save(taken: bytes, path: Path) -> None:
+    """Write a picture in few colours."""
+    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+
+
+def main(folder: Path, wanted: Collection[str] = ()) -> None:
+    """Write the pictures, or only some."""
+    out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay"}
+    shown = {name: picture for name, picture in PICTURES.items() if name in wanted}
     # The desks' folders are told by their own names alone, as the page of set-up shows the command for this one.
     with (
         tempfile.TemporaryDirectory() as events,
         contextlib.chdir(events),
-        served(Path()) as desks,
+        served(Path(), (place.desk for place, _ in shown.values())) as desks,
         chromium() as browser,
     ):
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
-        for name, (place, size) in PICTURES.items():
-            taken = visits.to(place, size=size).screenshot(animations="disabled")
-            Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS).save(out / f"{name}.png", optimize=True)
+        for name, (place, size) in shown.items():
+            save(visits.to(place, size=size).screenshot(animations="disabled"), out / f"{name}.png")
+        if "replay" in wanted:
+            page = browser.new_page(viewport=REPLAY)
+            page.set_content(replayed())
+            for _ in range(TURN):
+                page.locator("#after").click()
+            save(page.screenshot(full_page=True), out / "replay.png")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -234,7 +234,7 @@ PLACES: Final = (
     Place("display in the hall", "teams", "/display"),
     Place("display: seating", "empty", "/display"),
     Place("riichi", "sessions", "/riichi"),
-    Place("riichi: to come", "ended", "/riichi"),
+    Place("riichi: names to spell", "unspelled", "/riichi"),
     Place("orders", "busy", "/orders?table=2"),
     Place("orders: refused", "busy", "/orders", HEAD, nothing_given),
     Place("orders: none", "empty", "/orders"),

@@ -15,10 +15,12 @@ from broker.web.results.display import rounds_to_come
 from broker.web.results.seating import next_place
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import plan, state, whole_event
+from tests.broker.web.results.test_exports import desk_of
 from tests.broker.web.results.test_people import hall_of, shown
+from tests.broker.web.test_auth import logged_in
 
 
 @pytest.fixture
@@ -30,6 +32,22 @@ def test_a_name_is_searched_for(hall: Hall) -> None:
     found, nobody = shown(hall, "/seating?q=PLAYER+16", "/seating?q=Nemo")
     assert re.findall(r'href="/player/(p\d+)', found) == ["p16"]
     assert "Nobody of this name" in nobody
+
+
+def test_prints_and_corrections_are_offered_to_those_who_have_the_right_whoever_looked_before(tmp_path: Path) -> None:
+    players = (replace(plan().players[0], name="สมชาย ใจดี"), *plan().players[1:])
+    offered = {}
+    for desk in desk_of(event_folder(tmp_path / "cup", of=replace(plan(), players=players))):
+        for role in ("display", "organiser", "table_arbiter", "head_arbiter"):
+            with logged_in(desk, role) as client:
+                page = client.get("/seating").text
+            offered[role] = ("/seating/cards.pdf" in page, 'id="unprintable"' in page, "/setup?player=p01" in page)
+    assert offered == {
+        "display": (False, False, False),
+        "organiser": (True, True, True),
+        "table_arbiter": (True, True, False),
+        "head_arbiter": (True, True, True),
+    }
 
 
 def test_a_player_s_own_page_says_where_they_sit_in_each_round(hall: Hall) -> None:
