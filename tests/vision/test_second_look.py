@@ -59,10 +59,10 @@ def test_a_surer_look_does_not_overrule_one_that_made_out_another_number() -> No
 
 def test_a_faint_look_is_overruled() -> None:
     _, tiles, marks = seen()
-    faint = replace(marks[0], serial=(marks[0].serial or 0) % 136 + 1, confidence=0.2)
-    mark = look_again_at(tiles[0], faint)
+    faint = replace(marks[1], serial=(marks[1].serial or 0) % 136 + 1, confidence=0.2)
+    mark = look_again_at(tiles[1], faint)
     assert mark is not None
-    assert mark.serial == marks[0].serial
+    assert mark.serial == marks[1].serial
 
 
 @pytest.mark.parametrize(("state", "read"), [(PlaceState.BACK, True), (PlaceState.EMPTY, False)])

@@ -18,7 +18,7 @@ from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
 
 Floats = NDArray[np.float32]
 
-_LEAD: Final = 0.15  # by which a rival has to be liker, of all that tells the two apart
+_LEAD: Final = 0.4  # by which a rival has to be liker, of all that tells the two apart
 _FEWEST: Final = 8  # numbers of a picture that make a usual look
 _MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no more
 _OF_EACH: Final = 2  # other digits that make a digit's usual look

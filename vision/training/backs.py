@@ -60,6 +60,12 @@ def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEAST_CONTRAST = 0.10
+_TONE_ON_TONE, _FAINT = (
+    0.15,
+    (0.05, 0.16),
+)  # share of the sets whose ink is the back's colour, a little changed; by how much
+_LOGOS = 0.15  # share of the numbers without a bar that stand over a maker's sign
+_SLANTED, _SLANTS = 0.12, (-0.1, 0.3)  # share of the sets that print italics; how far a sign leans, of its height
 _NARROW = (0.55, 0.8)  # of a font's width: few families are as narrow as what engravers and sign makers use
 Reals = NDArray[np.floating]
 Art = Reals  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
@@ -74,6 +80,7 @@ class NumberStyle:
     plain_one: bool  # its 1 is a plain stroke
     stroke: int  # pixels by which its strokes are thicker than the font's
     stretch: float  # of its width
+    slant: float  # how far signs lean to the right, of their height
     spacing: float
     width: float  # most that a mark takes of the tile's width
     height: float  # of its digits, in tile heights
@@ -104,9 +111,10 @@ def draw_style(chance: Chance) -> NumberStyle:
     prefixed = chance.random() < 0.45
     return NumberStyle(
         font=font,
-        plain_one=bool(has_plain_stroke(font) and chance.random() < 0.25),
+        plain_one=bool(has_plain_stroke(font) and chance.random() < 0.4),
         stroke=int(chance.choice([0, 0, 0, -2, -1, 1, 2])),
         stretch=float(chance.choice([1.0, chance.uniform(0.75, 1.3), chance.uniform(*_NARROW)])),
+        slant=float(chance.uniform(*_SLANTS)) if chance.random() < _SLANTED else 0.0,
         spacing=float(chance.choice([0.0, 0.0, chance.uniform(0.0, 0.25)])),
         width=float(chance.uniform(0.5, 0.88)),
         height=float(chance.uniform(0.13, 0.31)),
@@ -134,6 +142,11 @@ def _colour(chance: Chance) -> Reals:
 
 def _ink(chance: Chance, back: Reals) -> Reals:
     """Return an ink that differs from the back by a little at least."""
+    if chance.random() < _TONE_ON_TONE:
+        lighter = chance.choice([-1.0, 1.0], 3) if chance.random() < 0.5 else np.full(3, chance.choice([-1.0, 1.0]))
+        change = lighter * chance.uniform(0.2, 1.0, 3)
+        ink = back + change / np.abs(change).max() * chance.uniform(*_FAINT)
+        return np.asarray(np.clip(ink, 0, 1), dtype=np.float32)
     for _ in range(50):
         plain = np.full(3, chance.choice([0.05, 0.95]), dtype=np.float32)
         ink = plain if chance.random() < 0.35 else _colour(chance)
@@ -164,15 +177,31 @@ def write_number(style: NumberStyle, number: str, chance: Chance) -> Written:
     spots[4 - len(places) :] = places
     if style.bars and set(number) & {"6", "9"}:
         _underline(page, at, glyphs.shape, chance)
+    elif chance.random() < _LOGOS:
+        below_digits = round(at[0]), round(at[1] + glyphs.shape[0] / 2)
+        stamp_maker_sign(page, below_digits, glyphs.shape[0], chance)
     return Written(_turned(page, float(chance.normal(0, 0.8)), middle), spots)
 
 
 def _fit(style: NumberStyle, text: str) -> tuple[Glyphs, tuple[float, ...]]:
     text = text.replace("1", "I") if style.plain_one else text
     drawn, middles = draw_line_of_text(style.font, text, style.spacing, style.stroke)
-    drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    drawn, middles = shape_signs(drawn, middles, style)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
     return _scaled(drawn, scale), middles
+
+
+def shape_signs(drawn: Glyphs, middles: tuple[float, ...], style: NumberStyle) -> tuple[Glyphs, tuple[float, ...]]:
+    """Return a line of signs as narrow or wide as a style has them, and as slanted, and their middles."""
+    drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    if not style.slant:
+        return drawn, middles
+    height, width = drawn.shape
+    lean = style.slant * height
+    room = width + abs(lean)
+    way = np.array([[1, -style.slant, max(lean, 0.0)], [0, 1, 0]])
+    slanted = cv2.warpAffine(drawn, way, (int(np.ceil(room)), height))
+    return np.asarray(slanted, dtype=np.uint8), tuple((middle * width + abs(lean) / 2) / room for middle in middles)
 
 
 def _scaled(drawn: Glyphs, scale: float) -> Glyphs:
@@ -193,6 +222,20 @@ def _underline(page: Reals, middle: Reals, shape: tuple[int, ...], chance: Chanc
     thick = max(1.0, height * chance.uniform(0.05, 0.14))
     left, right = middle[0] - width / 2, middle[0] + width / 2
     page[round(top) : round(top + thick), round(left) : round(right)] = 1
+
+
+def stamp_maker_sign(page: Reals, below: tuple[int, int], high: int, chance: Chance) -> None:
+    """Stamp a ring, an ellipse or a triangle under a number `high` pixels high, `below` the middle of its end."""
+    middle, at = below[0], below[1] + round(high * chance.uniform(0.3, 0.9))
+    reach = max(3, round(high * chance.uniform(0.2, 0.5)))
+    kind = chance.integers(3)
+    if kind == 0:
+        cv2.circle(page, (middle, at + reach), reach, 1, max(1, reach // 4), cv2.LINE_AA)
+    elif kind == 1:
+        cv2.ellipse(page, (middle, at + reach), (2 * reach, reach), 0, 0, 360, 1, max(1, reach // 4), cv2.LINE_AA)
+    else:
+        points = np.array([[middle, at], [middle - reach, at + 2 * reach], [middle + reach, at + 2 * reach]])
+        cv2.fillPoly(page, [points.astype(np.int32)], 1, cv2.LINE_AA)
 
 
 def _turned(page: Reals, degrees: float, middle: Reals) -> Reals:

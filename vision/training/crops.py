@@ -38,6 +38,8 @@ SHOTS = 3  # of one tile
 CLEAR = 0.4  # likeness of ink and picture above which a number can be made out by eye, or nearly
 _UNCLEAR = 0.15  # share of other numbers that is kept: no more can be learnt from them than doubt
 _INKED = 0.1
+_OVEREXPOSED, _TOO_BRIGHT = 0.12, (1.1, 1.8)  # share of the pictures that lack light only in one channel, or nowhere
+_MOVED, _STREAK = 0.3, (1, 7)  # share of the pictures that show motion; pixels
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
 _DRAWN = (
     (BLANK, draw_blank_crop),
@@ -150,13 +152,14 @@ def _number(chance: Chance) -> str:
     """
     kind = chance.random()
     if kind < _BOTH_WAYS:
-        return "".join(chance.choice(list("01689"), 3))
+        return "".join(chance.choice(list("011689"), 3))  # plain strokes side by side are miscounted most
     return f"{chance.integers(1, 137) if kind < _SERIALS else chance.integers(0, 1000):03d}"
 
 
 def _light(art: Art, chance: Chance) -> Art:
     """Light a back: lamp's colour and strength, a gradient, and glare that adds light and may drown everything."""
-    lit = art * (chance.uniform(0.25, 1.25) * chance.uniform(0.85, 1.15, 3)).astype(np.float32)
+    strength = chance.uniform(*_TOO_BRIGHT) if chance.random() < _OVEREXPOSED else chance.uniform(0.25, 1.25)
+    lit = art * (strength * chance.uniform(0.85, 1.15, 3)).astype(np.float32)
     lit = lit + np.float32(chance.choice([0.0, chance.uniform(0, 0.12)]))
     if chance.random() < 0.5:
         lit = lit + _glare(chance)[:, :, None] * np.float32(chance.uniform(0.05, 1.0) ** 2)
@@ -271,7 +274,7 @@ def _expose(scene: Art, chance: Chance) -> Picture:
     blur = float(chance.choice([chance.uniform(0, 0.8), chance.uniform(0, 0.8), chance.uniform(0, 2.6)]))
     if blur > 0.2:
         scene = np.asarray(cv2.GaussianBlur(scene, (0, 0), blur))
-    if chance.random() < 0.2:
+    if chance.random() < _MOVED:
         scene = np.asarray(cv2.filter2D(scene, -1, _streak(chance)))
     coded = np.clip(scene, 0, 1) ** np.float32(1 / chance.uniform(1.0, 2.4)) * np.float32(chance.uniform(0.75, 1.25))
     coded = coded + _noise(scene.shape, chance) * np.float32(
@@ -300,7 +303,7 @@ def _noise(shape: tuple[int, ...], chance: Chance) -> Reals:
 
 
 def _streak(chance: Chance) -> Reals:
-    length, angle = chance.uniform(1, 5), chance.uniform(0, np.pi)
+    length, angle = chance.uniform(*_STREAK), chance.uniform(0, np.pi)
     kernel = np.zeros((9, 9), dtype=np.float32)
     half = np.array([np.cos(angle), np.sin(angle)]) * length / 2
     ends = [tuple(round(float(4 + sign * part) * 16) for part in half) for sign in (-1, 1)]

@@ -156,7 +156,7 @@ def _main() -> None:
     """Read the options, draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--crops", type=int, default=180_000)
+    parser.add_argument("--crops", type=int, default=160_000)
     parser.add_argument("--epochs", type=int, default=7)
     parser.add_argument("--processes", type=int, default=cores(), help="that draw (default: %(default)s)")
     chosen = parser.parse_args()

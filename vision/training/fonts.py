@@ -18,10 +18,12 @@ from PIL import ImageFont
 FOLDERS = tuple(Path(folder) for folder in os.environ.get("HOMOLOGUE_FONTS", "/usr/share/fonts").split(":"))
 SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
 _NOT = re.compile(
-    r"italic|oblique|cjk|symbol|math|serif|hairline|outline|emoji|braille|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
+    r"italic|oblique|cjk|symbol|math|hairline|outline|emoji|braille|linbiolinum_k|linlibertine_i|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
     re.IGNORECASE,
 )
+_SERIFS = re.compile(r"serif", re.IGNORECASE)  # learnt, not among what judges print
 _FINE = re.compile(r"thin|extralight|ultralight", re.IGNORECASE)  # for training alone: what judges stays as it was
+FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"  # signs that stand on backs and are no digits
 _UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
 
 Part = Literal["calibration", "test"]
@@ -48,7 +50,12 @@ def _is_one_of(family: str, names: tuple[str, ...]) -> bool:
 @cache
 def font_files() -> tuple[Path, ...]:
     """Return all font files to train with, sorted: a draw by number is the same on all machines with the same fonts."""
-    return tuple(path for path in _usable_files() if not is_kept_back(family_name(path)))
+    return tuple(path for path in _usable_files() if not is_kept_back(family_name(path)) and _draws_all(path))
+
+
+def _draws_all(path: Path) -> bool:
+    """Return whether a font leaves no sign out."""
+    return all(load_font(path).getmask(sign).getbbox() for sign in FOREIGN)
 
 
 @cache
@@ -70,7 +77,7 @@ def families() -> Families:
 @cache
 def families_kept_back(part: Part, look: Look) -> Families:
     """Return the installed files that are kept back for a purpose, by the names of the list."""
-    usable = [path for path in _usable_files() if not _FINE.search(path.name)]
+    usable = [path for path in _usable_files() if not _FINE.search(path.name) and not _SERIFS.search(path.name)]
     files = usable if look == "print" else [path for path in _all_files() if _has_digits(path)]
     groups = (
         tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look]
@@ -102,6 +109,8 @@ def _has_digits(path: Path) -> bool:
 
 def _is_even(path: Path) -> bool:
     """Return whether a font has all digits and letters, and digits of one height."""
+    if not _has_digits(path):
+        return False
     try:
         font = load_font(path)
         boxes = [font.getbbox(sign) for sign in "0123456789"]

@@ -23,13 +23,15 @@ from vision.training.backs import (
     draw_line_of_text,
     draw_style,
     paint_back,
+    shape_signs,
+    stamp_maker_sign,
 )
 from vision.training.crops import CLEAR, SHOTS, photograph_crop
 from vision.training.distractors import draw_blank_crop, draw_face_crop, draw_ground_crop, draw_label_crop
+from vision.training.fonts import FOREIGN
 from vision.training.parallel import Drawn
 
 MOST_SIGNS = 6
-_FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"
 _TRAPS = 0.07  # share of backs without a line of signs
 _LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of one to five digits
 _WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.35, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
@@ -130,7 +132,7 @@ def _numbered(style: NumberStyle, chance: Chance) -> _Back:
     drawn, middles = draw_line_of_text(style.font, shown, style.spacing, style.stroke)
     drawn = drawn.copy()
     gone = _wear_signs(drawn, middles, chance) if chance.random() < _WORN else [0.0] * len(text)
-    drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    drawn, middles = shape_signs(drawn, middles, style)
     if chance.random() < _SHAKEN:
         drawn = _shaken(drawn, chance)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
@@ -162,7 +164,7 @@ def _class_of(sign: str, gone: float) -> int:
 
 def _text(chance: Chance) -> str:
     if chance.random() < _STRANGE:
-        return "".join(chance.choice(list(_FOREIGN + "0123456789"), int(chance.integers(1, 5))))
+        return "".join(chance.choice(list(FOREIGN + "0123456789"), int(chance.integers(1, 5))))
     length = 1 + int(chance.choice(len(_LENGTHS), p=_LENGTHS))
     if length == 3 and chance.random() < 0.4:
         return f"{chance.integers(1, 137):03d}"
@@ -245,13 +247,4 @@ def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, 
         at = top + high + round(high * chance.uniform(0.08, 0.25))
         cv2.rectangle(page, (left, at), (left + wide, at + max(1, round(high * 0.08))), 1, -1)
     elif chance.random() < _LOGOS:
-        at = top + high + round(high * chance.uniform(0.3, 0.9))
-        reach = max(3, round(high * chance.uniform(0.2, 0.5)))
-        kind = chance.integers(3)
-        if kind == 0:
-            cv2.circle(page, (middle, at + reach), reach, 1, max(1, reach // 4), cv2.LINE_AA)
-        elif kind == 1:
-            cv2.ellipse(page, (middle, at + reach), (2 * reach, reach), 0, 0, 360, 1, max(1, reach // 4), cv2.LINE_AA)
-        else:
-            points = np.array([[middle, at], [middle - reach, at + 2 * reach], [middle + reach, at + 2 * reach]])
-            cv2.fillPoly(page, [points.astype(np.int32)], 1, cv2.LINE_AA)
+        stamp_maker_sign(page, (middle, top + high), high, chance)
