@@ -42,9 +42,9 @@ def made() -> list[StoredRow]:
 
 def judged(rows: list[StoredRow]) -> tuple[list[int], list[tuple[str, int]]]:
     """Return the heights of the rows that count, and what is wrong."""
-    faults: list[object] = []
-    heights = [height for height, _, _ in intact_rows(rows, faults)]  # type: ignore[arg-type] # a list of them
-    return heights, [(fault[0], fault[1]) for fault in faults]  # type: ignore[index] # each is a fault
+    faults: list[Fault] = []
+    heights = [height for height, _, _ in intact_rows(rows, faults)]
+    return heights, [(fault[0], fault[1]) for fault in faults]
 
 
 def without(*gone: int) -> list[int]:

@@ -366,8 +366,9 @@ def test_refusals_of_one_table_take_so_many_bytes_and_no_more_and_those_of_other
     with open_journal(tmp_path) as journal:
         with journal.commit():
             for number in range(MOST_REFUSALS):
-                about = {"table": 1, "seq": number + 1, "id": f"rubbish-{number}"}
-                journal.refuse(RefusedRow(1, "malformed", "t" * 60_000, b"x" * MOST_BYTES, **about))  # type: ignore[arg-type]  # its fields
+                topic, payload = "t" * 60_000, b"x" * MOST_BYTES
+                name = f"rubbish-{number}"
+                journal.refuse(RefusedRow(1, "malformed", topic, payload, table=1, seq=number + 1, id=name))
             journal.refuse(RefusedRow(1, "malformed", "topic", b"of another", table=2))
         rows = [*journal.refused()]
     assert len(rows) == MOST_REFUSALS + 1
