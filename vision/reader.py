@@ -25,6 +25,7 @@ from vision.marks.read import (
     CheckMarks,
     FirstLooks,
     TileMarks,
+    count_alike,
     decide_ambiguous,
     drop_duplicate_tiles,
     first_looks,
@@ -287,7 +288,9 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
-    settled = settled if enrolled is not None else withhold_unlike(picture, found, withhold_few(settled))
+    if enrolled is None:
+        settled = withhold_unlike(picture, found, withhold_few(settled))
+        settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
 
 
