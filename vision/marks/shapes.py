@@ -29,7 +29,8 @@ _KINDS: Final = 8  # digits whose usual looks are known, from which one is told 
 _LEAST_APART: Final = 0.05  # of two digits' looks, which noise alone makes differ
 _SIZE: Final = (14, 24)  # pixels, width and height, of a digit
 _REACH: Final = (0.62, 1.1)  # how far it reaches from its middle, in steps from digit to digit
-_SHIFT: Final = 2  # pixels by which a digit may be off, each way
+_SHIFT: Final = (4, 2)  # pixels by which a digit may be off, across and down, either way: a 1 is narrower than a 0
+_TIMES: Final = 2  # that digits are aligned with their usual look
 _SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: what changes over less is noise, over more light
 _BAND: Final = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where numbers are
 _EVERY: Final = 4  # of so many tiles one tells the ink's colour
@@ -65,7 +66,7 @@ def like_others(
 def _looks(
     picture: Picture, tiles: Sequence[DetectedTile], said: dict[int, TileMark]
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the digits of numbers, shape (n, 3, 28, 18), and what they are read as, shape (n, 3)."""
+    """Return the digits of numbers, shape (n, 3, 28, 22), and what they are read as, shape (n, 3)."""
     crops = cut_backs(picture, [tiles[number].quad for number in said])
     looks = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in said.values()]))
     return looks, np.array([digits_of(mark.serial or 0) for mark in said.values()])
@@ -88,8 +89,8 @@ def _between(crop: Floats) -> Floats:
 
 
 def _cut_digits(inks: Floats, places: Points) -> Floats:
-    """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 18), `_SHIFT` pixels about."""
-    wide, high = (side + 2 * _SHIFT for side in _SIZE)
+    """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 22), `_SHIFT` pixels about."""
+    wide, high = _SIZE[0] + 2 * _SHIFT[0], _SIZE[1] + 2 * _SHIFT[1]
     digits = np.empty((*places.shape[:2], high, wide), dtype=np.float32)
     for ink, spots, cut in zip(inks, places, digits, strict=True):
         step = (spots[2] - spots[0]) / 2
@@ -105,19 +106,20 @@ def _cut_digits(inks: Floats, places: Points) -> Floats:
 def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[tuple[int, Digits]]) -> list[float]:
     """Return by how much the digit in which each rival differs looks more like the rival's.
 
-    `looks`, shape (n, 3, 28, 18), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
+    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
     are numbers with rivals. The lead is a share of what tells two digits apart: 1 looks just as the rival's does, -1
     just as it should. It is -1, too, where a digit is on too few other numbers.
     """
-    units, kinds = _units(looks), np.eye(10, dtype=np.float32)[serials]
-    sums, counts = np.einsum("nkd,nkp->dp", kinds, units), kinds.sum(axis=(0, 1))
+    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
+    aligned = _aligned(shifted, serials)
+    sums, counts = np.einsum("nkd,nkp->dp", kinds, aligned), kinds.sum(axis=(0, 1))
     leads = []
     for number, rival in asked:
         at = int((serials[number] != rival).argmax())
         own, other = int(serials[number][at]), rival[at]
         known = counts - kinds[number].sum(axis=0) >= _OF_EACH
-        usual = _unit(sums - kinds[number].T @ units[number])
-        lead = _leads(looks[number, at], usual, own)[0][other]
+        usual = _unit(sums - kinds[number].T @ aligned[number])
+        lead = _leads(shifted[number, at], usual, own)[0][other]
         leads.append(float(lead) if known[own] and known[other] else -1.0)
     return leads
 
@@ -125,39 +127,43 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
 def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:
     """Return of each number after the first `known` whether each of its digits looks like that digit on those.
 
-    `looks`, shape (n, 3, 28, 18), are the digits of all numbers, `serials`, shape (n, 3), what they are read as.
+    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as.
     """
-    kinds = np.eye(10, dtype=np.float32)[serials[:known]]
+    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials[:known]]
     there = kinds.sum(axis=(0, 1)) >= _OF_EACH
-    usual = _unit(np.einsum("nkd,nkp->dp", kinds, _units(looks[:known])))
+    usual = _unit(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
     told = []
-    for digits, kind in zip(looks[known:], serials[known:], strict=True):
+    for digits, kind in zip(shifted[known:], serials[known:], strict=True):
         seen = [_leads(digit, usual, own) for digit, own in zip(digits, kind, strict=True)]
-        others = [
-            np.delete(leads, own)[np.delete(there, own)].max() for (leads, _), own in zip(seen, kind, strict=True)
-        ]
-        alike = min(likeness for _, likeness in seen)
-        told.append(bool(there[kind].all() and alike >= _ALIKE and max(others) <= _CLEARLY))
+        alike, lead = min(likeness for _, likeness in seen), max(float(leads[there].max()) for leads, _ in seen)
+        told.append(bool(there[kind].all()) and alike >= _ALIKE and lead <= _CLEARLY)
     return told if there.sum() >= _KINDS else [False] * len(told)
 
 
-def _units(looks: Floats) -> Floats:
-    middle = slice(_SHIFT, -_SHIFT)
-    return _unit(looks[:, :, middle, middle].reshape(len(looks), 3, -1))
-
-
-def _leads(digit: Floats, usual: Floats, own: int) -> tuple[Floats, float]:
-    """Return by how much a digit looks more like each of the usual ones than like its own, and how much like that."""
-    alike = (_shifted(digit) @ usual.T).max(axis=0)
-    apart = np.maximum(1 - usual @ usual[own], _LEAST_APART)
-    return np.asarray((alike - alike[own]) / apart, dtype=np.float32), float(alike[own])
-
-
-def _shifted(digit: Floats) -> Floats:
-    """Return a digit, shape (28, 18), shifted each way, as rows: shape (25, 336)."""
+def _shifted(looks: Floats) -> Floats:
+    """Return digits, shape (n, 3, 28, 22), shifted each way: shape (n, 3, 45, 336), of length 1."""
     wide, high = _SIZE
-    places = [(down, across) for down in range(2 * _SHIFT + 1) for across in range(2 * _SHIFT + 1)]
-    return _unit(np.stack([digit[down : down + high, across : across + wide].ravel() for down, across in places]))
+    windows = np.lib.stride_tricks.sliding_window_view(looks, (high, wide), axis=(2, 3))
+    return _unit(windows.reshape(*looks.shape[:2], -1, high * wide))
+
+
+def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
+    """Return each digit, shape (n, 3, 336), shifted to where it is most like the others that are read as the same."""
+    kinds = np.eye(10, dtype=np.float32)[serials]
+    aligned = shifted[:, :, shifted.shape[2] // 2]
+    for _ in range(_TIMES):
+        usual = _unit(np.einsum("nkd,nkp->dp", kinds, aligned))
+        best = np.einsum("nksp,nkp->nks", shifted, usual[serials]).argmax(axis=2)
+        aligned = np.take_along_axis(shifted, best[:, :, None, None], axis=2)[:, :, 0]
+    return aligned
+
+
+def _leads(shifted: Floats, usual: Floats, own: int) -> tuple[Floats, float]:
+    """Return by how much a digit looks more like each other usual one than like its own, and how much like that."""
+    alike = (shifted @ usual.T).max(axis=0)
+    leads = (alike - alike[own]) / np.maximum(1 - usual @ usual[own], _LEAST_APART)
+    leads[own] = -np.inf
+    return leads, float(alike[own])
 
 
 def _unit(rows: Floats) -> Floats:
