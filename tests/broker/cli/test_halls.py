@@ -59,7 +59,10 @@ def test_who_is_planned_in_two_halls_is_named_before_anything_is_written(event: 
     assert not (tmp_path / "halls").exists()
 
 
-def test_an_event_whose_players_stay_in_the_halls_of_their_clubs_can_be_split(tmp_path: Path) -> None:
+def test_an_event_whose_players_stay_in_the_halls_of_their_clubs_can_be_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.cli.event.SEARCH_S", 0)
     places = ["Club de Paris", "Ōsaka", "Café", "東京"]
     rows = "".join(f"P{at},{places[at % 4]}\n" for at in range(17))
     (tmp_path / "list.csv").write_text(f"name,club\n{rows}", "utf-8")

@@ -47,14 +47,15 @@ def test_standings_that_are_not_final_begin_nothing(tmp_path: Path) -> None:
 
 def test_a_new_event_is_seeded_by_a_file(tmp_path: Path) -> None:
     listed, before = tmp_path / "list.txt", tmp_path / "Saturday.csv"
-    listed.write_text("".join(f"Player {at}\n" for at in range(1, 10)), encoding="utf-8")
-    lines = (f"{place},Player {at},{40 - place}\n" for place, at in enumerate(range(9, 1, -1), 1))
+    listed.write_text("".join(f"Player {at}\n" for at in range(1, 18)), encoding="utf-8")
+    lines = (f"{place},Player {at},{40 - place}\n" for place, at in enumerate(range(17, 1, -1), 1))
     before.write_text("place,name,imp\n" + "".join(lines), encoding="utf-8")
     args = ["new", tmp_path / "cup", "--name", "cup", "--title", "Cup", "--profile", "mcr", "--players", listed]
-    args += ["--rounds", "2", "--previous", before, "--previous-part", "50%", "--first", "7"]
+    # Sixteen players in five rounds: nothing has to be searched.
+    args += ["--rounds", "5", "--previous", before, "--previous-part", "50%", "--first", "15"]
     made = CliRunner().invoke(homologue, ["event", *map(str, args)])
     assert made.exit_code == 0, made.output
     found = read_plan(tmp_path / "cup")
-    assert [one.name for one in found.players] == [f"Player {at}" for at in (*range(9, 2, -1), 1)]
+    assert [one.name for one in found.players] == [f"Player {at}" for at in (*range(17, 2, -1), 1)]
     assert isinstance(found.earlier, Earlier)
-    assert (found.earlier.title, len(found.earlier.players)) == ("Saturday", 7)
+    assert (found.earlier.title, len(found.earlier.players)) == ("Saturday", 15)
