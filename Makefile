@@ -162,7 +162,7 @@ release: setup $(SUPPLY) ## cut the changelog, tag, and build wheel, source, pac
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/python -c 'import gc; gc.enable = gc.disable; gc.disable(); from mypy.__main__ import console_entry; console_entry()' # mypy, a seventh faster: it ends before its garbage matters
 	$(BIN)/lint-imports
 	$(BIN)/python -m broker.locale check
 
