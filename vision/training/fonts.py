@@ -78,11 +78,10 @@ def families() -> Families:
 def families_kept_back(part: Part, look: Look) -> Families:
     """Return the installed files that are kept back for a purpose, by the names of the list."""
     usable = [path for path in _usable_files() if not _FINE.search(path.name) and not _SERIFS.search(path.name)]
-    files = usable if look == "print" else [path for path in _all_files() if _has_digits(path)]
-    groups = (
-        tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look]
-    )
-    return tuple(group for group in groups if group)
+    files = usable if look == "print" else _all_files()
+    groups = ([path for path in files if _is_one_of(family_name(path), (name,))] for name in kept_back()[part][look])
+    legible = (tuple(path for path in group if _has_digits(path)) for group in groups)
+    return tuple(group for group in legible if group)
 
 
 @lru_cache(maxsize=4096)
