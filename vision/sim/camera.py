@@ -30,7 +30,7 @@ class SimulatedCamera(Camera):
         self._drift = 0.0
         self._stops, self._coming = 0, [0]  # the exposure, and those of the next frames
         self.settling = 2
-        self._glare = self._reflection()
+        self._glare = self._reflection() if self.optics.glare else None
         self._noise = self._noise_field()
         self._drawn: tuple[CameraView, Picture] | None = None
 
@@ -78,7 +78,7 @@ class SimulatedCamera(Camera):
         noise = self._noise[down : down + height, right : right + width]
         self._stops = self._coming.pop(0) if len(self._coming) > 1 else self._coming[0]
         gain = (1 + self._drift) * 2.0**self._stops
-        if self.optics.glare:
+        if self._glare is not None:
             lit = np.clip((still + self._glare) * gain, 0, 255).astype(np.uint8)
         else:
             lit = cv2.convertScaleAbs(still, alpha=gain)
@@ -92,9 +92,10 @@ class SimulatedCamera(Camera):
         return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
-        """Draw noise once, larger than a frame: frames cut it out at other corners, which is cheap."""
-        shape = (self.optics.height + 64, self.optics.width + 64, 3)
-        return np.asarray(np.round(self._chance.normal(0, self.optics.noise, shape)), dtype=np.int16)
+        """Draw noise for a quarter of the picture, and lay it out over more than all: frames cut it at other corners."""
+        shape = ((self.optics.height + 65) // 2, (self.optics.width + 65) // 2, 3)
+        drawn = self._chance.standard_normal(shape, dtype=np.float32) * np.float32(self.optics.noise)
+        return np.tile(np.rint(drawn).astype(np.int16), (2, 2, 1))
 
 
 def _to_pixels(optics: SimulatedOptics) -> Homography:
