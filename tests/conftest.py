@@ -5,9 +5,10 @@ import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from inspect import isfunction
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -75,6 +76,8 @@ use_memory()
 
 SLOW_TIMEOUT_S = 1500
 
+SHOWN_S = 0.005  # `--durations` lists nothing that was shorter
+
 # Imports and collection make objects that live as long as the process. Searching them for garbage again and again took
 # a quarter of a worker's time: none while they are made, and what is there then is left out of every search.
 gc.disable()
@@ -111,6 +114,21 @@ def pytest_pycollect_makeitem(
     if isfunction(obj) and name.startswith("test") and not asked and (cases := cases_of(obj)):
         return pytest.Function.from_parent(collector, name=name, callobj=one_after_the_other(obj, cases))
     return None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let a worker send of each test what is shown of it: four more messages tell nothing, and take a millisecond."""
+    for sender in session.config.pluginmanager.get_plugins():
+        if "PYTEST_XDIST_WORKER" in os.environ and hasattr(sender, "sendevent"):
+            sender.sendevent = partial(send_what_is_shown, sender.sendevent)
+
+
+def send_what_is_shown(send: Callable[..., None], name: str, **values: Any) -> None:  # noqa: ANN401 - as xdist sends
+    """Leave out that a test begins and ends, and its setup and teardown where they passed in no time."""
+    told = values.get("data", {})
+    quick = told.get("when") in {"setup", "teardown"} and told["outcome"] == "passed" and told["duration"] < SHOWN_S
+    if name not in {"logstart", "logfinish"} and not quick:
+        send(name, **values)
 
 
 def pytest_runtest_setup() -> None:

@@ -55,7 +55,7 @@ NOTHING: Final[tuple[list[Rows], int, bytes]] = ([], 0, FIRST_LINK)
 OF_ROW: Final = "UPDATE journal SET * WHERE height = ?"
 
 
-@pytest.mark.parametrize("height", range(1, 9))
+@pytest.mark.parametrize("height", [1, 3, 4, 5, 8])  # two read it, the second from row 5 on
 @pytest.mark.parametrize(
     "change",
     [

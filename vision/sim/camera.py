@@ -92,7 +92,7 @@ class SimulatedCamera(Camera):
         return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
-        """Draw noise for a quarter of the picture, and lay it out over more than all: frames cut it at other corners."""
+        """Draw noise for a quarter, and lay it out over more than a frame: frames cut it out at other corners."""
         shape = ((self.optics.height + 65) // 2, (self.optics.width + 65) // 2, 3)
         drawn = self._chance.standard_normal(shape, dtype=np.float32) * np.float32(self.optics.noise)
         return np.tile(np.rint(drawn).astype(np.int16), (2, 2, 1))

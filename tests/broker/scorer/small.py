@@ -231,9 +231,14 @@ def whole_log(table: int) -> list[LogMessage]:
     return log(table, *said)
 
 
+@cache
+def _all_logs() -> tuple[LogMessage, ...]:
+    return tuple(message for table in event().tables for message in whole_log(table))
+
+
 def whole_event() -> list[LogMessage]:
     """Return all that the tables say, table by table."""
-    return [message for table in event().tables for message in whole_log(table)]
+    return [*_all_logs()]
 
 
 def state(
