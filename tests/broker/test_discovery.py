@@ -1,11 +1,14 @@
 """Tables find the desk that announces itself; on loopback, by real packets."""
 
+import asyncio
 import os
 import queue
 import socket
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Final
 
+import pytest
 from zeroconf import ServiceInfo, Zeroconf
 from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
@@ -20,6 +23,15 @@ LEAGUE: Final = FoundDesk(f"league-{os.getpid()}", "127.0.0.1:8137")
 
 ANSWER, PTR, IN = 0x8400, 12, 1
 """Of RFC 1035: flags of an answer, a record's type, and its class."""
+
+
+@pytest.fixture(autouse=True)
+def _own_loop() -> Iterator[None]:
+    """Hide the event loop of a browser's driver (tests/event_loop.py): mDNS would wait for it, and nobody runs it."""
+    of_a_browser = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(of_a_browser)
 
 
 class Heard:
