@@ -7,7 +7,7 @@ from typing import Final
 
 from broker.errors import EventKeyBroken
 from broker.files import write_private
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 
 EVENT_KEY_FILE: Final = "event.key"
 """In an event's folder. Its key signs receipts, and tables that were paired believe no other."""

@@ -12,15 +12,13 @@ import msgspec
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS
-from broker.coded_error import reason
 from broker.console import said_as_json, say
-from broker.errors import BrokerError, StoreError
+from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt.access import OFFICES, Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
 from broker.protocol import LAST_TABLE, DeviceRevoked
-from broker.rules import RuleError
 from broker.scorer.admissions import Admissions
 from broker.scorer.stored_event import read_journal
 from broker.store import open_journal

@@ -22,8 +22,7 @@ import click
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
-from broker.event.event import open_event
-from broker.event.halls import read_centre, read_nodes
+from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
 from broker.halls.link import addresses_of
 from broker.mqtt.access import PROBER

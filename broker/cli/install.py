@@ -18,8 +18,8 @@ from typing import Final, Literal
 import click
 
 from broker.cli.card import prepare_card
-from broker.coded_error import reason
 from broker.console import EXISTING_FOLDER, FOLDER, CommandError, said_as_json, say
+from broker.errors import reason
 from broker.files import write_file
 
 Role = Literal["table", "scorer"]

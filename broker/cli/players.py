@@ -14,15 +14,13 @@ import click
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.console import said_as_json, say
-from broker.errors import ScorerError, StoreError
+from broker.errors import RuleError, ScorerError, StoreError
 from broker.event import Event, open_event
 from broker.event.structure import for_seconds, seeded
 from broker.i18n import N_, folded
 from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo
-from broker.rules import RuleError
-from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject
+from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
-from broker.rulings.plan import plan_changes
 from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.scorer.service import Scorer

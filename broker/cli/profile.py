@@ -12,15 +12,17 @@ from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.rules import (
     DEFAULT_MCR,
     Profile,
+    ProfileMistake,
     RuleError,
+    examine_profile,
     is_riichi_text,
     load_mcr,
     profile_settings,
     profiles,
+    read_profile,
 )
 from broker.rules import parse_own_rules as either_own
 from broker.rules import shipped_mcr as shipped_profiles
-from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import examples
 

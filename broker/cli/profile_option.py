@@ -5,19 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
-from broker.rules import (
-    Profile,
-    RuleError,
-    Rules,
-    load_mcr,
-    load_riichi,
-    mcr_folder,
-    parse_own_mcr,
-    parse_riichi,
-)
+from broker.rules import Profile, Rules, load_mcr, load_riichi, mcr_folder, parse_own_mcr, parse_riichi
 from broker.rules import load_rules as either
 from broker.rules import parse_own_rules as either_own
 from broker.rules.riichi import RiichiProfile

@@ -12,10 +12,9 @@ import click
 
 from broker.cli import options
 from broker.console import FOLDER, report, said_as_json, say, working
-from broker.errors import ScorerError, StoreError, StoreMissing
+from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
 from broker.i18n import N_
-from broker.rules import RuleError
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent, open_stored_event

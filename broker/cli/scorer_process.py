@@ -28,9 +28,8 @@ from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
 from broker.discovery import Announcement
 from broker.errors import ScorerActive, StoreError
-from broker.event import Event, open_event, read_deals
+from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
-from broker.event.halls import HallsFile
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
@@ -58,9 +57,8 @@ from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
+from broker.store import PAUSE_S, STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
-from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.structs import examine_structs
 from broker.web.api.webhooks import WebhookSender

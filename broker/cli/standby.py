@@ -29,9 +29,8 @@ from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
-from broker.store import STORE, database_of, event_name
+from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
-from broker.store.sqlite import SqliteJournal
 from broker.version import program_version
 from broker.web.server import Certificate
 from broker.web.tables.standby import FOLLOW_PATH

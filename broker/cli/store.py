@@ -21,8 +21,18 @@ from broker.scorer.alerts import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
 from broker.scorer.stored_event import Verified, read_journal, verify_store
 from broker.store import (
+    ALTERED,
+    BAD_SIGNATURE,
+    DESK,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
     STORE,
+    UNREADABLE_ROW,
+    WRONG_POINTS,
     DatabaseAddress,
+    Fault,
+    SqliteJournal,
     copy_journal,
     event_name,
     has_started,
@@ -41,19 +51,7 @@ from broker.store.backup import (
     refuse_taken,
 )
 from broker.store.backup import restore_copy as put_back
-from broker.store.integrity import (
-    ALTERED,
-    BAD_SIGNATURE,
-    LINK_ALTERED,
-    LOST,
-    MISSING,
-    UNREADABLE_ROW,
-    WRONG_POINTS,
-    Fault,
-)
-from broker.store.records import DESK
 from broker.store.second_home import SecondHome
-from broker.store.sqlite import SqliteJournal
 
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."

@@ -19,12 +19,12 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.event.file_io import CsvRow, read_bytes, read_csv
 from broker.event.stages import read_part
 from broker.i18n import N_, folded
 from broker.protocol import Name, Refused, refuse_duplicate_names
-from broker.rules import ComparisonRules, RuleError
+from broker.rules import ComparisonRules
 from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
 
 Kind = Literal["individual", "team"]

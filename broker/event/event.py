@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.earlier import Brought, Kind, counted
 from broker.event.files import (
@@ -39,7 +39,7 @@ from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
 from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, PlayerId, Seat, Wind
 from broker.read_ahead import gc_paused
-from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
+from broker.rules import Deal, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
 

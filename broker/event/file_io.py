@@ -9,11 +9,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import Refused, refuse_duplicate_names
-from broker.rules import RuleError
 from broker.spreadsheet import BadRow, Grid, columns, read_grid
 
 MAX_FILE_BYTES: Final = 16 * 2**20

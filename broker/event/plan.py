@@ -18,8 +18,7 @@ import tomli_w
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from broker.coded_error import reason
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError, reason
 from broker.event.earlier import Earlier, earlier_problems
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
@@ -43,7 +42,6 @@ from broker.protocol import (
     SetNo,
     TableNo,
 )
-from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
 
 LARGEST_TEAM: Final = 99

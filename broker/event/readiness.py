@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from broker.errors import BadEvent, ScorerError
+from broker.errors import BadEvent, RuleError, ScorerError
 from broker.event.deals import COMMITMENT, read_commitment, refuse_altered_deals, refuse_other_event, tile_sets
 from broker.event.deals.draw import draw_of_deals, read_draws
 from broker.event.deals.sealing import DEALS_KEY, read_shares
@@ -18,7 +18,6 @@ from broker.event.plan import BookedPlay, Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.event.stages import section_plays
 from broker.i18n import N_
-from broker.rules import RuleError
 
 Finding = tuple[str, str]
 """Code and text."""

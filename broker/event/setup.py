@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.deals.draw import Draw
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
@@ -24,14 +24,7 @@ from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
-from broker.event.players import (
-    ListedPlayer,
-    hall_of_each,
-    players_csv,
-    read_players,
-    read_saved_players,
-    teams_of,
-)
+from broker.event.players import ListedPlayer, hall_of_each, players_csv, read_players, read_saved_players, teams_of
 from broker.event.stages import parted_plays, read_part
 from broker.event.structure import (
     HallOrder,
@@ -48,7 +41,7 @@ from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.read_ahead import STORE, has_started
-from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
+from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules, parse_own_rules
 from broker.spreadsheet import csv_text, sent_content
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, PageBreak
 
-from broker.event.par import SeatPar
+from broker.event import SeatPar
 from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text, pages_pdf, text_width
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import (

@@ -12,17 +12,22 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.errors import StoreBroken
+from broker.errors import RuleError, StoreBroken
 from broker.event import (
+    EXTRA_COLUMNS,
     PLAYERS,
     PROFILE,
     PROFILES,
     DealRecord,
     Event,
     HandRecord,
+    ListedPlayer,
     OwnRules,
     Plan,
     SetFaces,
+    as_corrections,
+    players_csv,
+    read_players,
     read_registry,
     write_deals,
     write_hands,
@@ -33,7 +38,6 @@ from broker.event.deals import COMMITMENT
 from broker.event.deals.draw import DRAWS, WORDS
 from broker.event.deals.sealing import Opener
 from broker.event.file_io import decode_json, read_json
-from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (
@@ -57,7 +61,6 @@ from broker.protocol import (
     players_named,
     topics,
 )
-from broker.rules import RuleError
 from broker.rulings import corrects_plan
 from broker.scorer.intake import Intake
 from broker.scorer.state import EventState

@@ -9,9 +9,7 @@ from typing import Final
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 
-from broker.event import Event
-from broker.event.earlier import Earlier
-from broker.event.par import DealPar
+from broker.event import DealPar, Earlier, Event
 from broker.export.pdf import (
     MARGIN,
     PAD,

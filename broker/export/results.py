@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import UNKNOWN_ORIGIN, BookedPlay, Event, Origin
-from broker.event.earlier import Brought
+from broker.event import UNKNOWN_ORIGIN, BookedPlay, Brought, Event, Origin
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent

@@ -10,8 +10,7 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.event import Event
-from broker.event.seating import SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event import Event, SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
 from broker.export.pdf import (
     MARGIN,
     Columns,

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-from broker.event import Event
-from broker.event.files import spelling
-from broker.event.players import ListedPlayer
+from broker.event import Event, ListedPlayer, spelling
 from broker.event.readiness import Finding
 from broker.export.pdf import SPELLINGS, is_printable
 from broker.i18n import N_

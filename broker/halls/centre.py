@@ -14,9 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from broker.errors import StoreBroken
-from broker.event import Event
-from broker.event.halls import Hall
+from broker.event import Event, Hall
 from broker.protocol import (
+    CLOCK_TOLERANCE_MS,
+    MOST_LACKING,
     SILENT_S,
     AnyDecision,
     Award,
@@ -31,21 +32,18 @@ from broker.protocol import (
     PlayerCorrected,
     Refused,
     Ruling,
+    SigningKey,
     Substitute,
     Undo,
     Withdrawn,
     decode_on_topic,
+    hours_and_minutes,
     players_named,
     topics,
 )
-from broker.protocol.halls import MOST_LACKING
 from broker.protocol.link import Incoming
-from broker.protocol.messages import CLOCK_TOLERANCE_MS, hours_and_minutes
-from broker.protocol.signing import SigningKey
 from broker.read_ahead import FIRST_LINK
-from broker.store import Journal, message_of
-from broker.store.integrity import link_after
-from broker.store.records import Decided
+from broker.store import Decided, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings of no play that count wherever those players are compared."""

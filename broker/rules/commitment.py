@@ -13,10 +13,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, EventName, Hash
 from broker.rules.deal import Deal
-from broker.rules.errors import RuleError
 
 DEAL_HEAD: Final = "homologue-deal-v1"
 ROOT_HEAD: Final = "homologue-commitment-v1"

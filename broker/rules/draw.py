@@ -16,10 +16,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import EventName, Hash, Seat, SetNo, Wind
 from broker.rules.deal import Deal, new_deal, new_set
-from broker.rules.errors import RuleError
 
 ANNOUNCEMENT_HEAD: Final = "homologue-draw-v1"
 WORDS_HEAD: Final = "homologue-words-v1"

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import ROWS, SerialTray
-from broker.rules.errors import RuleError
 
 TILES: Final = 14
 """Of a winning hand without kongs; each kong has one more."""

@@ -4,9 +4,8 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from broker.event import BookedPlay, Event
+from broker.event import BookedPlay, Event, stage_at
 from broker.event.movement import check_movement
-from broker.event.stages import stage_at
 from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
 from broker.rulings.final import check_stage

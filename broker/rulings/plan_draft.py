@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from broker.event import BookedPlay, Event
+from broker.event import BookedPlay, Event, stage_at
 from broker.event.movement import KeepSearching, meetings
 from broker.event.movement.files import merge_rounds
 from broker.event.movement.plays import NamedPlay, RandomSource
 from broker.event.movement.repair import Remainder, replan
-from broker.event.stages import stage_at
 from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError

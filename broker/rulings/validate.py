@@ -31,8 +31,7 @@ from broker.protocol import (
     Withdrawn,
     players_named,
 )
-from broker.rules import RuleError
-from broker.rules.points import points_paid
+from broker.rules import RuleError, points_paid
 from broker.rulings import plan
 from broker.rulings.final import check_final, takes_back
 from broker.rulings.infractions import check_appeal, check_fine

@@ -46,10 +46,8 @@ from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
-from broker.store import Journal
+from broker.store import DESK, Fault, Journal
 from broker.store.backup_worker import BackupReport
-from broker.store.integrity import Fault
-from broker.store.records import DESK
 
 
 @dataclass(frozen=True, slots=True)

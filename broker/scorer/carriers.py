@@ -15,7 +15,7 @@ from functools import cached_property
 from statistics import median, quantiles
 from typing import Final, Literal
 
-from broker.event.plan import ASSUMED_MS, MINUTE_MS
+from broker.event import ASSUMED_MS, MINUTE_MS
 
 Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
 """`laid_out`: the table says that it restores it; `under_way`: the tiles were verified, the carrier is there."""

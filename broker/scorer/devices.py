@@ -18,9 +18,17 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice
-from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
-from broker.protocol.messages import hours_and_minutes
-from broker.protocol.signing import device_of
+from broker.protocol import (
+    SILENT_S,
+    Beat,
+    DeviceAdmitted,
+    DeviceRecord,
+    DeviceRevoked,
+    TableState,
+    clock_offset,
+    device_of,
+    hours_and_minutes,
+)
 from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
 from broker.scorer.upgrades import Upgrades

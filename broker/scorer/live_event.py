@@ -10,15 +10,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from broker.event import Event
-from broker.event.halls import HallsFile, read_centre
+from broker.event import Event, HallsFile, read_centre
 from broker.halls.centre import Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
-from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, TableState, topics
+from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, SigningKey, TableState, kept_form, topics
 from broker.protocol.link import Incoming
 from broker.protocol.play_sequence import fact_kind
-from broker.protocol.signing import SigningKey, kept_form
 from broker.scorer.alerts import (
     AlertBook,
     Attendance,
@@ -42,9 +40,7 @@ from broker.scorer.space import DiskWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
 from broker.scorer.wire_log import WireLog
-from broker.store import Journal, RefusedRow
-from broker.store.integrity import Fault
-from broker.store.records import Decided
+from broker.store import Decided, Fault, Journal, RefusedRow
 
 log = get_logger("homologue.scorer")
 

@@ -42,6 +42,7 @@ from broker.protocol import (
     ScorerAsked,
     ScorerState,
     Served,
+    SigningKey,
     Standings,
     Topic,
     Traveller,
@@ -50,7 +51,6 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
-from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.arbiter_access import ArbiterAccess

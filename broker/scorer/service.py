@@ -55,10 +55,8 @@ from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
 from broker.scorer.wire_log import WireLog
-from broker.store import JUDGED_FROM, Journal, gc_paused
+from broker.store import DESK, JUDGED_FROM, Decided, Fault, Journal, LogHead, WitnessLine, anchor_text, gc_paused
 from broker.store.backup_worker import BackupReport
-from broker.store.integrity import Fault, LogHead, WitnessLine, anchor_text
-from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)

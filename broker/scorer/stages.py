@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broker.event import Event
-from broker.event.earlier import Brought
-from broker.event.stages import Stage, read_part
+from broker.event import Brought, Event, Stage, read_part
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
     Adjustment,

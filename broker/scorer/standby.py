@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from broker.errors import StandbyBehind
 from broker.files import write_private
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.scorer.alerts import Concern
 from broker.store.following import PEER, Have, Part
 

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from broker.event import UNKNOWN_ORIGIN, Origin, PlayColumns
-from broker.event.earlier import Earlier
+from broker.event import UNKNOWN_ORIGIN, Earlier, Origin, PlayColumns
 from broker.files import write_file
 from broker.protocol import Imp, Standing
 from broker.scorer.snapshot import Snapshot

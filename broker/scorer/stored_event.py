@@ -17,14 +17,23 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.errors import StoreBroken
-from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
-from broker.event.par import DealPar, EventPar, par_of_deal, read_par
-from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
-from broker.protocol.signing import fact_hash, is_signed_by
+from broker.errors import RuleError, StoreBroken
+from broker.event import (
+    DealPar,
+    DealRecord,
+    Event,
+    EventPar,
+    HandRecord,
+    open_event,
+    par_of_deal,
+    read_deals,
+    read_devices,
+    read_hands,
+    read_par,
+)
+from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated, fact_hash, is_signed_by
 from broker.read_ahead import Rows
-from broker.rules import Profile, RuleError
-from broker.rules.points import points_paid
+from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
@@ -34,18 +43,24 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
 from broker.scorer.whole_plays import PlayFinder, StoredRows, WholePlay
 from broker.scoring import Adjustment, ScoredPlay
-from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
-from broker.store.backup import check_sqlite
-from broker.store.integrity import (
+from broker.store import (
     BAD_SIGNATURE,
     LINK_ALTERED,
     LOST,
     UNREADABLE_ROW,
     WRONG_POINTS,
+    Decided,
     Fault,
+    Reader,
+    Recorded,
+    RefusedRow,
     Witness,
+    database_of,
+    message_of,
+    open_reader,
+    witness_of,
 )
-from broker.store.records import Decided
+from broker.store.backup import check_sqlite
 
 
 class StoredEvent(Struct, frozen=True):

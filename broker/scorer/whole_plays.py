@@ -28,16 +28,16 @@ from broker.protocol import (
     HandValue,
     LogMessage,
     PlayerId,
+    PlayRef,
     Points,
     Result,
     Seat,
     WinKind,
 )
 from broker.protocol.play_sequence import PlaySoFar
-from broker.protocol.types import PlayRef
 from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store.records import facts_of
+from broker.store import facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from random import Random
 from typing import Final, NamedTuple
 
-from broker.event.par import DealPar, EventPar, played_hash
+from broker.event import DealPar, EventPar, played_hash
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, McrPaymentRules, seat_points
 from broker.rules.mcr import Judge, fan_judge

@@ -1,7 +1,26 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
 from broker.read_ahead import SETTING, STORE, gc_paused, has_started
+from broker.store.integrity import (
+    ALTERED,
+    BAD_SIGNATURE,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
+    UNREADABLE_ROW,
+    WITNESS_SUFFIX,
+    WRONG_POINTS,
+    AnchorPlace,
+    Fault,
+    LogHead,
+    Witness,
+    WitnessLine,
+    anchor_text,
+    find_anchor,
+    link_after,
+)
 from broker.store.journal import (
+    BIG,
     JUDGED_FROM,
     MOST_BYTES,
     MOST_REFUSALS,
@@ -9,9 +28,13 @@ from broker.store.journal import (
     Reader,
     RefusedRow,
     copy_journal,
+    driver_message,
     fingerprint,
+    make_append_only,
+    transaction,
 )
 from broker.store.location import (
+    PAUSE_S,
     DatabaseAddress,
     agreed_database,
     connection_parameters,
@@ -24,4 +47,5 @@ from broker.store.location import (
     witness_of,
     write_address,
 )
-from broker.store.records import Recorded, decoded, message_of
+from broker.store.records import DESK, Decided, Entry, Recorded, decoded, facts_of, message_of, sequence_of
+from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, open_for_writing, sqlite_engine

@@ -22,8 +22,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.coded_error import reason
-from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
+from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
 from broker.read_ahead import SETTING, STORE

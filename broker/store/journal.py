@@ -35,8 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import LogMessage, encode
-from broker.protocol.signing import kept_form
+from broker.protocol import LogMessage, encode, kept_form
 from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
 from broker.store.integrity import LINK_DIGITS, LOST, Fault, Witness, WitnessLine, intact_rows, link_after
 from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of

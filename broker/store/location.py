@@ -16,8 +16,7 @@ import msgspec
 import tomli_w
 from msgspec import Struct
 
-from broker.coded_error import reason
-from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
+from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable, reason
 from broker.files import write_file
 from broker.read_ahead import SETTING, STORE
 from broker.store.integrity import WITNESS_SUFFIX

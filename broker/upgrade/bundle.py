@@ -20,10 +20,9 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.files import make_folder, sync, write_file
-from broker.protocol.signing import SigningKey, has_signed
-from broker.protocol.types import Hash, PublicKey, Signature
+from broker.protocol import Hash, PublicKey, Signature, SigningKey, has_signed
 
 MANIFEST: Final = "manifest.json"
 LONGEST_MANIFEST: Final = 65_536

@@ -14,11 +14,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from broker.errors import ScorerError
+from broker.errors import RuleError, ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
-from broker.rules import Profile, RuleError
+from broker.rules import Profile
 from broker.scorer.dashboard import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface

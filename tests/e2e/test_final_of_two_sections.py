@@ -22,8 +22,7 @@ from broker.protocol.link import Address
 from broker.rulings.final import draft_stage, next_stage
 from broker.scorer.service import Scorer
 from broker.scorer.state import EventState
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

@@ -15,8 +15,7 @@ from broker.mqtt.access import Credentials
 from broker.protocol import SEATS, AnyDecision, PlanChanged, Player, SeatedAnew, Substitute, Undo, Withdrawn
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

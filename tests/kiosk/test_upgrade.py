@@ -12,8 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.certificates import Certificates
-from broker.protocol import UpgradeOffer
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey, UpgradeOffer
 from broker.upgrade.bundle import hash_of
 from broker.upgrade.slots import SlotFolder
 from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose

@@ -8,8 +8,7 @@ from typing import Final
 
 import msgspec
 
-from broker.coded_error import reason
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError, reason
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
 from broker.event.movement.plays_csv import MovementProblem, decode_movement
@@ -19,7 +18,6 @@ from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import PlayerId, Seat
 from broker.read_ahead import STORE, has_started
-from broker.rules import RuleError
 
 LARGEST: Final = 5_000_000
 """Bytes of a file."""

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.plan import BookedPlay
+from broker.event import BookedPlay
 from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
 from broker.scorer.sheets import DealSheet, PlayerSheet, TeamSheet

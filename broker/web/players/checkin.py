@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.seating import SeatingPlace, seating_of
+from broker.event import SeatingPlace, seating_of
 from broker.i18n import N_, folded
 from broker.protocol import CheckedIn, Player
 from broker.rulings import event_subject

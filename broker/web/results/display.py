@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.event import Event
-from broker.event.seating import seating_rounds
+from broker.event import Event, seating_rounds
 from broker.protocol import COUNTRY, TeamStanding
 from broker.scorer.standings import StandingsRow, StandingsTable
 from broker.scorer.view import AnchorView

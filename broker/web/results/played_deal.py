@@ -9,12 +9,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
-from broker.errors import BrokerError
-from broker.event.files import HANDS, read_hands
-from broker.event.par import PAR, DealPar, SeatPar, par_of_deal, read_par
+from broker.errors import BrokerError, RuleError
+from broker.event import HANDS, PAR, DealPar, SeatPar, par_of_deal, read_hands, read_par
 from broker.export.pmn.record import in_order
 from broker.protocol import SEATS, Seat
-from broker.rules import ROWS, Deal, RuleError
+from broker.rules import ROWS, Deal
 from broker.rules.riichi import RiichiProfile
 from broker.scorer.snapshot import Snapshot
 from broker.scoring import Interval

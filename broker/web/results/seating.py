@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event import Event
-from broker.event.seating import SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event import Event, SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.export.spelling import spelled, unprintable_names
 from broker.i18n import folded

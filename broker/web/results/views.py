@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.seating import places_of
+from broker.event import places_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, greatest, highlight_text

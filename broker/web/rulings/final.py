@@ -9,13 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.stages import Stage
+from broker.event import Stage
 from broker.i18n import N_
 from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
-from broker.rulings import FINAL, WHO_PLAYS, RulingEntry
+from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
-from broker.rulings.plan import plan_changes
 from broker.rulings.service import RulingService
 from broker.scorer.state import EventState
 from broker.terms import SEAT_LETTERS

@@ -41,8 +41,7 @@ from broker.protocol import (
     players_named,
 )
 from broker.rules.infractions import infractions_of
-from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
-from broker.rulings.plan import is_without_standing
+from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.state import EventState
 from broker.scorer.tables import Visit

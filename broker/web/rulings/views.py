@@ -18,10 +18,9 @@ from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
-from broker.rulings.model import appeal_subject
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
 from broker.scorer.quarantine import ApartPlay

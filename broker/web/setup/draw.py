@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
+from broker.errors import RuleError, ScorerError
 from broker.event import setup
 from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
-from broker.rules import RuleError
 from broker.rules.draw import check_words
 from broker.web import (
     Access,

@@ -10,21 +10,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
-from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
+from broker.errors import RuleError, ScorerError
+from broker.event import HALLS_BY, MOVEMENT, PLAYERS, PROFILE, SETS, Earlier, read_saved_players, read_standings, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
-from broker.event.earlier import Earlier, read_standings
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
-from broker.event.players import HALLS_BY, read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.export.spelling import spelling_notes
 from broker.i18n import N_
-from broker.rules import RuleError, shipped_profiles
+from broker.rules import shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,

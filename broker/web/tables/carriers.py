@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.routing import Route
 
-from broker.event import Event
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS, Event
 from broker.people import Right
 from broker.protocol import PublicState, Session
 from broker.scorer.carriers import (

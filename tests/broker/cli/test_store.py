@@ -17,10 +17,8 @@ from broker.protocol import FineRuled, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming
 from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE, open_journal
-from broker.store.integrity import LogHead, anchor_text
+from broker.store import STORE, LogHead, SqliteJournal, anchor_text, open_journal
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

@@ -5,8 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event.plan import BookedPlay, Plan
-from broker.event.seating import by_round, places_of, seating_of, seating_rounds, tables_of_rounds
+from broker.event import BookedPlay, Plan, by_round, places_of, seating_of, seating_rounds, tables_of_rounds
 from broker.protocol import SEATS, Player, Session
 
 PLAYERS = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 13))

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Plan, read_deals, read_plan, setup, structure, write_plan
+from broker.event import BookedPlay, Plan, Stage, read_deals, read_part, read_plan, setup, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
 from broker.event.movement.summary import USUAL_MINUTES, forecast_plan
-from broker.event.plan import BookedPlay, plan_problems
+from broker.event.plan import plan_problems
 from broker.event.readiness import start_notes, start_problems
 from broker.event.setup import EventHead
-from broker.event.stages import Section, Stage, read_part, section_plays
+from broker.event.stages import Section, section_plays
 from broker.event.structure import (
     Format,
     Resources,

@@ -8,8 +8,8 @@ import pypdfium2
 import pytest
 from msgspec.structs import replace
 
-from broker.event import save_event
-from broker.event.earlier import Earlier, EarlierPlace
+from broker.event import Earlier, save_event
+from broker.event.earlier import EarlierPlace
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, Void

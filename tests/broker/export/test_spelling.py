@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 
 from broker.cli.main import homologue
-from broker.event import PLAYERS, Plan, RiichiBooking, open_event
-from broker.event.players import read_players
+from broker.event import PLAYERS, Plan, RiichiBooking, open_event, read_players
 from broker.export.archive import BY_NAME, ExportSource
 from broker.export.pdf import is_printable
 from broker.export.seating import seating_pdf

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.event import Event
-from broker.event.earlier import Earlier, EarlierPlace
+from broker.event import Earlier, Event
+from broker.event.earlier import EarlierPlace
 from broker.export import document, results
 from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.event import event_records, pmn_notes

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event.plan import ASSUMED_MS, MINUTE_MS
+from broker.event import ASSUMED_MS, MINUTE_MS
 from broker.scorer.carriers import (
     Leg,
     PlayPace,

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from broker.event import BookedPlay, Event, Plan
-from broker.event.earlier import Earlier, EarlierPlace
+from broker.event import BookedPlay, Earlier, Event, Plan
+from broker.event.earlier import EarlierPlace
 from broker.protocol import SEATS, PlayerCorrected, Undo
 from broker.rulings.final import draft_stage, qualified
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_facts

@@ -26,8 +26,7 @@ from broker.scorer.standings import standings_csv
 from broker.sim.laid import LaidPlay, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
-from broker.store import Journal
-from broker.store.sqlite import SqliteJournal
+from broker.store import Journal, SqliteJournal
 from tests.broker.rules.variants import OEDMC
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import deals, event, fact, plan, registry, steps

@@ -30,8 +30,7 @@ from broker.protocol.play_sequence import TableSequence
 from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
-from broker.store import copy_journal
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal, copy_journal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
     OUTCOMES,

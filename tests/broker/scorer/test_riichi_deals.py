@@ -9,8 +9,7 @@ import pytest
 from broker.event import Event, OwnRules
 from broker.export.pmn.event import event_records
 from broker.protocol import SEATS, Assignment, DealPlayed, RiichiEvent, RiichiWin, Undo
-from broker.rules import RuleError, load_riichi, to_imp
-from broker.rules.points import score_riichi
+from broker.rules import RuleError, load_riichi, score_riichi, to_imp
 from broker.rules.profiles import riichi_profile_text
 from broker.rulings.preview import what_if
 from broker.scorer.intake import Intake

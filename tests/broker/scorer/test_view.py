@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS
 from broker.protocol import Adjusted, Fine, Reopen, Result, Ruled, Seat, Void
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
@@ -21,7 +21,7 @@ from broker.scorer.view import (
     time_up_at,
     whole_minutes,
 )
-from broker.store.integrity import AnchorPlace, find_anchor
+from broker.store import AnchorPlace, find_anchor
 from broker.web import public_view
 from broker.web.tables.carriers import progress_of
 from tests import event_loop

@@ -42,9 +42,7 @@ from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
-from broker.store import Recorded
-from broker.store.integrity import ALTERED, WRONG_POINTS, Fault
-from broker.store.records import Decided
+from broker.store import ALTERED, WRONG_POINTS, Decided, Fault, Recorded
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
 from tests.examples import COSTLY

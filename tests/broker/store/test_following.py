@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
-from broker.store import STORE, RefusedRow, fingerprint
+from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader, fingerprint
 from broker.store.following import OWN, EventCopy, FollowedEvent, Part
-from broker.store.integrity import ALTERED, Fault
-from broker.store.sqlite import SqliteJournal, SqliteReader
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
 from tests.examples import COSTLY

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.upgrade.bundle import Manifest, make_bundle, own_formats
 from broker.upgrade.slots import own_target
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.store import journal as store
 from broker.upgrade.bundle import (
     HALL_KEYS,

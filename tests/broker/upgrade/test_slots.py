@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.upgrade.bundle import UpgradeError, take_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import (

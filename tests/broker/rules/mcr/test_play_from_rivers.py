@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, LaidSeat, Seat
-from broker.rules import Deal, Outcome, RuleError, new_deal, new_set, serial_order
-from broker.rules.deal import NEXT_SEAT, SerialTray
-from broker.rules.mcr import (
-    Action,
-    Ending,
-    FoundPlay,
-    Judge,
-    PlayState,
-    apply_action,
-    play_from_rivers,
-    replay_actions,
-)
+from broker.rules import Deal, Outcome, RuleError, SerialTray, new_deal, new_set, serial_order
+from broker.rules.deal import NEXT_SEAT
+from broker.rules.mcr import Action, Ending, FoundPlay, Judge, PlayState, apply_action, play_from_rivers, replay_actions
 from broker.rules.mcr.play_search import Serial
 from broker.sim.laid import LaidPlay, laid_play
 from tests.broker.rules.mcr.playing import at_random, everybody, robbing, seldom

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.event.par import PAR, EventPar, read_par, write_par
+from broker.event import PAR, EventPar, read_par, write_par
 from broker.i18n import languages
 from broker.protocol import SEATS
 from broker.rules import load_mcr

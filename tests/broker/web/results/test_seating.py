@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser
 
-from broker.event.seating import seating_of
+from broker.event import seating_of
 from broker.protocol import PublicState
 from broker.scorer.view import AnchorView
 from broker.web.results.display import rounds_to_come
