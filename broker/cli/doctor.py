@@ -24,16 +24,16 @@ from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
 from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
+from broker.files import EVENT
 from broker.halls.link import addresses_of
 from broker.mqtt.access import PROBER
 from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
 from broker.mqtt.certificates import FOLDER as TLS
 from broker.mqtt.process import probe_broker
 from broker.mqtt.programs import Kind, broker_program
-from broker.output import EVENT
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
-from broker.protocol.tls import event_context
+from broker.protocol.link import event_context
 from broker.scorer.space import LARGEST, disk_room
 from broker.scorer.stored_event import Verified, verify_store
 from broker.store import STORE, database_of

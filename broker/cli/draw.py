@@ -20,7 +20,7 @@ from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_, Translator, languages
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.draw import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
+from broker.rules.commitment import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
 
 LANGUAGE: Final = click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."

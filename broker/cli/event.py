@@ -51,12 +51,11 @@ from broker.event.structure import (
     structured_plan,
 )
 from broker.export.document import read_document, restore_event
-from broker.export.spelling import spelling_notes
-from broker.files import make_folder, write_private
-from broker.key_files import open_event_key
+from broker.export.pdf import spelling_notes
+from broker.files import MOVEMENT, make_folder, write_private
 from broker.mqtt.certificates import Certificates
-from broker.output import MOVEMENT
 from broker.protocol import SEATS, EventName
+from broker.protocol.signing import open_event_key
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
 from broker.scorer.stored_event import open_stored_event
 from broker.store import has_started

@@ -33,13 +33,12 @@ from broker.event import (
     write_halls,
 )
 from broker.event.deals.commitment import COMMITMENT
-from broker.files import locked, write_private
+from broker.files import EVENT, locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials, hall_user
 from broker.mqtt.certificates import Certificates
-from broker.output import EVENT
+from broker.protocol.signing import open_event_key
 from broker.rules import RuleError
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)

@@ -13,7 +13,7 @@ import click
 from broker.cli import options
 from broker.console import EXISTING_FOLDER, said_as_json, say
 from broker.errors import RuleError, StoreError
-from broker.output import deliver
+from broker.files import deliver
 from broker.people import (
     FACES_SHOWN,
     FIRST_LINK_FILE,

@@ -21,8 +21,8 @@ from broker.i18n import N_, folded
 from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo
 from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
-from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.validate import check_plan_change, planned_after
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
 from broker.web.rulings.audited import RULING_NOTED

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from broker.cli.profile_option import load_either_profile, parse_profile, read_profile_text
+from broker.cli.rules_input import load_either_profile, parse_profile, read_profile_text
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.rules import (
     DEFAULT_MCR,

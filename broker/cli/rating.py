@@ -12,8 +12,8 @@ import click
 
 from broker.console import EXISTING, json_option, working
 from broker.export.document import read_document, restore_event
+from broker.files import deliver
 from broker.i18n import N_, languages
-from broker.output import deliver
 from broker.rules import RuleError
 from broker.scorer.snapshot import open_part
 from broker.scorer.stored_event import open_stored_event

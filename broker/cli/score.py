@@ -12,8 +12,7 @@ import click
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from broker.cli.profile_option import load_either_profile
-from broker.cli.stream import error_answer, input_lines, read_line, write_answer
+from broker.cli.rules_input import error_answer, input_lines, load_either_profile, read_line, write_answer
 from broker.console import ANY, json_option
 from broker.errors import RuleError, reason
 from broker.event import Brought, Carried, Entrant, Place, brought, read_standings

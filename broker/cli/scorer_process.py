@@ -26,6 +26,7 @@ from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
+from broker.daemon import ServiceNotifier, examine_structs
 from broker.discovery import Announcement
 from broker.errors import ScorerActive, StoreError
 from broker.event import Event, HallsFile, open_event, read_deals
@@ -44,14 +45,12 @@ from broker.mqtt.programs import (
     kind_of_event,
     remember_kind,
 )
-from broker.notify import ServiceNotifier
 from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.webhooks import is_loopback
 from broker.protocol import HOST_PATTERN
-from broker.protocol.link import Address
+from broker.protocol.link import Address, fingerprint_of
 from broker.protocol.pairing import LAST_PORT
-from broker.protocol.tls import fingerprint_of
 from broker.read_ahead import CheckedAhead
 from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
@@ -60,7 +59,6 @@ from broker.scorer.space import DiskSpace
 from broker.store import PAUSE_S, STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.structs import examine_structs
 from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets

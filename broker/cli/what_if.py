@@ -8,7 +8,7 @@ from typing import Final
 import click
 import msgspec
 
-from broker.cli.profile_option import FILE, load_either_profile
+from broker.cli.rules_input import FILE, load_either_profile
 from broker.console import EXISTING_FOLDER, json_option
 from broker.rules import RuleError, Rules, load_of_same_book
 from broker.rules.riichi import RiichiProfile

@@ -64,10 +64,17 @@ from broker.event.plan import (
     Keying,
     Plan,
     RiichiBooking,
+    SeatingPlace,
     SessionKey,
+    TableOfRound,
+    by_round,
+    places_of,
     read_plan,
     save_event,
+    seating_of,
+    seating_rounds,
     session_problems,
+    tables_of_rounds,
     write_plan,
 )
 from broker.event.players import (
@@ -84,14 +91,5 @@ from broker.event.players import (
     read_saved_players,
     teams_of,
 )
-from broker.event.seating import (
-    SeatingPlace,
-    TableOfRound,
-    by_round,
-    places_of,
-    seating_of,
-    seating_rounds,
-    tables_of_rounds,
-)
 from broker.event.stages import Stage, parted_plays, ranks_of, read_part, stage_at
-from broker.output import EVENT, MOVEMENT, STANDINGS
+from broker.files import EVENT, MOVEMENT, STANDINGS

@@ -36,9 +36,8 @@ from broker.event.structure import (
     seeded,
     structured_plan,
 )
-from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.files import EVENT, MOVEMENT, PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
-from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.read_ahead import STORE, has_started
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules, parse_own_rules

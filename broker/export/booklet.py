@@ -27,14 +27,13 @@ from broker.export.printed_results import (
     travellers_by_deal,
     unplayed_notes,
 )
-from broker.i18n import Translator
+from broker.i18n import SEAT_NAMES, Translator, tile_signs
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal
 from broker.scorer.highlights import TITLES, deal_highlights, event_highlights, highlight_text
 from broker.scorer.sheets import DealSheet, deal_sheet
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
-from broker.terms import SEAT_NAMES, tile_signs
 
 LEADERS: Final = 3
 

@@ -21,11 +21,10 @@ from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
 from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
 from broker.spreadsheet import csv_text
-from broker.terms import SEAT_NAMES
 
 
 class CarrierLayout(Struct, frozen=True):

@@ -19,8 +19,7 @@ from broker.event.file_io import collect_errors, raise_errors, read_json
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError
-from broker.rules.commitment import Commitment, DrawName, commit_deals
-from broker.rules.draw import Announcement, DrawnWords, drawn_deals
+from broker.rules.commitment import Announcement, Commitment, DrawName, DrawnWords, commit_deals, drawn_deals
 from broker.scorer.stored_event import open_stored_event
 from broker.store import has_started
 

@@ -25,9 +25,8 @@ from broker.export.pdf import (
     tables_pdf,
     text_width,
 )
-from broker.i18n import N_, Message, Translator, folded
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
 from broker.protocol import SEATS, Player
-from broker.terms import SEAT_LETTERS, SEAT_NAMES
 
 SEATING_PRINTS: Final[Mapping[str, Message]] = {
     "names": N_("List by name"),

@@ -1,4 +1,4 @@
-"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/integrity.py)."""
+"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/records.py)."""
 
 import time
 from collections.abc import Iterator, Sequence

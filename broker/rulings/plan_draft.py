@@ -15,7 +15,7 @@ from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, 
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
 from broker.rulings.plan import ever_entered, plan_changes
-from broker.rulings.plan_check import kept_plays
+from broker.rulings.validate import kept_plays
 from broker.scorer.state import EventState
 
 SEARCH_S: Final = 3.0

@@ -250,7 +250,7 @@ def concern_of_repair(fact: LogMessage) -> Concern:
 
 GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
 ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
-"""What can be wrong with a stored row (broker/store/integrity.py)."""
+"""What can be wrong with a stored row (broker/store/records.py)."""
 
 
 def concern_of_second_home(report: BackupReport) -> Concern:

@@ -57,11 +57,11 @@ from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
+from broker.scorer.live_event import WireLog
 from broker.scorer.snapshot import Embargo
 from broker.scorer.standings import standings_csv_parts, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scorer.throttle import Throttle
-from broker.scorer.wire_log import WireLog
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 

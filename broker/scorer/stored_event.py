@@ -250,7 +250,7 @@ IsSigned = Callable[[LogMessage, bytes], bool]
 def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
     """Read a journal, and prove each row. Raises StoreBroken, StoreLost.
 
-    Its link must fit (broker/store/integrity.py), it must be a message, and points must follow from their outcome.
+    Its link must fit (broker/store/records.py), it must be a message, and points must follow from their outcome.
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """

@@ -1,24 +1,6 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
 from broker.read_ahead import SETTING, STORE, gc_paused, has_started
-from broker.store.integrity import (
-    ALTERED,
-    BAD_SIGNATURE,
-    LINK_ALTERED,
-    LOST,
-    MISSING,
-    UNREADABLE_ROW,
-    WITNESS_SUFFIX,
-    WRONG_POINTS,
-    AnchorPlace,
-    Fault,
-    LogHead,
-    Witness,
-    WitnessLine,
-    anchor_text,
-    find_anchor,
-    link_after,
-)
 from broker.store.journal import (
     BIG,
     JUDGED_FROM,
@@ -47,5 +29,30 @@ from broker.store.location import (
     witness_of,
     write_address,
 )
-from broker.store.records import DESK, Decided, Entry, Recorded, decoded, facts_of, message_of, sequence_of
+from broker.store.records import (
+    ALTERED,
+    BAD_SIGNATURE,
+    DESK,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
+    UNREADABLE_ROW,
+    WITNESS_SUFFIX,
+    WRONG_POINTS,
+    AnchorPlace,
+    Decided,
+    Entry,
+    Fault,
+    LogHead,
+    Recorded,
+    Witness,
+    WitnessLine,
+    anchor_text,
+    decoded,
+    facts_of,
+    find_anchor,
+    link_after,
+    message_of,
+    sequence_of,
+)
 from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, open_for_writing, sqlite_engine

@@ -26,10 +26,9 @@ from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTake
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
 from broker.read_ahead import SETTING, STORE
-from broker.store.integrity import WITNESS_SUFFIX, Fault
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
-from broker.store.records import decoded
+from broker.store.records import WITNESS_SUFFIX, Fault, decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
 
 MANIFEST: Final = "backup.json"

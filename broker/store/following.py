@@ -21,8 +21,8 @@ from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.read_ahead import STORE
 from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
-from broker.store.integrity import WITNESS_SUFFIX, Fault, link_after
 from broker.store.journal import RefusedRow
+from broker.store.records import WITNESS_SUFFIX, Fault, link_after
 from broker.store.sqlite import SqliteJournal, SqliteReader
 
 ROWS_A_PART: Final = 5_000

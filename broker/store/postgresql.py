@@ -24,7 +24,6 @@ from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
 from broker.read_ahead import FIRST_LINK
-from broker.store.integrity import Witness, link_after
 from broker.store.journal import (
     ROWS_AT_ONCE,
     VERSION,
@@ -35,6 +34,7 @@ from broker.store.journal import (
     driver_message,
     transaction,
 )
+from broker.store.records import Witness, link_after
 
 TABLES: Final = JournalTables(shared=True)
 

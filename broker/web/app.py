@@ -29,14 +29,11 @@ from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
-from broker.web.players.changes import ChangesPage
-from broker.web.players.checkin import CheckInPage
+from broker.web.players.views import ChangesPage, CheckInPage
 from broker.web.render import render_page
-from broker.web.results.ceremony import CeremonyPage
-from broker.web.results.display import DisplayPage
+from broker.web.results.display import CeremonyPage, DisplayPage, SeatingPage
 from broker.web.results.exports import ExportsPage
 from broker.web.results.luck import LuckPage
-from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.daemon import ServiceNotifier
 from broker.discovery import DeskFinder, FoundDesk
 from broker.logs import get_logger
-from broker.notify import ServiceNotifier
 from broker.protocol import SigningKey
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.version import program_version

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pygame
 
-from broker.i18n import N_, NP_, Translator
+from broker.i18n import N_, NP_, SEAT_NAMES, Translator
 from broker.protocol import (
     ArbiterPin,
     Assignment,
@@ -34,7 +34,6 @@ from broker.protocol import (
 from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, PinKey, PinPlace, SessionKey
 from broker.protocol.link import Incoming, LinkChanged
 from broker.rules.hand_value import KnownTiles, answer_count
-from broker.terms import SEAT_NAMES
 from firmware.buttons import SeatButtons
 from firmware.scanners import open_scanner
 from firmware.sim.buttons import ButtonFingers

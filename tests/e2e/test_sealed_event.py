@@ -20,8 +20,7 @@ from broker.event import Event, open_event, write_plan
 from broker.event.readiness import start_problems
 from broker.protocol import SEATS, CountRequest, Declared, LogMessage, McrValue, McrWinDetails, Press, Restored, Seat
 from broker.rules import Deal, new_deal
-from broker.rules.commitment import Commitment, DrawName, commit_deals
-from broker.rules.draw import SeededShuffler
+from broker.rules.commitment import Commitment, DrawName, SeededShuffler, commit_deals
 from broker.scorer.counting import HandCounter
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, SqliteJournal

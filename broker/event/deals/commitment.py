@@ -14,8 +14,8 @@ from broker.errors import BadEvent, RuleError
 from broker.event.deals.sealing import Opener
 from broker.event.file_io import publish, read_bytes, read_json
 from broker.event.files import DealRecord, read_deals, write_deals
+from broker.files import EVENT
 from broker.i18n import N_
-from broker.output import EVENT
 from broker.protocol import DealNo, EventName, Hash, Name
 from broker.rules import Deal
 from broker.rules.commitment import Commitment, DrawName, checked_name

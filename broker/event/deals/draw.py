@@ -23,11 +23,11 @@ from broker.files import make_folder, write_file, write_private
 from broker.i18n import N_
 from broker.protocol import EventName, Hash, Seat, SetNo, Wind
 from broker.rules import RuleError
-from broker.rules.commitment import DrawName
-from broker.rules.draw import (
+from broker.rules.commitment import (
     Announcement,
     Beacon,
     Contributor,
+    DrawName,
     DrawnWords,
     LineOfText,
     drawn_deals,

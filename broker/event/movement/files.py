@@ -14,8 +14,8 @@ from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, p
 from broker.event.movement.plays_csv import MovementProblem, decode_movement
 from broker.event.movement.quality import usual_copies
 from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
+from broker.files import EVENT, MOVEMENT
 from broker.i18n import N_
-from broker.output import EVENT, MOVEMENT
 from broker.protocol import PlayerId, Seat
 from broker.read_ahead import STORE, has_started
 

@@ -15,12 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import RuleError
-from broker.i18n import N_, Message, Translator
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
 from broker.rules.mcr.fan import Fan, fan_entries
 from broker.rules.mcr.turns import WALL, Action, Do, Phase, SituationFan, Turns, apply_turn, begin_turns, settle_claims
-from broker.terms import SEAT_NAMES
 
 CLAIMS: Final[Mapping[Do, Message]] = {
     "chow": N_("chow"),

@@ -18,7 +18,7 @@ from broker.errors import RuleError, ScorerError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.spelling import spelled, unprintable_names
+from broker.export.pdf import spelled, unprintable_names
 from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rulings import StandIn

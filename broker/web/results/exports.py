@@ -17,8 +17,8 @@ from starlette.routing import Route
 from broker.errors import RuleError, ScorerError, StoreError
 from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
+from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
-from broker.export.spelling import unprintable_names
 from broker.i18n import N_, Message, Translator
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.state import EventState

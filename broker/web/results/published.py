@@ -32,7 +32,7 @@ from broker.scorer.stored_event import StoredEvent
 from broker.web import LivePage, Sheets, Visitor, render_template
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.live import MakePage, render_sheet
-from broker.web.results.seating import SeatingPage
+from broker.web.results.display import SeatingPage
 from broker.web.results.views import ResultsPage
 
 ANYBODY: Final = Visitor(open_public=True)

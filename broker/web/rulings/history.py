@@ -15,7 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from broker.event import Event
-from broker.i18n import N_, folded
+from broker.i18n import N_, SEAT_NAMES, folded
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -46,7 +46,6 @@ from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.state import EventState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
-from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN
 from broker.web.rulings.forms import RIICHI_KINDS

@@ -20,7 +20,7 @@ from broker.event.readiness import deal_notes, player_list_notes, start_notes, s
 from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.export.spelling import spelling_notes
+from broker.export.pdf import spelling_notes
 from broker.i18n import N_
 from broker.rules import shipped_profiles
 from broker.store import has_started

@@ -15,8 +15,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Account, Authentication
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
-from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
-from broker.scorer.upgrades import Offered
+from broker.scorer.devices import ID_SHOWN, Offered, Reading, UnknownDevice
 from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,

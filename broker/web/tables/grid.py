@@ -11,9 +11,9 @@ from broker.protocol import TOPICS
 from broker.scorer.carriers import Carrier
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
+from broker.scorer.live_event import WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.view import DashboardView, TableView
-from broker.scorer.wire_log import WireLog
 from broker.web import (
     DealLine,
     HtmlTranslator,

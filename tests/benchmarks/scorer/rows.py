@@ -14,9 +14,9 @@ from typing import Final
 from broker.event import CentreAddress, open_event, save_event, write_centre, write_halls
 from broker.files import make_folder
 from broker.halls.link import FromCentre
-from broker.key_files import open_event_key
 from broker.protocol import LAST_TABLE, topics
 from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.signing import open_event_key
 from broker.scorer.service import Scorer
 from broker.store import STORE, SqliteJournal
 from tests.benchmarks.scorer.halls import Halls, SimulatedHall

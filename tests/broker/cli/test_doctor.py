@@ -20,10 +20,10 @@ from broker.event import CentreAddress, Nodes, open_event, write_centre, write_n
 from broker.event.deals.commitment import commit_folder
 from broker.files import write_private
 from broker.halls.link import PASSWORD_FILE
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
+from broker.protocol.signing import open_event_key
 from broker.store import STORE, open_journal
 from broker.store.backup import make_copy
 from tests.broker.people.conftest import PASSWORD, quick_hashes

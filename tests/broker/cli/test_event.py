@@ -29,9 +29,9 @@ from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.certificates import Certificates
 from broker.protocol import SigningKey
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rules import RuleError
 from tests.demo_event import exchange_two_tiles
 from tests.refusals import codes

@@ -22,9 +22,9 @@ from broker.event import (
     write_halls,
 )
 from broker.halls.link import addresses_of
-from broker.key_files import open_event_key
 from broker.mqtt.certificates import Certificates
 from broker.protocol import SigningKey
+from broker.protocol.signing import open_event_key
 from tests.broker.halls.places import HALLS, plan_apart
 from tests.broker.scorer.small import deals, plan, registry
 

@@ -14,14 +14,13 @@ from broker.event import PLAYERS, ListedPlayer, open_event, players_csv
 from broker.export import results
 from broker.export.pmn import event
 from broker.export.printed_results import standings_pdf, travellers_pdf
-from broker.i18n import Translator, languages
+from broker.i18n import SEAT_NAMES, Translator, languages
 from broker.protocol import Substitute
 from broker.scorer import standings
 from broker.scorer.snapshot import standing_rows
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.store import STORE, SqliteJournal
-from broker.terms import SEAT_NAMES
 from tests.broker.export.test_results import table
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.folders import event_folder

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice, write_devices
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.protocol import (
     Confirmed,
     DeviceAdmitted,
@@ -31,7 +30,7 @@ from broker.protocol import (
     with_sender,
 )
 from broker.protocol.link import Incoming
-from broker.protocol.signing import signed_part
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key, signed_part
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.service import Scorer

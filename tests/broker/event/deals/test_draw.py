@@ -16,7 +16,7 @@ from broker.event.deals.sealing import DEALS_KEY, Opener
 from broker.event.readiness import deal_notes
 from broker.export.revealed_deals import verify_folder
 from broker.rules import KINDS
-from broker.rules.draw import words_hash
+from broker.rules.commitment import words_hash
 from tests.broker.event.deals.asking import ask, codes, contents, done, refused
 from tests.broker.event.deals.draws import BEACON, VALUE, WORDS, announce, drawn, say
 

@@ -11,8 +11,8 @@ from broker.protocol import SEATS
 from broker.rules import load_mcr
 from broker.scorer.stored_event import open_stored_event
 from broker.sim.par import PLAYERS, play_par, still_to_play
-from broker.web.results.played_deal import PlayedDeals
 from broker.web.results.published import PublishedPages
+from broker.web.results.views import PlayedDeals
 from tests.broker.scorer.folders import declare
 
 

@@ -25,7 +25,7 @@ from broker.store import (
     link_after,
     witness_of,
 )
-from broker.store.integrity import intact_rows
+from broker.store.records import intact_rows
 from tests.broker.scorer.small import whole_event
 from tests.broker.store.stores import Kept, fill
 
