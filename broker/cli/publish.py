@@ -52,7 +52,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
                 "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
             ),
         )
-    publisher = Publisher(folder, target)
+    publisher = FolderPublisher(folder, target)
     if not watch:
         with working("Publishing"):
             publisher.step()
@@ -63,7 +63,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     publisher.follow(stop)
 
 
-class Publisher:
+class FolderPublisher:
     """Brings a folder to what is public of an event."""
 
     def __init__(self, event: Path, target: Path) -> None:

@@ -27,7 +27,7 @@ from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
 from broker.daemon import ServiceNotifier, examine_structs
-from broker.discovery import Announcement
+from broker.discovery import DeskAnnouncement
 from broker.errors import ScorerActive, StoreError
 from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
@@ -48,7 +48,7 @@ from broker.mqtt.programs import (
 from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.webhooks import is_loopback
-from broker.protocol import HOST_PATTERN
+from broker.protocol import HOST_PATTERN, wall_clock_ms
 from broker.protocol.link import Address, fingerprint_of
 from broker.protocol.pairing import LAST_PORT
 from broker.read_ahead import CheckedAhead
@@ -232,7 +232,7 @@ def _open_desk(
         pairing=pairing,
     )
     _follow_audit(running, auth, work)
-    running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, _wall_clock)))
+    running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, wall_clock_ms)))
     desk = running.enter_context(
         DeskServer(
             work.feed,
@@ -249,7 +249,7 @@ def _open_desk(
     click.echo(f"Desk: {desk.url}")
     if not is_loopback(asked.desk_host):
         announced = [asked.desk_host] if _is_address(asked.desk_host) and asked.desk_host not in ANYWHERE else []
-        running.enter_context(Announcement(begun.event.name, desk.port, announced))
+        running.enter_context(DeskAnnouncement(begun.event.name, desk.port, announced))
     return desk
 
 
@@ -294,7 +294,7 @@ def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: Di
     """
     home = _second_home(asked, event.name)
     with gc_paused():
-        work = Scorer(event, journal, asked.event, _wall_clock, space=space, home=home)
+        work = Scorer(event, journal, asked.event, wall_clock_ms, space=space, home=home)
         work.live.access.hashed = EventPin.beside(asked.passwords).hash_or_none
         gc.freeze()
     if _keep_what_stays not in gc.callbacks:
@@ -323,10 +323,6 @@ def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
 
 def _second_home(asked: ScorerOptions, event: str) -> SecondHome | None:
     return SecondHome(asked.second_home, event) if asked.second_home else None
-
-
-def _wall_clock() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _journal(asked: ScorerOptions, event: str, stop: threading.Event, ahead: CheckedAhead) -> Journal | None:
@@ -416,7 +412,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         asked.backup,
         pause_s=asked.backup_every * 60,
         keep=asked.backup_keep,
-        clock=_wall_clock,
+        clock=wall_clock_ms,
         tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,

@@ -281,15 +281,6 @@ def among(earlier: Earlier | UnsetType, players: Container[str], teams: Containe
     )
 
 
-def counted(earlier: Earlier | UnsetType, kind: Kind, profile: ComparisonRules, here: Iterable[str]) -> Brought:
-    """Return what of a plan's earlier standings counts for those who are here."""
-    if not isinstance(earlier, Earlier):
-        return Brought()
-    names = frozenset(here)
-    listed = earlier.players if kind == "individual" else earlier.teams
-    return brought((one.ranked() for one in listed if one.name in names), profile, earlier.carry_over)
-
-
 def earlier_problems(earlier: Earlier | UnsetType, players: Iterable[str], teams: Iterable[str]) -> Iterable[RuleError]:
     """Name what is wrong with the earlier standings of a plan."""
     if not isinstance(earlier, Earlier):

@@ -69,7 +69,7 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-class EventHead(NamedTuple):
+class EventDetails(NamedTuple):
     """What an organiser types before anything else."""
 
     name: str = ""
@@ -86,13 +86,13 @@ class EventHead(NamedTuple):
     """Whether tables offer to read rivers after a play: anything is yes."""
 
 
-def head_of(plan: Plan) -> EventHead:
+def head_of(plan: Plan) -> EventDetails:
     """Return what was typed, but for own rules."""
-    head = EventHead(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
+    head = EventDetails(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
     return head._replace(keep_plays="yes" if plan.keep_plays else "")
 
 
-def take_head(folder: Path, typed: EventHead) -> None:
+def take_head(folder: Path, typed: EventDetails) -> None:
     """Settle name, title and rules.
 
     Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
@@ -422,7 +422,7 @@ def _deals_to_make(folder: Path) -> tuple[Plan, int, bool]:
     return plan, max(play.deal for play in plan.plays), red
 
 
-def announce_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
+def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
     """Announce the draw of the movement's deals; `people`: names and hashes, `beacon`: source and round, or nothing.
 
     Raises RuleError `malformed`, and as `make_deals` and `draw.announce_draw`.

@@ -119,7 +119,7 @@ def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]
             stories = deal_highlights(sheet)
             yield PageBreak()
             yield PageBlock(block.head[:1], ())
-            yield Walls(stored.event.open_deal(deal), names)
+            yield WallsDrawing(stored.event.open_deal(deal), names)
             if told := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
                 yield PageBlock((), told)
             yield SeatPoints(sheet, par.seats() if (par := stored.par_of(deal)) else {}, names)
@@ -178,7 +178,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         canvas.setDash()
 
 
-class Walls(Flowable):  # type: ignore[misc]  # reportlab ships no types
+class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
     """The four trays of a deal, a row each: the hand, and the wall as it is drawn."""
 
     def __init__(self, deal: Deal, names: dict[Seat, str]) -> None:

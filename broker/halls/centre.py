@@ -56,7 +56,7 @@ MOST_ATTEMPTS: Final = 1_000
 """So often a hall may have begun again since it was heard of: a stolen one leaves numbers for who comes after it."""
 
 
-class Position(Struct, frozen=True):
+class HallPosition(Struct, frozen=True):
     """How far a hall's journal has come here."""
 
     store: str = ""
@@ -147,7 +147,7 @@ class Centre:
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
         kept = journal.remembered(KEPT)
-        self._at = {name: msgspec.json.decode(text, type=Position) for name, text in kept.items()}
+        self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
         """Halls of which rows have come that are not stored yet."""
         self._due: set[str] = set()
@@ -176,7 +176,7 @@ class Centre:
             return False
         self.halls = found
         self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
-        self._at = {name: self._at.get(name, Position()) for name in found}
+        self._at = {name: self._at.get(name, HallPosition()) for name in found}
         self._due |= found.keys()
         return True
 
@@ -244,7 +244,7 @@ class Centre:
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:
             return None
-        self._at[row.hall] = Position(row.store, row.attempt, row.height, row.link)
+        self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link)
         self._unkept.add(row.hall)
         return self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
 

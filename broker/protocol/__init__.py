@@ -241,4 +241,5 @@ from broker.protocol.types import (
     Verifier,
     Wind,
     WinKind,
+    wall_clock_ms,
 )

@@ -18,7 +18,7 @@ from msgspec import Struct
 from broker.event import Event
 from broker.protocol import LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
-from broker.scorer.stages import SectionStandings, latest_first, player_sections, whole_ranking
+from broker.scorer.standings import SectionStandings, latest_first, player_sections, whole_ranking
 from broker.scorer.whole_plays import Results
 from broker.scoring import (
     APART,

@@ -41,7 +41,7 @@ from broker.scorer.intake import TableBook
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
-from broker.scorer.whole_plays import PlayFinder, StoredRows, WholePlay
+from broker.scorer.whole_plays import StoredRows, WholePlay, WholePlayFinder
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import (
     BAD_SIGNATURE,
@@ -254,7 +254,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """
-    faults, reading = list[Fault](), Reading(event, journal.judged_from(), is_signed)
+    faults, reading = list[Fault](), JournalLoader(event, journal.judged_from(), is_signed)
     with closing(journal.columns(faults)) as read:
         content = reading.content(read)
     faults += reading.faults
@@ -274,13 +274,13 @@ def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
     return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
 
 
-class Reading:
+class JournalLoader:
     """Takes in a journal. `judged_from`: so many rows are from before plays were judged."""
 
     def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
         self._judged_from, self._is_signed = judged_from, is_signed
         self._points = PointsCheck(event)
-        self._plays = PlayFinder(event, self._points.are_right)
+        self._plays = WholePlayFinder(event, self._points.are_right)
         self._decided: list[Decided] = []
         self.faults: list[Fault] = []
         """What is not as it should be though its link fits."""

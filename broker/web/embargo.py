@@ -25,7 +25,7 @@ from broker.scorer.sheets import (
     team_sheet,
 )
 from broker.scorer.snapshot import Embargo, Snapshot
-from broker.scorer.standings import StandingsTable, standings_table
+from broker.scorer.standings_table import StandingsTable, standings_table
 from broker.scorer.view import DashboardView, PlayView, SeatView, TableView
 from broker.scoring import json_imp
 from broker.web.auth import Visitor

@@ -118,7 +118,7 @@ def _plan(folder: Path) -> Plan:
         raise RuleError("malformed", error.found[0].text) from None
 
 
-def event_players(folder: Path) -> list[str]:
+def listed_player_ids(folder: Path) -> list[str]:
     """Return the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
     return [player.id for player in _plan(folder).players]
 
@@ -205,7 +205,7 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     """
     listed = team_by_team(teams or {})
     if event and not listed:
-        listed = event_players(event)
+        listed = listed_player_ids(event)
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
     if listed:

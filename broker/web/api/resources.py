@@ -19,7 +19,7 @@ from broker.event import BookedPlay
 from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
 from broker.scorer.sheets import DealSheet, PlayerSheet, TeamSheet
-from broker.scorer.standings import StandingsRow
+from broker.scorer.standings_table import StandingsRow
 from broker.scorer.view import DashboardView, PlayView, TableView, as_json
 from broker.version import program_version
 from broker.web.auth import Access, Visitor, visitor_of

@@ -26,7 +26,7 @@ from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import N_, SEAT_LETTERS, folded
 from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import StandingsRow, StandingsTable
+from broker.scorer.standings_table import StandingsRow, StandingsTable
 from broker.scorer.view import PLAYING, AnchorView, DashboardView, TableView
 from broker.web import (
     Access,

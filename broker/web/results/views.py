@@ -27,7 +27,7 @@ from broker.rules.riichi import RiichiProfile
 from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, greatest, highlight_text
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history, standings_table
+from broker.scorer.standings_table import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.scoring import Interval
 from broker.web import (
     Access,

@@ -82,7 +82,7 @@ class DrawPage:
     def _announce(self, form: Form) -> None:
         rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
         people = [row for row in rows if any(cell.strip() for cell in row)]
-        setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
+        setup.announce_planned_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
 
     def _take_words(self, form: Form) -> None:
         draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)

@@ -17,7 +17,7 @@ from broker.event.deals.draw import DRAWS
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
+from broker.event.setup import EarlierDraft, EarlierWish, EventDetails, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.export.pdf import spelling_notes
@@ -162,7 +162,7 @@ class SetupPage:
         )
 
     def _head(self, form: Form) -> None:
-        setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
+        setup.take_head(self._folder, EventDetails(**{key: form[key] for key in EventDetails._fields if key in form}))
 
     def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
@@ -278,7 +278,7 @@ class SetupPage:
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
             "earlier": plan.earlier if plan and isinstance(plan.earlier, Earlier) else None,
             "filled": dict.fromkeys((*HALL, *STRUCTURE, *EARLIER), "")
-            | (setup.head_of(plan) if plan else EventHead())._asdict()
+            | (setup.head_of(plan) if plan else EventDetails())._asdict()
             | form,
             "csv": {
                 "players": "",

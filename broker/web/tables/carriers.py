@@ -14,11 +14,11 @@ from starlette.routing import Route
 from broker.event import MINUTE_MS, Event
 from broker.people import Right
 from broker.protocol import PublicState, Session
+from broker.rulings import PlayKey
 from broker.scorer.carriers import (
     Carrier,
     CarrierMove,
     Leg,
-    PlayKey,
     PlayPace,
     Progress,
     SlowTable,
@@ -26,7 +26,7 @@ from broker.scorer.carriers import (
     Stage,
     carrier_moves,
     carrier_places,
-    forecast,
+    forecast_carriers,
     play_pace,
     slow_tables,
 )
@@ -110,7 +110,7 @@ def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carry
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
     speed = play_pace(progress, session.play_minutes)
-    expected = forecast(progress, speed)
+    expected = forecast_carriers(progress, speed)
     return Carrying(
         now=now,
         round=round_,

@@ -99,10 +99,10 @@ def read_order(
         raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
     if not tables or not set(tables) <= set(known):
         raise BadOrder("an order goes to tables of this event")
-    return OrderGiven(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), read_reason(reason), author)
+    return OrderGiven(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), order_reason(reason), author)
 
 
-def read_reason(typed: str) -> str:
+def order_reason(typed: str) -> str:
     """Return a reason as it is kept. Raises BadOrder."""
     reason = " ".join(typed.split())
     if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():

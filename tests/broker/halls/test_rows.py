@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event import HALLS as HALLS_FILE
 from broker.event import HallsFile, read_halls, write_halls
-from broker.halls.centre import MOST_ATTEMPTS, Position
+from broker.halls.centre import MOST_ATTEMPTS, HallPosition
 from broker.protocol import (
     AnyDecision,
     Award,
@@ -108,7 +108,7 @@ def forged(
 
     `again`: what the next row in the same message says. `attempt`: at which time of beginning it is the first row.
     """
-    at = made.at_centre._at[hall] if attempt is None else Position(store="another-store", attempt=attempt)
+    at = made.at_centre._at[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
     number = at.upto + 1 if height is None else height
     link = link_after(bytes.fromhex(at.link), number, 1, body)
     then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()

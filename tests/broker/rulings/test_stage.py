@@ -33,7 +33,7 @@ from broker.rulings.final import draft_stage, next_stage, open_matters, qualifie
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.validate import planned_after
 from broker.scorer.snapshot import open_part
-from broker.scorer.standings import standings_table
+from broker.scorer.standings_table import standings_table
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal

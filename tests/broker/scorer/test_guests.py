@@ -13,7 +13,7 @@ from broker.rulings.final import draft_stage, qualified
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_facts
 from broker.scorer.sheets import deal_sheet, player_sheet, team_sheet
 from broker.scorer.snapshot import open_part
-from broker.scorer.standings import standings_history, standings_table
+from broker.scorer.standings_table import standings_history, standings_table
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import deals, registry

@@ -23,7 +23,7 @@ from broker.scorer import kept_plays
 from broker.scorer.intake import MOST_LAID
 from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
 from broker.scorer.standings import standings_csv
-from broker.sim.laid import LaidPlay, laid_play
+from broker.sim.laid import LaidTiles, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
 from broker.store import Journal, SqliteJournal
@@ -38,7 +38,7 @@ DEAL: Final = event().bookings[TABLE, 1].deal
 
 
 @cache
-def played() -> LaidPlay:
+def played() -> LaidTiles:
     """Play the first deal of the table, and lay all tiles as they lie at its end."""
     players = {seat: SimulatedPlayer(1.0, Random(f"kept {seat}")) for seat in SEATS}
     deal = event().open_deal(DEAL)

@@ -29,7 +29,7 @@ from broker.rules import Outcome
 from broker.scorer.grid import grid
 from broker.scorer.sheets import ReceiptIndex, TeamSheet, deal_sheet, play_line, player_sheet, receipt_sheet, team_sheet
 from broker.scorer.snapshot import Embargo, Snapshot, open_part
-from broker.scorer.standings import MOST_DEALS, standings_history, standings_table
+from broker.scorer.standings_table import MOST_DEALS, standings_history, standings_table
 from broker.scorer.state import EventState
 from broker.scorer.whole_plays import Results
 from broker.scoring import ScoredPlay, entry_bounds

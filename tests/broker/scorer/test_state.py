@@ -31,8 +31,8 @@ from broker.rulings import CountedPlay, result_of
 from broker.rulings.infractions import register
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
-from broker.scorer.stages import TeamState
-from broker.scorer.standings import DEAL_FACTOR, standings_table
+from broker.scorer.standings import TeamState
+from broker.scorer.standings_table import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState
 from broker.scorer.view import as_json
 from broker.scoring import Ledger, real_table

@@ -7,7 +7,7 @@ import pytest
 
 from broker.protocol import SEATS
 from broker.scorer.sheets import deal_sheet
-from broker.scorer.standings import HistoryLine, StandingsHistory
+from broker.scorer.standings_table import HistoryLine, StandingsHistory
 from broker.scorer.stored_event import open_stored_event
 from broker.web.svg import MOST_NUMBERS, course_chart, deal_chart
 from tests.broker.scorer.folders import event_folder
