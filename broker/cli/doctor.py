@@ -34,8 +34,8 @@ from broker.mqtt.programs import Kind, broker_program
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
 from broker.protocol.link import event_context
+from broker.scorer import Verified, verify_store
 from broker.scorer.space import LARGEST, disk_room
-from broker.scorer.stored_event import Verified, verify_store
 from broker.store import STORE, database_of
 from broker.store.backup import copy_names, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB

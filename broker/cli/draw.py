@@ -12,9 +12,8 @@ from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.console import FILE, FOLDER, said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
-from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing
+from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
-from broker.event.deals.sealing import Opener
 from broker.export.words_page import words_page
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_, Translator, languages

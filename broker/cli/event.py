@@ -57,7 +57,7 @@ from broker.mqtt.certificates import Certificates
 from broker.protocol import SEATS, EventName
 from broker.protocol.signing import open_event_key
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import has_started
 
 

@@ -27,9 +27,7 @@ from broker.i18n import N_, Translator, languages
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
-from broker.scorer import standings
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import StoredEvent, open_stored_event, standing_rows, standings
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
 

@@ -32,7 +32,7 @@ from broker.event import (
     write_centre,
     write_halls,
 )
-from broker.event.deals.commitment import COMMITMENT
+from broker.event.deals import COMMITMENT
 from broker.files import EVENT, locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_

@@ -12,7 +12,7 @@ from broker.export.pdf import spelled, unprintable_text
 from broker.export.seating import seating_pdf
 from broker.files import deliver
 from broker.i18n import Translator, languages
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import has_started
 
 

@@ -11,7 +11,7 @@ from broker.event import ListedPlayer, Plan, read_standings, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
 from broker.export.next_event import next_event_lines
 from broker.rules import RuleError
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 
 FIRST = click.IntRange(1, 4000)
 

@@ -15,9 +15,7 @@ from broker.console import FOLDER, report, said_as_json, say, working
 from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
 from broker.i18n import N_
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import EventState, Snapshot, StoredEvent, open_stored_event
 from broker.store import open_reader
 from broker.web.results.published import PublishedFolder, PublishedPages
 

@@ -17,9 +17,9 @@ from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
+from broker.scorer import Verified, read_journal, verify_store
 from broker.scorer.alerts import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
-from broker.scorer.stored_event import Verified, read_journal, verify_store
 from broker.store import (
     ALTERED,
     BAD_SIGNATURE,

@@ -13,7 +13,7 @@ from broker.console import EXISTING_FOLDER, json_option
 from broker.rules import RuleError, Rules, load_of_same_book
 from broker.rules.riichi import RiichiProfile
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import StoredEvent, open_stored_event
 
 COLUMNS: Final = "{:>6} {:>6} {:>9} {:>9} {:>9}  {}"
 NOTHING: Final = "-"

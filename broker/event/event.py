@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from broker.errors import BadEvent, RuleError
-from broker.event.deals.sealing import NO_KEY, Opener
+from broker.event.deals import NO_KEY, Opener
 from broker.event.earlier import Brought, Earlier, Kind, brought
 from broker.event.files import (
     HALL,

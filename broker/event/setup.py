@@ -16,8 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from broker.errors import BadEvent, RuleError
-from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
-from broker.event.deals.draw import Draw
+from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls

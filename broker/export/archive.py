@@ -23,8 +23,7 @@ from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.scorer import standings
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent, standings
 
 CSV: Final = "text/csv; charset=utf-8"
 PDF: Final = "application/pdf"

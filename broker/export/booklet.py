@@ -30,9 +30,8 @@ from broker.export.printed_results import (
 from broker.i18n import SEAT_NAMES, Translator, tile_signs
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal
+from broker.scorer import DealSheet, StoredEvent, deal_sheet
 from broker.scorer.highlights import TITLES, deal_highlights, event_highlights, highlight_text
-from broker.scorer.sheets import DealSheet, deal_sheet
-from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
 
 LEADERS: Final = 3

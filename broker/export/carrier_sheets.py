@@ -16,8 +16,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import DealRecord, Registry, read_registry
-from broker.event.deals import read_event_head, refuse_other_event, resolve_event_name
-from broker.event.deals.sealing import NO_KEY, Opener
+from broker.event.deals import NO_KEY, Opener, read_event_head, refuse_other_event, resolve_event_name
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
 from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width

@@ -17,7 +17,7 @@ from broker.event import EXTRA_COLUMNS, PLAYERS, Event, ListedPlayer, as_correct
 from broker.event.file_io import CsvRow, flatten_errors, read_csv
 from broker.i18n import N_
 from broker.protocol import Player
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent
 from broker.scoring import Ranked
 from broker.spreadsheet import CsvCell, csv_text, decimal
 

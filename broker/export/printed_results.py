@@ -30,7 +30,7 @@ from broker.export.pdf import (
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
 from broker.spreadsheet import decimal
 

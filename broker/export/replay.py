@@ -22,7 +22,7 @@ from broker.export.pmn.record import PmnRecord
 from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError, seat_wind
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent
 
 NOT_KEPT: Final[Mapping[tuple[int, int], HandRecord]] = MappingProxyType({})
 

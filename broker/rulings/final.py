@@ -27,7 +27,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rulings.infractions import appeals, dead_hands_that_won
 from broker.rulings.model import FINAL, PlayKey, RulingBook
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scoring import Exact
 
 ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)

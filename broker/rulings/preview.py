@@ -19,7 +19,7 @@ from broker.rules.riichi import RiichiProfile
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scoring import ComparisonGroup, Exact, Ranked, ScoredPlay, json_imp
 
 Groups = tuple[tuple[int, ...], ...]

@@ -59,7 +59,7 @@ from broker.rulings.plan import (
     sits_elsewhere,
     with_corrections,
 )
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 
 HEAD = "head_arbiter"
 ORGANISER = "organiser"

@@ -52,10 +52,18 @@ from broker.rulings import (
     with_points_of_deal,
 )
 from broker.scorer.quarantine import WAITS, ApartDecisions, ApartFact, ApartPlay, Judged, Quarantine
-from broker.scorer.snapshot import PlayCounts, Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
+from broker.scorer.snapshot import (
+    PlayCounts,
+    Results,
+    Snapshot,
+    out_of_place,
+    planned_play,
+    staged_team_rows,
+    team_rows,
+)
 from broker.scorer.standings import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import Results, WholePlay, message_told, said_in
+from broker.scorer.whole_plays import WholePlay, message_told, said_in
 from broker.scoring import APART, Adjustment, ComparisonGroup, Ledger, Ranking, ScoredPlay, real_table, team_bounds
 from broker.store import Recorded
 

@@ -295,40 +295,6 @@ def said_in(told: LogMessage | WholePlay) -> Result | WholePlay:
     return told if isinstance(told, WholePlay) else result_of(told)
 
 
-class Results(Mapping[tuple[int, int], LogMessage]):
-    """Results by table and round; those of whole plays are read when somebody asks. From any thread.
-
-    `told` may change meanwhile.
-    """
-
-    def __init__(self, told: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
-        self.told = told
-
-    def __getitem__(self, key: tuple[int, int]) -> LogMessage:
-        """Return a result."""
-        return message_told(self.told[key])
-
-    def __contains__(self, key: object) -> bool:
-        """Return whether there is a result of a play."""
-        return key in self.told
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Return the plays, as they are now."""
-        return iter([*self.told])
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.told)
-
-    def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
-        """Return those after the first ones."""
-        return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
-
-    def times(self) -> dict[tuple[int, int], int]:
-        """Return when tables say that they told them, ms since 1970."""
-        return {key: one.at for key, one in [*self.told.items()]}
-
-
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
     """Return facts, those of whole plays one by one."""
     for one in kept:

@@ -38,9 +38,9 @@ from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
+from broker.web.rulings.questions import WHAT_HAPPENED_PATH, WhatHappenedPage, WhatIfPage
 from broker.web.rulings.register import RegisterPage
-from broker.web.rulings.views import RulingsPage, WhatIfPage
-from broker.web.rulings.what_happened import WHAT_HAPPENED_PATH, WhatHappenedPage
+from broker.web.rulings.views import RulingsPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
 from broker.web.setup.views import SetupPage

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 import pytest
 
 from broker.read_ahead import COLUMNS, FIRST_LINK, STORE, TEXTS, CheckedAhead, IntactRow, Rows
-from broker.scorer.stored_event import read_journal
+from broker.scorer import read_journal
 from broker.scorer.whole_plays import StoredRows
 from broker.store import Fault, SqliteJournal
 from tests.broker.scorer.small import NAME, event, whole_event

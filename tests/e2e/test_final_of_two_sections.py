@@ -20,8 +20,8 @@ from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address
 from broker.protocol.signing import open_key
 from broker.rulings.final import draft_stage, next_stage
+from broker.scorer import EventState
 from broker.scorer.service import Scorer
-from broker.scorer.state import EventState
 from broker.store import STORE, SqliteJournal
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal

@@ -11,7 +11,7 @@ import pytest
 
 from broker.event import open_event
 from broker.protocol import SEATS, Confirmed, Fact, LogMessage, Restored, Result, Seated, TableState, fact_hash
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.sim.demo_event import NAME
 from broker.store import STORE
 from tests.broker.protocol.other_versions import grown, shrunk

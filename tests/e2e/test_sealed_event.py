@@ -21,8 +21,8 @@ from broker.event.readiness import start_problems
 from broker.protocol import SEATS, CountRequest, Declared, LogMessage, McrValue, McrWinDetails, Press, Restored, Seat
 from broker.rules import Deal, new_deal
 from broker.rules.commitment import Commitment, DrawName, SeededShuffler, commit_deals
+from broker.scorer import open_stored_event
 from broker.scorer.counting import HandCounter
-from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, SqliteJournal
 from tests.broker.event.deals.asking import ask, codes, done
 from tests.broker.event.deals.draws import BEACON, VALUE, announce, say

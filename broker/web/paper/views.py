@@ -32,8 +32,8 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
+from broker.scorer import EventState
 from broker.scorer.dashboard import Arrivals, ViewFeed
-from broker.scorer.state import EventState
 from broker.web import (
     Access,
     Form,

@@ -25,9 +25,7 @@ from broker.export.printed_results import group_name, members_of, name_of, prize
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import N_, SEAT_LETTERS, folded
 from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings_table import StandingsRow, StandingsTable
-from broker.scorer.view import PLAYING, AnchorView, DashboardView, TableView
+from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
 from broker.web import (
     Access,
     HtmlTranslator,

@@ -20,9 +20,8 @@ from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, a
 from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
+from broker.scorer import EventState, open_stored_event
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import open_stored_event
 from broker.web import (
     Access,
     ExportsBusy,

@@ -26,9 +26,7 @@ from broker.files import make_folder, write_file
 from broker.i18n import N_, Translator
 from broker.protocol import wall_clock_ms
 from broker.rules import RuleError
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import standings_csv
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import Snapshot, StoredEvent, standings_csv
 from broker.web import LivePage, Sheets, Visitor, render_template
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.live import MakePage, render_sheet

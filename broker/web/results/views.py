@@ -24,10 +24,18 @@ from broker.i18n import N_, SEAT_NAMES, tile_signs
 from broker.protocol import SEATS, Seat, read_receipt_code, receipt_link
 from broker.rules import ROWS, Deal
 from broker.rules.riichi import RiichiProfile
+from broker.scorer import (
+    DealSheet,
+    PlayLine,
+    ReceiptSheet,
+    Snapshot,
+    StandingsHistory,
+    StandingsTable,
+    deal_sheet,
+    standings_history,
+    standings_table,
+)
 from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, greatest, highlight_text
-from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings_table import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.scoring import Interval
 from broker.web import (
     Access,

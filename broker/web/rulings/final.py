@@ -16,7 +16,7 @@ from broker.rules import RuleError
 from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
 from broker.rulings.service import RulingService
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft

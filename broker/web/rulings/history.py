@@ -43,7 +43,7 @@ from broker.protocol import (
 from broker.rules.infractions import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
 from broker.web import HtmlTranslator, signed_number, time_tag

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from broker.errors import RuleError, ScorerError
 from broker.event import setup
-from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
+from broker.event.deals import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
 from broker.rules.commitment import check_words
 from broker.web import (

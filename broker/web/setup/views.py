@@ -12,8 +12,7 @@ from starlette.routing import Route
 
 from broker.errors import RuleError, ScorerError
 from broker.event import HALLS_BY, MOVEMENT, PLAYERS, PROFILE, SETS, Earlier, read_saved_players, read_standings, setup
-from broker.event.deals import COMMITMENT, read_commitment
-from broker.event.deals.draw import DRAWS
+from broker.event.deals import COMMITMENT, DRAWS, read_commitment
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems

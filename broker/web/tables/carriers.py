@@ -15,6 +15,7 @@ from broker.event import MINUTE_MS, Event
 from broker.people import Right
 from broker.protocol import PublicState, Session
 from broker.rulings import PlayKey
+from broker.scorer import DashboardView, Snapshot, TableView
 from broker.scorer.carriers import (
     Carrier,
     CarrierMove,
@@ -31,8 +32,6 @@ from broker.scorer.carriers import (
     slow_tables,
 )
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView
 from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {

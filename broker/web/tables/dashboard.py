@@ -20,10 +20,9 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.protocol import wall_clock_ms
+from broker.scorer import AlertView, DashboardView, TableView, no_origin, standings_csv
+from broker.scorer import as_json as written
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.standings import no_origin, standings_csv
-from broker.scorer.view import AlertView, DashboardView, TableView
-from broker.scorer.view import as_json as written
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,

@@ -36,8 +36,8 @@ from broker.protocol.pairing import (
     TableBroker,
     pairing_text,
 )
+from broker.scorer import TableView
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.view import TableView
 from broker.web import (
     LOGGED_EACH,
     TICKED,

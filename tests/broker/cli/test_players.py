@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from broker.cli.main import homologue
 from broker.protocol import SEATS
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import STORE, SqliteJournal
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import event_folder, until_round

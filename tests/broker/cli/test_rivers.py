@@ -11,7 +11,7 @@ from broker.cli.main import homologue
 from broker.event import HandRecord, read_hands
 from broker.export.pmn.event import event_records
 from broker.rules import Outcome
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.sim.laid import LaidTiles, laid_play
 from tests.broker.export.pmn.test_event import drawn_out
 from tests.broker.rules.mcr.test_play_from_rivers import pass_tiles

@@ -15,8 +15,8 @@ from broker.people.anchors import anchor_of
 from broker.protocol import FineRuled, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming
 from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
+from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, LogHead, SqliteJournal, anchor_text, open_journal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web.tables.event_pin import EventPin

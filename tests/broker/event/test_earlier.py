@@ -14,7 +14,7 @@ from broker.event.plan import plan_problems
 from broker.event.setup import EarlierWish, draft_earlier, take_earlier
 from broker.protocol import Imp, Standing
 from broker.rules import RuleError
-from broker.scorer.standings import standings_csv
+from broker.scorer import standings_csv
 from tests.broker.scorer.small import deals, plan
 
 NAMES: Final[tuple[tuple[str, Imp], ...]] = (("Ada", 12), ("=Böb", "7/2"), ("Cid", -3), ("Dee", -3))

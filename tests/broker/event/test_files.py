@@ -27,7 +27,7 @@ from broker.export.session_sheet import read_session
 from broker.protocol import Player
 from broker.rules import parse_riichi
 from broker.rules.profiles import riichi_profile_text
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.test_riichi_sessions import BOOKING, PLAN, told

@@ -14,8 +14,7 @@ from broker.export.printed_results import MINUS, travellers_pdf
 from broker.i18n import Translator, languages, tile_signs
 from broker.protocol import SEATS
 from broker.rules import ROWS, RuleError
-from broker.scorer.sheets import deal_sheet
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import deal_sheet, open_stored_event
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import declare
 from tests.broker.web.results.test_views import with_par

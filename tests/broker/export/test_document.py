@@ -24,8 +24,8 @@ from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode
 from broker.rules import KINDS
 from broker.rulings import RulingAuthor
 from broker.rulings.paper import keyed_of, sheet_of, take_sheet
+from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, SqliteJournal, message_of
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer import team_event

@@ -12,7 +12,7 @@ from broker.event import PLAYERS, Earlier, EarlierLine, Plan, read_plan, read_pl
 from broker.event.earlier import EarlierPlace
 from broker.event.setup import EarlierWish, draft_earlier, from_file, take_earlier
 from broker.export.next_event import next_event_csv, next_event_lines
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.scorer.folders import declare, event_folder
 from tests.broker.scorer.small import plan
 from tests.broker.scorer.team_event import TEAMS, said, team_event

@@ -38,7 +38,7 @@ from broker.export.pdf import (
 from broker.export.seating import seating_pdf
 from broker.i18n import Translator
 from broker.protocol import SEATS
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.scorer.tables import RiichiSessions
 from broker.web.results.sessions import SessionsNow, SessionsPage
 from tests.broker.scorer.folders import declare, event_folder

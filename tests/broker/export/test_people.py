@@ -16,10 +16,7 @@ from broker.export.pmn import event
 from broker.export.printed_results import standings_pdf, travellers_pdf
 from broker.i18n import SEAT_NAMES, Translator, languages
 from broker.protocol import Substitute
-from broker.scorer import standings
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import EventState, StoredEvent, open_stored_event, standing_rows, standings
 from broker.store import STORE, SqliteJournal
 from tests.broker.export.test_results import table
 from tests.broker.rulings.ruled import ruling

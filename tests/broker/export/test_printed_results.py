@@ -13,8 +13,7 @@ from broker.event.earlier import EarlierPlace
 from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, TeamStanding, Void
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import EventState, StoredEvent, open_stored_event
 from tests.broker.export.test_what_counts import ruled
 from tests.broker.rulings.drawn import Said
 from tests.broker.scorer import small

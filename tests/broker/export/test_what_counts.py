@@ -37,9 +37,7 @@ from broker.protocol import (
     Void,
     Withdrawn,
 )
-from broker.scorer.snapshot import Snapshot, open_part
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import EventState, Snapshot, StoredEvent, open_part
 from broker.scoring import real_table
 from tests.broker.cli.asking import ask
 from tests.broker.rulings.drawn import Said, sequences

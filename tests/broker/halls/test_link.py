@@ -25,8 +25,8 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
+from broker.scorer import EventState
 from broker.scorer.dashboard import DashboardBuilder
-from broker.scorer.state import EventState
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places

@@ -14,7 +14,7 @@ from broker.rules.infractions import FALSE_HU, Penalty, fines_of
 from broker.rulings import RulingAuthor, RulingEntry
 from broker.rulings.final import open_matters
 from broker.rulings.infractions import appeals, penalty_for, register
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, TABLE, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, whole_event

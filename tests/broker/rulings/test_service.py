@@ -28,7 +28,7 @@ from broker.protocol import (
 )
 from broker.rules import Outcome
 from broker.rulings import RulingAuthor, RulingDraft
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import STORE, SqliteJournal, copy_journal
 from tests.broker.rulings.ruled import HEAD, TABLE, correct, draft, told
 from tests.broker.scorer.folders import event_folder

@@ -32,9 +32,7 @@ from broker.rules import RuleError
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.validate import planned_after
-from broker.scorer.snapshot import open_part
-from broker.scorer.standings_table import standings_table
-from broker.scorer.state import EventState
+from broker.scorer import EventState, open_part, standings_table
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import fact

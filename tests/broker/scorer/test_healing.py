@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from broker.event import open_event
 from broker.protocol import LogMessage, Receipt, Result, SigningKey, TableState, Taken, encode
-from broker.scorer.stored_event import open_stored_event, read_journal, verify_store
+from broker.scorer import open_stored_event, read_journal, verify_store
 from broker.store import STORE, SqliteJournal, SqliteReader, message_of, witness_of
 from broker.store.backup import check_copy, copy_faults
 from broker.store.backup_worker import BackupWorker

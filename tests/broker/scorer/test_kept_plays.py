@@ -19,10 +19,9 @@ from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, play_from_rivers
-from broker.scorer import kept_plays
+from broker.scorer import kept_plays, standings_csv
 from broker.scorer.intake import MOST_LAID
 from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
-from broker.scorer.standings import standings_csv
 from broker.sim.laid import LaidTiles, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable

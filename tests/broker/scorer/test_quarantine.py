@@ -28,8 +28,8 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import TableSequence
 from broker.rulings import RulingAuthor, RulingDraft
+from broker.scorer import EventState
 from broker.scorer.quarantine import ApartDecisions, Quarantine
-from broker.scorer.state import EventState
 from broker.store import SqliteJournal, copy_journal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (

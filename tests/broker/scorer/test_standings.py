@@ -8,8 +8,7 @@ from broker.event import Event, Plan
 from broker.event.structure import Structure, structured_plan
 from broker.protocol import LogMessage, Result
 from broker.rulings.final import draft_stage
-from broker.scorer.standings import standings_csv
-from broker.scorer.state import EventState
+from broker.scorer import EventState, standings_csv
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import registry
 from tests.broker.scorer.staged import BOUNDS, PLAYERS, places, play_rounds, staged_deals, staged_event, whole

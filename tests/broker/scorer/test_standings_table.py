@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from broker.event import STANDINGS, Origin
 from broker.protocol import Player, Standing
+from broker.scorer import standing_rows, standings_csv
 from broker.scorer.publisher import LARGE_EVENT
 from broker.scorer.service import Scorer
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.standings import standings_csv, write_standings_csv
+from broker.scorer.standings import write_standings_csv
 from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.scorer.hall import Ear, admitting, open_journal, put

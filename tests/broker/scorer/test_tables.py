@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from broker.protocol import Call, Confirmed, topics
+from broker.scorer import EventState
 from broker.scorer.grid import grid, urgent
 from broker.scorer.live_event import LONGEST_TEXT, MESSAGES_KEPT, WireLog
-from broker.scorer.state import EventState
 from broker.scorer.tables import Since, TableTimes
 from broker.scorer.view import Attending
 from tests.broker.scorer.hall import Hall

@@ -37,9 +37,9 @@ from broker.protocol import (
 )
 from broker.read_ahead import Rows
 from broker.rulings import PlayKey
+from broker.scorer import EventState
 from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
-from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, JournalLoader, PastConcern, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
 from broker.store import ALTERED, WRONG_POINTS, Decided, Fault, Recorded

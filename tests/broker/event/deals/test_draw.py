@@ -10,9 +10,8 @@ import pytest
 import zxingcpp
 
 from broker.event import read_deals
+from broker.event.deals import DEALS_KEY, Opener, read_commitment
 from broker.event.deals import draw as draws
-from broker.event.deals import read_commitment
-from broker.event.deals.sealing import DEALS_KEY, Opener
 from broker.event.readiness import deal_notes
 from broker.export.revealed_deals import verify_folder
 from broker.rules import KINDS

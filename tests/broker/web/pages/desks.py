@@ -41,8 +41,8 @@ from broker.protocol import (
 from broker.protocol.arbiter_session import pin_mark
 from broker.protocol.link import LinkChanged
 from broker.rulings import PlayKey
+from broker.scorer import DashboardView
 from broker.scorer.service import Scorer
-from broker.scorer.view import DashboardView
 from broker.store import STORE, SqliteJournal
 from broker.web.server import DeskServer
 from broker.web.services import Services

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from broker.event import seating_of
 from broker.protocol import PublicState
-from broker.scorer.view import AnchorView
+from broker.scorer import AnchorView
 from broker.web.results.display import next_place, rounds_to_come
 from broker.web.server import DeskServer
 from broker.web.services import Services

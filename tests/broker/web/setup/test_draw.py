@@ -8,7 +8,7 @@ import pytest
 
 from broker.cli.desk import empty_view_feed
 from broker.event import read_deals
-from broker.event.deals.draw import read_draws
+from broker.event.deals import read_draws
 from broker.event.readiness import start_problems
 from broker.export.revealed_deals import verify_folder
 from broker.people import Actor, Authentication
