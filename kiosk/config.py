@@ -17,9 +17,10 @@ from msgspec import Meta, Struct, structs
 from broker.errors import reason
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, SigningKey, TableNo
-from broker.protocol.link import Address, Identity
+from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import open_key
+from broker.protocol.tls import Identity
 from firmware.errors import BadAddress
 from firmware.keyboards import parse_keyboard
 from firmware.scanners import parse_scanner

@@ -16,7 +16,7 @@ from typing import Final
 from broker.files import make_folder
 from broker.logs import get_logger
 from broker.protocol import SigningKey, UpgradeOffer, UpgradeState, UpgradeStep
-from broker.protocol.link import event_context
+from broker.protocol.tls import event_context
 from broker.upgrade.bundle import (
     CHUNK,
     HALL_KEYS,

@@ -4,8 +4,9 @@ import ssl
 from pathlib import Path
 
 from broker.mqtt.certificates import Certificates, device_user
-from broker.protocol.link import Address, Identity, event_context
+from broker.protocol.link import Address
 from broker.protocol.signing import open_key
+from broker.protocol.tls import Identity, event_context
 
 
 def trusting(event: Path) -> ssl.SSLContext:

@@ -33,7 +33,7 @@ from broker.mqtt.process import probe_broker
 from broker.mqtt.programs import Kind, broker_program
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
-from broker.protocol.link import event_context
+from broker.protocol.tls import event_context
 from broker.scorer import Verified, verify_store
 from broker.scorer.space import LARGEST, disk_room
 from broker.store import STORE, database_of

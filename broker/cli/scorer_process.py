@@ -49,8 +49,9 @@ from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.webhooks import is_loopback
 from broker.protocol import HOST_PATTERN, wall_clock_ms
-from broker.protocol.link import Address, fingerprint_of
+from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
+from broker.protocol.tls import fingerprint_of
 from broker.read_ahead import CheckedAhead
 from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of

@@ -22,9 +22,10 @@ from broker.i18n import Message
 from broker.mqtt.certificates import Certificates
 from broker.people.webhooks import is_loopback
 from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, event_context, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.protocol.pairing import DESK_PORT
 from broker.protocol.signing import open_event_key
+from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer

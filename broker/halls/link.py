@@ -31,7 +31,8 @@ from broker.protocol import (
     is_signed_by,
     topics,
 )
-from broker.protocol.link import Address, Identity, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.protocol.tls import Identity
 from broker.read_ahead import FIRST_LINK
 from broker.store import Journal
 from broker.version import program_version

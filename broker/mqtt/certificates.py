@@ -33,7 +33,7 @@ from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUn
 from broker.files import PRIVATE_FOLDER, locked, make_folder, write_private
 from broker.mqtt.access import NODE, OFFICES, PROBER, Permissions, hall_user, permissions_of_role
 from broker.protocol import Role, device_of
-from broker.protocol.link import Identity, fingerprint_of
+from broker.protocol.tls import Identity, fingerprint_of
 
 FOLDER: Final = "tls"
 """Of the event's folder."""

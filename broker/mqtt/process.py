@@ -38,7 +38,7 @@ from broker.errors import (
 from broker.mqtt.access import PROBER, Credentials, Permissions, permissions_of_event
 from broker.mqtt.certificates import Certificates
 from broker.protocol import TOPICS
-from broker.protocol.link import event_context
+from broker.protocol.tls import event_context
 
 PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
 """Largest payload in bytes that a broker takes: the contract's largest, and room for what brokers count in."""

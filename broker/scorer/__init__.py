@@ -14,7 +14,7 @@ from broker.scorer.sheets import (
 )
 from broker.scorer.snapshot import Embargo, RepeatedDeal, Snapshot, open_part, standing_rows
 from broker.scorer.standings import no_origin, standings_csv
-from broker.scorer.standings_table import (
+from broker.scorer.standings_view import (
     StandingsHistory,
     StandingsRow,
     StandingsTable,

@@ -24,8 +24,8 @@ from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
-from broker.protocol.link import event_context
 from broker.protocol.pairing import DESK_PORT
+from broker.protocol.tls import event_context
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_audit import (
     Fact,

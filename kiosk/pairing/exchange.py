@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 
 from broker.protocol import Code, SigningKey
-from broker.protocol.link import event_context, fingerprint_of
 from broker.protocol.pairing import (
     ANCHOR_PATH,
     LARGEST_ANSWER,
@@ -24,6 +23,7 @@ from broker.protocol.pairing import (
     derive_keys,
     new_salt,
 )
+from broker.protocol.tls import event_context, fingerprint_of
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
 PATIENCE_S: Final = 10.0

@@ -24,8 +24,9 @@ from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.people import PEOPLE_FILE, ROLES, Actor, Authentication
 from broker.protocol import Call, LogMessage, Role, TableState, encode, fact_hash, topics
-from broker.protocol.link import Address, Identity, Incoming, Link, LinkChanged, event_context, session_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from broker.protocol.signing import open_key
+from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import COMMAND, DemoProcess

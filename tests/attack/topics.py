@@ -10,7 +10,7 @@ from paho.mqtt.client import topic_matches_sub
 
 from broker.mqtt.certificates import Certificates
 from broker.protocol import TOPICS, Role, SigningKey
-from broker.protocol.link import Identity
+from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from tests.attack.allowed import may_read, writer_of
 from tests.attack.ledger import Ledger

@@ -22,8 +22,8 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
 from broker.mqtt.programs import Kind
 from broker.protocol import SigningKey, device_of
-from broker.protocol.link import Identity, event_context
 from broker.protocol.signing import open_key
+from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
 from broker.store import STORE

@@ -23,8 +23,9 @@ from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import probe_broker
 from broker.people import Actor, Authentication
 from broker.protocol import Receipt, TableState, decode, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, event_context
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.protocol.pairing import PairingOffer
+from broker.protocol.tls import event_context
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing

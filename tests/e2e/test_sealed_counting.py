@@ -31,7 +31,8 @@ from broker.protocol import (
     fact_hash,
     topics,
 )
-from broker.protocol.link import Address, Identity, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.tls import Identity
 from broker.rules import Outcome
 from broker.scorer.counting import HandCounter
 from broker.sim.processes import DemoProcess

@@ -16,7 +16,7 @@ from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.protocol import Receipt, ScorerState, decode, encode, topics
-from broker.protocol.link import Identity
+from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.brokers import make_broker

@@ -23,7 +23,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.event import open_event
 from broker.protocol import topics
-from broker.protocol.link import event_context
+from broker.protocol.tls import event_context
 from tests.benchmarks.scorer.large import NAME, table_address
 from tests.benchmarks.scorer.playing import ROUND_S, Step, hello, lost, steps
 

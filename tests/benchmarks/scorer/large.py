@@ -29,7 +29,8 @@ from broker.protocol import (
     encode,
     fact_hash,
 )
-from broker.protocol.link import Address, Identity
+from broker.protocol.link import Address
+from broker.protocol.tls import Identity
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME = "bench"

@@ -16,8 +16,9 @@ from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind, broker_of
 from broker.protocol import CentreState, SigningKey, encode, topics
-from broker.protocol.link import Identity, Incoming, event_context
+from broker.protocol.link import Incoming
 from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
+from broker.protocol.tls import Identity, event_context
 from tests.broker.halls.places import CENTRE, HALLS, places, plan_apart
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.test_tls import shake_hands

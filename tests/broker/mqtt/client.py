@@ -13,7 +13,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from broker.mqtt.process import Broker
-from broker.protocol.link import Identity, event_context
+from broker.protocol.tls import Identity, event_context
 from tests.patience import PATIENCE_S
 
 CLOSED = -1

@@ -12,7 +12,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.nats import NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
-from broker.protocol.link import Identity, event_context
+from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
 from tests.patience import PATIENCE_S

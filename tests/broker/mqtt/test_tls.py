@@ -23,7 +23,7 @@ from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_u
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind
 from broker.protocol import SigningKey
-from broker.protocol.link import Identity, event_context
+from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES

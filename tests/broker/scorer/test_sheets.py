@@ -43,7 +43,7 @@ from broker.scorer import (
 from broker.scorer.grid import grid
 from broker.scorer.sheets import play_line
 from broker.scorer.snapshot import Results
-from broker.scorer.standings_table import MOST_DEALS
+from broker.scorer.standings_view import MOST_DEALS
 from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.rulings.ruled import correct, ruling

@@ -33,7 +33,7 @@ from broker.scorer import EventState, as_json, standings_table
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
 from broker.scorer.standings import TeamState
-from broker.scorer.standings_table import DEAL_FACTOR
+from broker.scorer.standings_view import DEAL_FACTOR
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import correct, room_of, ruling, told

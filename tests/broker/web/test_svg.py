@@ -7,7 +7,7 @@ import pytest
 
 from broker.protocol import SEATS
 from broker.scorer import StandingsHistory, deal_sheet, open_stored_event
-from broker.scorer.standings_table import HistoryLine
+from broker.scorer.standings_view import HistoryLine
 from broker.web.svg import MOST_NUMBERS, course_chart, deal_chart
 from tests.broker.scorer.folders import event_folder
 

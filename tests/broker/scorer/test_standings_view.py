@@ -128,7 +128,7 @@ def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
-    monkeypatch.setattr("broker.scorer.standings_table.LINES_AT_ONCE", 100)
+    monkeypatch.setattr("broker.scorer.standings.LINES_AT_ONCE", 100)
     event, ear, steps = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), 0
     file = tmp_path / STANDINGS
     with open_journal(tmp_path, event.name) as journal:
