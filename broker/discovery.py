@@ -40,7 +40,7 @@ class FoundDesk:
     """Address and port, as they are typed."""
 
 
-class Announcement(Closing):
+class DeskAnnouncement(Closing):
     """A scorer's desk says where it is, while this is open. Context-managed; `close` may be called twice.
 
     It is announced beside what else is done: nobody waits until the network has answered whether the name is free.

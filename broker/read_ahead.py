@@ -1,7 +1,7 @@
 """A long journal, read and verified in processes of their own while the scorer's program is still loading.
 
 What a scorer runs takes a second to load, and its journal several to read: so nothing of ours is imported here, nor any
-library. What is found to be wrong is for the store to name (broker/store/integrity.py).
+library. What is found to be wrong is for the store to name (broker/store/records.py).
 """
 
 import gc

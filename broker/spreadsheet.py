@@ -98,7 +98,7 @@ class BadRow(RuleError):
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class SheetRows:
     """The rows of a list, with their numbers from 1; getting them may raise BadRow."""
 
     rows: Iterator[tuple[int, list[str]]]
@@ -115,7 +115,7 @@ def _letters(column: int | None) -> str:
     return "" if column is None else _letters(column // 26 - 1 if column >= 26 else None) + chr(65 + column % 26)  # noqa: PLR2004 - letters
 
 
-def read_grid(content: bytes) -> Grid:
+def read_grid(content: bytes) -> SheetRows:
     """Read CSV in any usual encoding and with any usual separator, or a workbook's first sheet.
 
     Raises RuleError `not_text`, `bad_workbook`, `too_large`.
@@ -125,7 +125,7 @@ def read_grid(content: bytes) -> Grid:
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         raise RuleError("bad_workbook", N_("Excel 97 workbooks cannot be read: save the file as .xlsx"))
     text = decode_text(content)
-    return Grid(_as_listed(_csv_rows(text), may_err="#" in text))
+    return SheetRows(_as_listed(_csv_rows(text), may_err="#" in text))
 
 
 SENT_FILE: Final = "data:;base64,"
@@ -201,7 +201,7 @@ def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -
         yield row, cells
 
 
-def _workbook(content: bytes) -> Grid:
+def _workbook(content: bytes) -> SheetRows:
     """Read a workbook's first sheet: what its cells show, not how they are calculated."""
     import openpyxl  # noqa: PLC0415 - slow to import; most lists are CSV
 
@@ -218,7 +218,7 @@ def _workbook(content: bytes) -> Grid:
         raise
     except Exception as error:
         raise RuleError("bad_workbook", N_("this workbook cannot be read")) from error
-    return Grid(_as_listed(_sheet_rows(values, entered)), values.title)
+    return SheetRows(_as_listed(_sheet_rows(values, entered)), values.title)
 
 
 def _sheet_rows(values: "ReadOnlyWorksheet", entered: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:

@@ -1,6 +1,6 @@
 """What can be wrong with the things on the table. Each has a stable code (docs/codes.md)."""
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 
 
 class FirmwareError(CodedError, code="firmware_error"):

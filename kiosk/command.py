@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from broker.console import EXISTING_FILE, FILE, problems_of
+from broker.daemon import examine_structs
 from broker.logs import get_logger, set_up_logs
-from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
 from kiosk.camera.observations import picture_room

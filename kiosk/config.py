@@ -14,13 +14,12 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
-from broker.key_files import open_key
-from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, TableNo
+from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, SigningKey, TableNo
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
-from broker.protocol.signing import SigningKey
+from broker.protocol.signing import open_key
 from broker.protocol.tls import Identity
 from firmware.errors import BadAddress
 from firmware.keyboards import parse_keyboard

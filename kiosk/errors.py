@@ -1,6 +1,6 @@
 """What keeps a kiosk from working. Each has a stable code (docs/codes.md)."""
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 
 
 class KioskError(CodedError, code="kiosk_error"):

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.protocol import (
     UNREADABLE,
     Assignment,
@@ -36,8 +36,9 @@ from broker.protocol import (
     Taken,
     decode_fact,
     encode,
+    fact_hash,
+    kept_form,
 )
-from broker.protocol.signing import fact_hash, kept_form
 from kiosk.errors import JournalBroken, JournalFull, JournalNewer
 from kiosk.journal_file import HAPPENED, JournalFile
 from kiosk.table import Assigned, Event, Restarted

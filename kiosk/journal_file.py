@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO, TypeVar
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
-from broker.protocol import Refused
-from broker.protocol.signing import SigningKey
+from broker.protocol import Refused, SigningKey
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse

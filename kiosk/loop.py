@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.daemon import ServiceNotifier
 from broker.i18n import Translator
 from broker.logs import follow_play, get_logger
-from broker.notify import ServiceNotifier
 from firmware.reports import SEATS, Health, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread

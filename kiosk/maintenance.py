@@ -18,9 +18,8 @@ import click
 
 from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_json, say
 from broker.logs import set_up_logs
-from broker.protocol import Refused
+from broker.protocol import Refused, SigningKey
 from broker.protocol.pairing import read_typed_pairing
-from broker.protocol.signing import SigningKey
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken
 from kiosk.journal import TableJournal

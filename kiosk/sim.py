@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import Struct
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
 from firmware.sim.box import BoxFingers
 from kiosk.camera.observations import LaidPart

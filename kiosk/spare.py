@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.files import make_folder
-from broker.protocol import decode_fact
-from broker.protocol.signing import is_signed_by
+from broker.protocol import decode_fact, is_signed_by
 
 FILE: Final = "table.sqlite"
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from broker.daemon import ServiceNotifier
 from broker.logs import get_logger
-from broker.notify import ServiceNotifier
 from broker.upgrade.start import FAILURES
 from firmware.reports import Held, Pressed, Released, Report, Seat
 from kiosk.config import device_basics

@@ -15,21 +15,20 @@ from typing import Final
 
 from broker.files import make_folder
 from broker.logs import get_logger
-from broker.protocol import UpgradeOffer, UpgradeState, UpgradeStep
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey, UpgradeOffer, UpgradeState, UpgradeStep
 from broker.protocol.tls import event_context
 from broker.upgrade.bundle import (
     CHUNK,
     HALL_KEYS,
     MANIFEST_PATH,
     PART_PATH,
-    Manifest,
-    Part,
+    BundledPackage,
+    BundleManifest,
     UpgradeError,
     asked_by,
     hash_of,
     own_formats,
-    read_manifest,
+    read_signed_manifest,
     trusted_keys,
 )
 from broker.upgrade.slots import SlotFolder, own_target
@@ -251,7 +250,7 @@ class TableUpgrade:
         shutil.rmtree(folder)
 
 
-def make_room(slots: SlotFolder, folder: Path, parts: Sequence[Part]) -> None:
+def make_room(slots: SlotFolder, folder: Path, parts: Sequence[BundledPackage]) -> None:
     """Remove what is left of other versions. Raises UpgradeError if that leaves too little room, OSError."""
     make_folder(folder, 0o700)
     slots.clear_spare()
@@ -263,9 +262,9 @@ def make_room(slots: SlotFolder, folder: Path, parts: Sequence[Part]) -> None:
         raise UpgradeError("upgrade_no_room", "the card has no room for another version")
 
 
-def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> Manifest:
+def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleManifest:
     """Return the manifest of what was offered, if this table can go there and back. Raises UpgradeError."""
-    signed = read_manifest(content)
+    signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
         raise UpgradeError("upgrade_unreachable", "the desk has another version by now")
     manifest, (journal, _) = signed.opened(keys), own_formats()
@@ -275,7 +274,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> Manifes
     return manifest
 
 
-def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: Part, place: Path) -> Iterator[int]:
+def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
     """Fetch a package from where it broke off; give how much of it is here. Raises UpgradeError, OSError."""
     start = place.stat().st_size if place.exists() else 0
     if start < part.size:

@@ -24,21 +24,17 @@ from broker.protocol import (
     clock_is_behind,
     decode_on_topic,
     encode,
+    is_signed_by,
+    kept_form,
     topics,
+    with_sender,
 )
 from broker.protocol.link import Incoming, Link, LinkChanged, Will, session_id
-from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import JournalFull, ReceiptUnproven
 from kiosk.journal import TableJournal
-from kiosk.table import (
-    AT_THE_TABLE,
-    Table,
-    paused_ms,
-    play_minutes,
-    played_ms,
-)
+from kiosk.table import AT_THE_TABLE, Table, paused_ms, play_minutes, played_ms
 
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024

@@ -3,9 +3,9 @@
 import ssl
 from pathlib import Path
 
-from broker.key_files import open_key
 from broker.mqtt.certificates import Certificates, device_user
 from broker.protocol.link import Address
+from broker.protocol.signing import open_key
 from broker.protocol.tls import Identity, event_context
 
 

@@ -1,6 +1,6 @@
 """Everything that can go wrong in this room: one base, a stable code each."""
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 
 
 class VisionError(CodedError, code="vision_error"):

@@ -10,8 +10,14 @@ from typing import Any
 import click
 from msgspec import Raw, Struct, field
 
-from broker.cli.profile_option import load_either_profile, load_profile_once
-from broker.cli.stream import answer_each, error_answer, json_lines_option, read_line
+from broker.cli.rules_input import (
+    answer_each,
+    error_answer,
+    json_lines_option,
+    load_either_profile,
+    load_profile_once,
+    read_line,
+)
 from broker.protocol import HandValue, Seat, WinKind
 from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
 from broker.rules import seat_points as points_of

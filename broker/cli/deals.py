@@ -13,9 +13,8 @@ from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
 from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, progress, said_as_json, say, working
 from broker.event import SETS
-from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
-from broker.event.deals.sealing import Opener
-from broker.event.file_io import publish
+from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
+from broker.event.file_io import publish_file
 from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals
@@ -140,7 +139,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     """
     content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
     note_faces_shown(folder, which)
-    publish(output, content)
+    publish_file(output, content)
     say(f"{output}: faces of {which}.", file=output, deals=sorted(set(numbers)) or "all")
 
 
@@ -281,7 +280,7 @@ def deal_export(
     output.mkdir(parents=True, exist_ok=True)
     for layout in progress(layouts, "Sheets"):
         for kind in formats:
-            publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
+            publish_file(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
     say(
         f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.",
         folder=output,

@@ -1,7 +1,6 @@
 """`homologue event device` and `close`: a table's device is registered, and all of them lose their access."""
 
 import os
-import time
 import uuid
 from contextlib import closing
 from pathlib import Path
@@ -12,17 +11,15 @@ import msgspec
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS
-from broker.coded_error import reason
 from broker.console import said_as_json, say
-from broker.errors import BrokerError, StoreError
+from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt.access import OFFICES, Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
-from broker.protocol import LAST_TABLE, DeviceRevoked
-from broker.rules import RuleError
+from broker.protocol import LAST_TABLE, DeviceRevoked, wall_clock_ms
+from broker.scorer import read_journal
 from broker.scorer.admissions import Admissions
-from broker.scorer.stored_event import read_journal
 from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 
@@ -94,7 +91,7 @@ def _revoke_devices(folder: Path, event: Event) -> int:
 
     Raises ScorerError, StoreError (also if a scorer is at work).
     """
-    now = time.time_ns() // 1_000_000
+    now = wall_clock_ms()
     with closing(open_journal(folder, event.name)) as journal:
         admissions = Admissions(read_journal(journal, event).devices())
         revoked = admissions.all()

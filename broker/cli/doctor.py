@@ -22,21 +22,20 @@ import click
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
-from broker.event.event import open_event
-from broker.event.halls import read_centre, read_nodes
+from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
+from broker.files import EVENT
 from broker.halls.link import addresses_of
 from broker.mqtt.access import PROBER
 from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
 from broker.mqtt.certificates import FOLDER as TLS
 from broker.mqtt.process import probe_broker
 from broker.mqtt.programs import Kind, broker_program
-from broker.output import EVENT
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
 from broker.protocol.tls import event_context
+from broker.scorer import Verified, verify_store
 from broker.scorer.space import LARGEST, disk_room
-from broker.scorer.stored_event import Verified, verify_store
 from broker.store import STORE, database_of
 from broker.store.backup import copy_names, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB

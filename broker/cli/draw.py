@@ -12,15 +12,14 @@ from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.console import FILE, FOLDER, said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
-from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing
+from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
-from broker.event.deals.sealing import Opener
 from broker.export.words_page import words_page
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_, Translator, languages
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.draw import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
+from broker.rules.commitment import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
 
 LANGUAGE: Final = click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from broker.errors import BrokerError
-from broker.event import read_devices
-from broker.event.halls import read_halls
+from broker.event import read_devices, read_halls
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates
 from broker.protocol.link import Address

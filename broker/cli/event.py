@@ -18,27 +18,26 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.previous import FIRST, begin_from
 from broker.console import ANY, EXISTING_FILE, AskedOption, json_option, said_as_json, say
-from broker.errors import ScorerError, StoreError
+from broker.errors import RuleError, ScorerError, StoreError
 from broker.event import (
     EVENT,
+    HALLS,
+    HALLS_BY,
     PLAYERS,
     Keying,
-    Plan,
-    read_plan,
-    write_plan,
-)
-from broker.event.deals import DEFAULT_WINDS, make
-from broker.event.halls import HALLS, write_halls
-from broker.event.movement import summary
-from broker.event.players import (
-    HALLS_BY,
     ListedPlayer,
+    Plan,
     hall_of_each,
     players_csv,
+    read_plan,
     read_players,
     read_saved_players,
     teams_of,
+    write_halls,
+    write_plan,
 )
+from broker.event.deals import DEFAULT_WINDS, make
+from broker.event.movement import summary
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
 from broker.event.structure import (
@@ -52,14 +51,13 @@ from broker.event.structure import (
     structured_plan,
 )
 from broker.export.document import read_document, restore_event
-from broker.export.spelling import spelling_notes
-from broker.files import make_folder, write_private
-from broker.key_files import open_event_key
+from broker.export.pdf import spelling_notes
+from broker.files import MOVEMENT, make_folder, write_private
 from broker.mqtt.certificates import Certificates
-from broker.output import MOVEMENT
 from broker.protocol import SEATS, EventName
-from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
-from broker.scorer.stored_event import open_stored_event
+from broker.protocol.signing import open_event_key
+from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
+from broker.scorer import open_stored_event
 from broker.store import has_started
 
 

@@ -12,9 +12,8 @@ import click
 from broker.cli import options
 from broker.cli.paper import say_unprintable
 from broker.cli.people import note_faces_shown
-from broker.cli.profile_option import load_profile
+from broker.cli.rules_input import input_lines, load_profile, read_lines
 from broker.cli.score import Plays, read_plays
-from broker.cli.stream import input_lines, read_lines
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
@@ -23,14 +22,12 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
+from broker.files import deliver
 from broker.i18n import N_, Translator, languages
-from broker.output import deliver
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
-from broker.scorer import standings
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import StoredEvent, open_stored_event, standing_rows, standings
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
 

@@ -13,26 +13,32 @@ from broker.cli import options
 from broker.cli.nodes import COUNTS, hand_over_nodes, nodes_of, run_node_alone
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
-from broker.event import PLAYERS, PROFILE, PROFILES, open_event, read_deals, read_plan, read_registry, save_event
-from broker.event.deals.commitment import COMMITMENT
-from broker.event.halls import (
+from broker.event import (
     HALLS,
     NODES,
+    PLAYERS,
+    PROFILE,
+    PROFILES,
     CentreAddress,
     Hall,
+    open_event,
     plan_of_hall,
+    read_deals,
     read_halls,
+    read_plan,
+    read_registry,
     refuse_travellers,
+    save_event,
     write_centre,
     write_halls,
 )
-from broker.files import locked, write_private
+from broker.event.deals import COMMITMENT
+from broker.files import EVENT, locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials, hall_user
 from broker.mqtt.certificates import Certificates
-from broker.output import EVENT
+from broker.protocol.signing import open_event_key
 from broker.rules import RuleError
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)

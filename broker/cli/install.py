@@ -18,8 +18,8 @@ from typing import Final, Literal
 import click
 
 from broker.cli.card import prepare_card
-from broker.coded_error import reason
 from broker.console import EXISTING_FOLDER, FOLDER, CommandError, said_as_json, say
+from broker.errors import reason
 from broker.files import write_file
 
 Role = Literal["table", "scorer"]
@@ -79,7 +79,7 @@ HOSTNAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class InstallStep:
     """One thing that has to hold."""
 
     what: str
@@ -175,7 +175,7 @@ def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: 
         say("Ready: the machine installs itself when it is first started from this card.", card=str(card))
 
 
-def _take(found: list[Step], root: Path, *, dry_run: bool) -> None:
+def _take(found: list[InstallStep], root: Path, *, dry_run: bool) -> None:
     """Take the steps that are not done yet, and say which."""
     changed = False
     for step in found:
@@ -204,17 +204,17 @@ def _is_running(root: Path) -> bool:
 # ---- what has to hold ---------------------------------------------------------------------------
 
 
-def steps(role: Role, root: Path, asked: Wishes) -> Iterator[Step]:
+def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
     """Return what has to hold on such a machine, in the order in which it is done."""
     for name, place in FILES[role].items():
         yield _file(root / place, material(name))
     user = "homologue-kiosk" if role == "table" else "homologue-scorer"
-    yield Step(
+    yield InstallStep(
         f"make the user {user}", lambda: _has_user(root, user), lambda: _run("systemd-sysusers", f"--root={root}")
     )
     if role == "table":
         config = root / "etc/homologue/table.toml"
-        yield Step(f"write {config}", config.exists, lambda: _write(config, material("table.toml")))
+        yield InstallStep(f"write {config}", config.exists, lambda: _write(config, material("table.toml")))
         yield from _enabled(root, INSTANCE)
         yield from _lights(root)
         if asked.locked:
@@ -223,7 +223,7 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[Step]:
             yield from _protect_card(root)
     else:
         folder = root / "etc/homologue"
-        yield Step(f"make {folder}", folder.is_dir, lambda: folder.mkdir(parents=True))
+        yield InstallStep(f"make {folder}", folder.is_dir, lambda: folder.mkdir(parents=True))
         yield from _enabled(root, LIMITS)
         yield _file(root / TIME, "# Tables take their time from here, in a hall without a network of its own as well.\n"
                     "allow\nlocal stratum 10\n")  # fmt: skip
@@ -233,13 +233,13 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[Step]:
         yield from _named(root, asked.hostname)
 
 
-def removals(role: Role, root: Path) -> Iterator[Step]:
+def removals(role: Role, root: Path) -> Iterator[InstallStep]:
     """Return what has to go; what the other role has as well stays while that is installed."""
     other: Role = "scorer" if role == "table" else "table"
     kept = {*FILES[other].values(), TIME} if (root / next(iter(FILES[other].values()))).exists() else set()
     own = INSTANCE if role == "table" else LIMITS
     wanted = root / "etc/systemd/system/multi-user.target.wants" / own
-    yield Step(f"disable {own}", lambda: not wanted.is_symlink(), lambda: _systemctl(root, "disable", own))
+    yield InstallStep(f"disable {own}", lambda: not wanted.is_symlink(), lambda: _systemctl(root, "disable", own))
     if role == "table":
         for unit in CONSOLES:
             yield _unmasked(root, unit)
@@ -247,7 +247,7 @@ def removals(role: Role, root: Path) -> Iterator[Step]:
     for place in places:
         if place not in kept:
             path = root / place
-            yield Step(f"remove {path}", lambda path=path: not path.exists(), path.unlink)  # type: ignore[misc]  # mypy infers no type of a default
+            yield InstallStep(f"remove {path}", lambda path=path: not path.exists(), path.unlink)  # type: ignore[misc]  # mypy infers no type of a default
 
 
 def material(name: str) -> str:
@@ -261,8 +261,8 @@ def material(name: str) -> str:
     return re.sub(r"/usr/(?:lib/homologue/)?bin/(homologue|python3)\b", rf"{sys.prefix}/bin/\1", text)
 
 
-def _file(place: Path, content: str) -> Step:
-    return Step(f"write {place}", lambda: _read(place) == content, lambda: _write(place, content))
+def _file(place: Path, content: str) -> InstallStep:
+    return InstallStep(f"write {place}", lambda: _read(place) == content, lambda: _write(place, content))
 
 
 def _read(place: Path) -> str | None:
@@ -288,16 +288,16 @@ def _systemctl(root: Path, *words: str) -> None:
     _run("systemctl", "--quiet", *(() if _is_running(root) else (f"--root={root}",)), *words)
 
 
-def _enabled(root: Path, unit: str) -> Iterator[Step]:
+def _enabled(root: Path, unit: str) -> Iterator[InstallStep]:
     wanted = root / "etc/systemd/system/multi-user.target.wants" / unit
-    yield Step(f"enable {unit}", wanted.is_symlink, lambda: _systemctl(root, "enable", unit))
+    yield InstallStep(f"enable {unit}", wanted.is_symlink, lambda: _systemctl(root, "enable", unit))
 
 
-def _lights(root: Path) -> Iterator[Step]:
+def _lights(root: Path) -> Iterator[InstallStep]:
     """Keep the light on a Pi's board dark, where there is one."""
     for config in (root / "boot/firmware/config.txt", root / "boot/config.txt"):
         if (text := _read(config)) is not None and not config.is_symlink():
-            yield Step(
+            yield InstallStep(
                 f"add {LIGHTS} to {config}",
                 lambda text=text: LIGHTS in text.splitlines(),  # type: ignore[misc]  # mypy infers no type of a default
                 lambda config=config, text=text: _write(config, f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"),  # type: ignore[misc]  # mypy infers no type of a default
@@ -305,20 +305,20 @@ def _lights(root: Path) -> Iterator[Step]:
             return
 
 
-def _lock(root: Path) -> Iterator[Step]:
+def _lock(root: Path) -> Iterator[InstallStep]:
     for name, place in LOCKED.items():
         yield _file(root / place, material(name))
     for unit in CONSOLES:
         masked = root / "etc/systemd/system" / unit
-        yield Step(f"mask {unit}", masked.is_symlink, lambda unit=unit: _systemctl(root, "mask", unit))  # type: ignore[misc]  # mypy infers no type of a default
+        yield InstallStep(f"mask {unit}", masked.is_symlink, lambda unit=unit: _systemctl(root, "mask", unit))  # type: ignore[misc]  # mypy infers no type of a default
 
 
-def _unmasked(root: Path, unit: str) -> Step:
+def _unmasked(root: Path, unit: str) -> InstallStep:
     masked = root / "etc/systemd/system" / unit
-    return Step(f"unmask {unit}", lambda: not masked.is_symlink(), lambda: _systemctl(root, "unmask", unit))
+    return InstallStep(f"unmask {unit}", lambda: not masked.is_symlink(), lambda: _systemctl(root, "unmask", unit))
 
 
-def _protect_card(root: Path) -> Iterator[Step]:
+def _protect_card(root: Path) -> Iterator[InstallStep]:
     """Write nothing to the card but the table's own folder, by Debian's overlayroot and a partition for the journal."""
     if not (root / "etc/overlayroot.conf").exists():
         raise CommandError("part_missing", "--read-only needs Debian's overlayroot (apt install overlayroot)")
@@ -326,7 +326,7 @@ def _protect_card(root: Path) -> Iterator[Step]:
         raise CommandError("part_missing", f"--read-only needs a partition with the label {DATA} (mkfs.ext4 -L)")
     table, mount = root / "etc/fstab", f"LABEL={DATA} /var/lib/homologue-kiosk ext4 defaults,noatime 0 2"
     text = _read(table) or ""
-    yield Step(
+    yield InstallStep(
         f"mount the partition {DATA} in {table}",
         lambda: mount in text.splitlines(),
         lambda: _write(table, f"{text}{mount}\n"),
@@ -334,7 +334,7 @@ def _protect_card(root: Path) -> Iterator[Step]:
     yield _file(root / "etc/overlayroot.local.conf", 'overlayroot="tmpfs:recurse=0"\n')
 
 
-def _named(root: Path, name: str) -> Iterator[Step]:
+def _named(root: Path, name: str) -> Iterator[InstallStep]:
     """Set the machine's name, also in its own table of hosts."""
     yield _file(root / "etc/hostname", f"{name}\n")
     hosts = root / "etc/hosts"
@@ -343,7 +343,7 @@ def _named(root: Path, name: str) -> Iterator[Step]:
     ]
     yield _file(hosts, "\n".join([*kept, f"127.0.1.1\t{name}", ""]))
     if _is_running(root) and shutil.which("hostnamectl"):
-        yield Step(
+        yield InstallStep(
             f"name this machine {name}",
             lambda: os.uname().nodename == name,
             lambda: _run("hostnamectl", "hostname", name),

@@ -12,8 +12,7 @@ from broker.cli.players import player_named
 from broker.console import json_option
 from broker.i18n import N_
 from broker.rules import RuleError
-from broker.scorer.snapshot import Snapshot, open_part
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import Snapshot, open_part, open_stored_event
 from broker.scoring import GOALS, EventStrength, Interval, event_strength
 
 

@@ -34,11 +34,11 @@ from broker.event.movement import (
     repair_movement,
     summary,
     usual_copies,
+    usual_order,
 )
 from broker.event.movement.files import check_teams_of_four, player_names, read_teams_file
-from broker.event.movement.make import usual_order
 from broker.event.structure import seeded
-from broker.output import deliver, may_write
+from broker.files import deliver, may_write
 from broker.rules import RuleError
 from broker.spreadsheet import encoded
 

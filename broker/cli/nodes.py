@@ -11,7 +11,7 @@ import click
 
 from broker.cli.encryption import Logins
 from broker.cli.standby import SharedBroker
-from broker.event.halls import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
+from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import NODE_FILE, Certificates

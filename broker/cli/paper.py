@@ -8,11 +8,11 @@ from broker.cli import options
 from broker.console import FILE
 from broker.event import Event, open_event, read_deals
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.export.pdf import spelled, unprintable_text
 from broker.export.seating import seating_pdf
-from broker.export.spelling import spelled, unprintable_text
+from broker.files import deliver
 from broker.i18n import Translator, languages
-from broker.output import deliver
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import has_started
 
 

@@ -11,8 +11,7 @@ import click
 from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.console import json_option, progress
-from broker.event import Event, open_event
-from broker.event.par import EventPar, read_par, write_par
+from broker.event import Event, EventPar, open_event, read_par, write_par
 from broker.export.revealed_deals import refuse_unplayed, select_deals
 from broker.protocol import SEATS
 from broker.rules import McrPaymentRules, RuleError

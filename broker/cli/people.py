@@ -12,8 +12,8 @@ import click
 
 from broker.cli import options
 from broker.console import EXISTING_FOLDER, said_as_json, say
-from broker.errors import StoreError
-from broker.output import deliver
+from broker.errors import RuleError, StoreError
+from broker.files import deliver
 from broker.people import (
     FACES_SHOWN,
     FIRST_LINK_FILE,
@@ -27,7 +27,6 @@ from broker.people import (
     audit_line,
     time_text,
 )
-from broker.rules import RuleError
 from broker.spreadsheet import for_excel
 from broker.store import database_of
 

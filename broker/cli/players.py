@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,17 +13,15 @@ import click
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.console import said_as_json, say
-from broker.errors import ScorerError, StoreError
+from broker.errors import RuleError, ScorerError, StoreError
 from broker.event import Event, open_event
 from broker.event.structure import for_seconds, seeded
 from broker.i18n import N_, folded
-from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo
-from broker.rules import RuleError
-from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject
+from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo, wall_clock_ms
+from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
-from broker.rulings.plan import plan_changes
-from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.validate import check_plan_change, planned_after
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
 from broker.web.rulings.audited import RULING_NOTED
@@ -49,7 +46,7 @@ def _scorer_of(folder: Path) -> Iterator[Scorer]:
     stop.set()
     try:
         with closing(open_journal(folder, event.name)) as journal:
-            scorer = Scorer(event, journal, folder, lambda: time.time_ns() // 1_000_000)
+            scorer = Scorer(event, journal, folder, wall_clock_ms)
             yield scorer
             scorer.run(stop)
     except (StoreError, ScorerError, Refused) as error:
@@ -238,7 +235,7 @@ def event_final(folder: Path, *, undo: bool, reason: str) -> None:
     """
     with _scorer_of(folder) as scorer:
         room = scorer.state
-        declared, open_ = room.book.declared, open_matters(room, time.time_ns() // 1_000_000)
+        declared, open_ = room.book.declared, open_matters(room, wall_clock_ms())
         if undo and declared is None:
             raise RuleError("nothing_to_undo", "the standings are not declared final")
         if not undo:

@@ -7,13 +7,11 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.console import ANY, said_as_json, say
-from broker.event.earlier import read_standings
-from broker.event.plan import Plan
-from broker.event.players import ListedPlayer, teams_of
+from broker.event import ListedPlayer, Plan, read_standings, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
 from broker.export.next_event import next_event_lines
 from broker.rules import RuleError
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 
 FIRST = click.IntRange(1, 4000)
 

@@ -7,20 +7,22 @@ from pathlib import Path
 import click
 import msgspec
 
-from broker.cli.profile_option import load_either_profile, parse_profile, read_profile_text
+from broker.cli.rules_input import load_either_profile, parse_profile, read_profile_text
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.rules import (
     DEFAULT_MCR,
     Profile,
+    ProfileMistake,
     RuleError,
+    examine_profile,
     is_riichi_text,
     load_mcr,
     profile_settings,
     profiles,
+    read_profile,
 )
 from broker.rules import parse_own_rules as either_own
 from broker.rules import shipped_mcr as shipped_profiles
-from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import examples
 

@@ -12,13 +12,10 @@ import click
 
 from broker.cli import options
 from broker.console import FOLDER, report, said_as_json, say, working
-from broker.errors import ScorerError, StoreError, StoreMissing
+from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
 from broker.i18n import N_
-from broker.rules import RuleError
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import EventState, Snapshot, StoredEvent, open_stored_event
 from broker.store import open_reader
 from broker.web.results.published import PublishedFolder, PublishedPages
 
@@ -53,7 +50,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
                 "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
             ),
         )
-    publisher = Publisher(folder, target)
+    publisher = FolderPublisher(folder, target)
     if not watch:
         with working("Publishing"):
             publisher.step()
@@ -64,7 +61,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     publisher.follow(stop)
 
 
-class Publisher:
+class FolderPublisher:
     """Brings a folder to what is public of an event."""
 
     def __init__(self, event: Path, target: Path) -> None:

@@ -12,11 +12,10 @@ import click
 
 from broker.console import EXISTING, json_option, working
 from broker.export.document import read_document, restore_event
+from broker.files import deliver
 from broker.i18n import N_, languages
-from broker.output import deliver
 from broker.rules import RuleError
-from broker.scorer.snapshot import open_part
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_part, open_stored_event
 from broker.scoring import EventStrength, Ledger, joint_strength
 from broker.web.i18n import translators
 from broker.web.results.luck import RatedPlayer, rating_page

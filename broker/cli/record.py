@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from broker.cli.profile_option import load_profile
+from broker.cli.rules_input import load_profile
 from broker.console import PathType, json_option
 from broker.export.pmn.check import JUDGE_NAMES, JudgeName, describe_record, judge_named, judged_verdicts, read_verdicts
 from broker.export.pmn.notation import write_record

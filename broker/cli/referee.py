@@ -7,9 +7,15 @@ from typing import Any
 import click
 from msgspec import Raw, Struct
 
-from broker.cli.profile_option import load_profile_once, load_riichi_rules, riichi_rules_of_line
 from broker.cli.riichi_referee import answer_riichi
-from broker.cli.stream import answer_each, json_lines_option, read_line
+from broker.cli.rules_input import (
+    answer_each,
+    json_lines_option,
+    load_profile_once,
+    load_riichi_rules,
+    read_line,
+    riichi_rules_of_line,
+)
 from broker.protocol import SEATS, Seat
 from broker.rules import DEFAULT_MCR, McrPaymentRules, RuleError
 from broker.rules import DEFAULT_RIICHI as RIICHI

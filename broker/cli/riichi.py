@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
-from broker.cli.profile_option import load_riichi_rules as chosen
-from broker.cli.stream import answer_each
+from broker.cli.rules_input import answer_each
+from broker.cli.rules_input import load_riichi_rules as chosen
 from broker.console import FILE, json_option, said_as_json, say
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
 from broker.files import write_whole

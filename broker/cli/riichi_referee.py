@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import click
 from msgspec import Meta, Raw, Struct, field
 
-from broker.cli.stream import PlayerNumber, answer_each, json_lines_option, read_line
+from broker.cli.rules_input import PlayerNumber, answer_each, json_lines_option, read_line
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, RuleError
 from broker.rules.riichi import RiichiProfile, check_player

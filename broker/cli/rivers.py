@@ -13,8 +13,8 @@ from broker.event.file_io import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep
+from broker.scorer import open_stored_event
 from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
-from broker.scorer.stored_event import open_stored_event
 
 
 @click.command("rivers", short_help="Reconstruct a play from its rivers and melds.")

@@ -12,14 +12,13 @@ import click
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from broker.cli.profile_option import load_either_profile
-from broker.cli.stream import error_answer, input_lines, read_line, write_answer
-from broker.coded_error import reason
+from broker.cli.rules_input import error_answer, input_lines, load_either_profile, read_line, write_answer
 from broker.console import ANY, json_option
-from broker.event.earlier import Brought, Carried, Entrant, Place, brought, read_standings
+from broker.errors import RuleError, reason
+from broker.event import Brought, Carried, Entrant, Place, brought, read_standings
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
-from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
+from broker.rules import DEFAULT_MCR, ComparisonRules
 from broker.scoring import (
     APART,
     Adjustment,

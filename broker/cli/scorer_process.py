@@ -26,11 +26,11 @@ from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
-from broker.discovery import Announcement
+from broker.daemon import ServiceNotifier, examine_structs
+from broker.discovery import DeskAnnouncement
 from broker.errors import ScorerActive, StoreError
-from broker.event import Event, open_event, read_deals
+from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
-from broker.event.halls import HallsFile
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
@@ -45,11 +45,10 @@ from broker.mqtt.programs import (
     kind_of_event,
     remember_kind,
 )
-from broker.notify import ServiceNotifier
 from broker.people import Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.webhooks import is_loopback
-from broker.protocol import HOST_PATTERN
+from broker.protocol import HOST_PATTERN, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
@@ -58,11 +57,9 @@ from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
+from broker.store import PAUSE_S, STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
-from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.structs import examine_structs
 from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets
@@ -236,7 +233,7 @@ def _open_desk(
         pairing=pairing,
     )
     _follow_audit(running, auth, work)
-    running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, _wall_clock)))
+    running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, wall_clock_ms)))
     desk = running.enter_context(
         DeskServer(
             work.feed,
@@ -253,7 +250,7 @@ def _open_desk(
     click.echo(f"Desk: {desk.url}")
     if not is_loopback(asked.desk_host):
         announced = [asked.desk_host] if _is_address(asked.desk_host) and asked.desk_host not in ANYWHERE else []
-        running.enter_context(Announcement(begun.event.name, desk.port, announced))
+        running.enter_context(DeskAnnouncement(begun.event.name, desk.port, announced))
     return desk
 
 
@@ -298,7 +295,7 @@ def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: Di
     """
     home = _second_home(asked, event.name)
     with gc_paused():
-        work = Scorer(event, journal, asked.event, _wall_clock, space=space, home=home)
+        work = Scorer(event, journal, asked.event, wall_clock_ms, space=space, home=home)
         work.live.access.hashed = EventPin.beside(asked.passwords).hash_or_none
         gc.freeze()
     if _keep_what_stays not in gc.callbacks:
@@ -327,10 +324,6 @@ def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
 
 def _second_home(asked: ScorerOptions, event: str) -> SecondHome | None:
     return SecondHome(asked.second_home, event) if asked.second_home else None
-
-
-def _wall_clock() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _journal(asked: ScorerOptions, event: str, stop: threading.Event, ahead: CheckedAhead) -> Journal | None:
@@ -420,7 +413,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         asked.backup,
         pause_s=asked.backup_every * 60,
         keep=asked.backup_keep,
-        clock=_wall_clock,
+        clock=wall_clock_ms,
         tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,

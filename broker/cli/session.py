@@ -8,11 +8,9 @@ from typing import Annotated, Any, Final
 import click
 from msgspec import Meta, Struct
 
-from broker.cli.profile_option import load_riichi_rules, riichi_rules_of_line
-from broker.cli.stream import PlayerNumber, answer_each, json_lines_option
+from broker.cli.rules_input import PlayerNumber, answer_each, json_lines_option, load_riichi_rules, riichi_rules_of_line
 from broker.protocol import SEATS
-from broker.rules import DEFAULT_RIICHI, RuleError
-from broker.rules.points import score_alone
+from broker.rules import DEFAULT_RIICHI, RuleError, score_alone
 from broker.rules.riichi import (
     PLAYERS,
     PlayerNo,

@@ -6,12 +6,11 @@ import click
 from msgspec import Struct
 
 from broker.cli.paper import say_unprintable
-from broker.cli.profile_option import load_riichi_rules
+from broker.cli.rules_input import input_lines, load_riichi_rules, read_line
 from broker.cli.session import EventLine
-from broker.cli.stream import input_lines, read_line
 from broker.console import EXISTING_FOLDER, FILE
+from broker.export.pdf import spelled
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
-from broker.export.spelling import spelled
 from broker.files import write_whole
 from broker.i18n import languages
 from broker.rules import DEFAULT_RIICHI

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -17,12 +16,23 @@ from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissi
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
+from broker.protocol import wall_clock_ms
+from broker.scorer import Verified, read_journal, verify_store
 from broker.scorer.alerts import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
-from broker.scorer.stored_event import Verified, read_journal, verify_store
 from broker.store import (
+    ALTERED,
+    BAD_SIGNATURE,
+    DESK,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
     STORE,
+    UNREADABLE_ROW,
+    WRONG_POINTS,
     DatabaseAddress,
+    Fault,
+    SqliteJournal,
     copy_journal,
     event_name,
     has_started,
@@ -32,7 +42,7 @@ from broker.store import (
 )
 from broker.store.backup import (
     MANIFEST,
-    Manifest,
+    BackupManifest,
     check_copy,
     choose_copy,
     copy_faults,
@@ -41,19 +51,7 @@ from broker.store.backup import (
     refuse_taken,
 )
 from broker.store.backup import restore_copy as put_back
-from broker.store.integrity import (
-    ALTERED,
-    BAD_SIGNATURE,
-    LINK_ALTERED,
-    LOST,
-    MISSING,
-    UNREADABLE_ROW,
-    WRONG_POINTS,
-    Fault,
-)
-from broker.store.records import DESK
 from broker.store.second_home import SecondHome
-from broker.store.sqlite import SqliteJournal
 
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
@@ -218,7 +216,7 @@ def _check_one(path: Path) -> bool:
     return not faults
 
 
-def _describe(path: Path, manifest: Manifest) -> str:
+def _describe(path: Path, manifest: BackupManifest) -> str:
     """Say in a line what a copy is."""
     made = datetime.fromtimestamp(manifest.made_at / 1000, UTC)
     return f"{path.name}: {manifest.event}, {manifest.height} messages, made {made:%Y-%m-%d %H:%M:%S} UTC"
@@ -243,7 +241,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
     homologue store backup my-event --to /media/stick
     """
     with working("Copying, and reading the copy back"):
-        made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
+        made = make_copy(event, event_name(event), target, wall_clock_ms(), keep, (copy_people,))
     say(f"{made}: read back and whole", copy=made)
 
 
@@ -278,7 +276,7 @@ def restore_command(
         click.echo(f"passed over: {problem}", err=True)
     with working("Restoring"):
         put_back(chosen, manifest, folder, database_address(store_address, store_password))
-        people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
+        people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), wall_clock_ms())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
         lines.append(
@@ -313,8 +311,3 @@ def _newer_copies(chosen: Path, event: str) -> list[Path]:
     """Return the copies beside a copy that are newer than it, the newest first."""
     names = copy_names((path.name for path in chosen.parent.iterdir()), event)
     return [chosen.parent / name for name in names[: names.index(chosen.name)]] if chosen.name in names else []
-
-
-def _now() -> int:
-    """Return the wall clock in ms since 1970."""
-    return time.time_ns() // 1_000_000

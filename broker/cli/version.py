@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from broker.cli.stream import write_answer
+from broker.cli.rules_input import write_answer
 from broker.console import json_option
 from broker.errors import ProgramMissing
 from broker.mqtt.programs import BrokerChoice, BrokerProgram, Kind, broker_program, preferred_broker

@@ -8,12 +8,12 @@ from typing import Final
 import click
 import msgspec
 
-from broker.cli.profile_option import FILE, load_either_profile
+from broker.cli.rules_input import FILE, load_either_profile
 from broker.console import EXISTING_FOLDER, json_option
 from broker.rules import RuleError, Rules, load_of_same_book
 from broker.rules.riichi import RiichiProfile
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import StoredEvent, open_stored_event
 
 COLUMNS: Final = "{:>6} {:>6} {:>9} {:>9} {:>9}  {}"
 NOTHING: Final = "-"

@@ -1,11 +1,17 @@
 """An event as its folder describes it."""
 
-from broker.event.event import (
-    Event,
-    PlanVersion,
-    PlayColumns,
-    open_event,
+from broker.event.earlier import (
+    DETAILS,
+    Brought,
+    Carried,
+    Earlier,
+    EarlierLine,
+    Entrant,
+    Place,
+    brought,
+    read_standings,
 )
+from broker.event.event import Event, PlanVersion, PlayColumns, open_event
 from broker.event.files import (
     DEALS,
     HANDS,
@@ -26,21 +32,64 @@ from broker.event.files import (
     read_devices,
     read_hands,
     read_listings,
+    read_own_rules,
     read_registry,
+    spelling,
     write_deals,
     write_devices,
     write_hands,
     write_registry,
 )
+from broker.event.halls import (
+    HALLS,
+    NODES,
+    CentreAddress,
+    Hall,
+    HallsFile,
+    Nodes,
+    plan_of_hall,
+    read_centre,
+    read_halls,
+    read_nodes,
+    refuse_travellers,
+    write_centre,
+    write_halls,
+    write_nodes,
+)
+from broker.event.par import PAR, DealPar, EventPar, SeatPar, par_of_deal, played_hash, read_par, write_par
 from broker.event.plan import (
+    ASSUMED_MS,
+    MINUTE_MS,
     BookedPlay,
     Keying,
     Plan,
     RiichiBooking,
+    SeatingPlace,
     SessionKey,
+    TableOfRound,
+    by_round,
+    places_of,
     read_plan,
     save_event,
+    seating_of,
+    seating_rounds,
     session_problems,
+    tables_of_rounds,
     write_plan,
 )
-from broker.output import EVENT, MOVEMENT, STANDINGS
+from broker.event.players import (
+    EXTRA_COLUMNS,
+    HALLS_BY,
+    PARTS,
+    WITHOUT_STANDING,
+    ListedPlayer,
+    as_corrections,
+    current_players,
+    hall_of_each,
+    players_csv,
+    read_players,
+    read_saved_players,
+    teams_of,
+)
+from broker.event.stages import Stage, parted_plays, ranks_of, read_part, stage_at
+from broker.files import EVENT, MOVEMENT, STANDINGS

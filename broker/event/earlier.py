@@ -19,12 +19,12 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.event.file_io import CsvRow, read_bytes, read_csv
 from broker.event.stages import read_part
 from broker.i18n import N_, folded
 from broker.protocol import Name, Refused, refuse_duplicate_names
-from broker.rules import ComparisonRules, RuleError
+from broker.rules import ComparisonRules
 from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
 
 Kind = Literal["individual", "team"]
@@ -279,15 +279,6 @@ def among(earlier: Earlier | UnsetType, players: Container[str], teams: Containe
         players=tuple(one for one in earlier.players if one.name in players),
         teams=tuple(one for one in earlier.teams if one.name in teams),
     )
-
-
-def counted(earlier: Earlier | UnsetType, kind: Kind, profile: ComparisonRules, here: Iterable[str]) -> Brought:
-    """Return what of a plan's earlier standings counts for those who are here."""
-    if not isinstance(earlier, Earlier):
-        return Brought()
-    names = frozenset(here)
-    listed = earlier.players if kind == "individual" else earlier.teams
-    return brought((one.ranked() for one in listed if one.name in names), profile, earlier.carry_over)
 
 
 def earlier_problems(earlier: Earlier | UnsetType, players: Iterable[str], teams: Iterable[str]) -> Iterable[RuleError]:

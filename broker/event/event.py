@@ -15,9 +15,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from broker.errors import BadEvent
-from broker.event.deals.sealing import NO_KEY, Opener
-from broker.event.earlier import Brought, Kind, counted
+from broker.errors import BadEvent, RuleError
+from broker.event.deals import NO_KEY, Opener
+from broker.event.earlier import Brought, Earlier, Kind, brought
 from broker.event.files import (
     HALL,
     NO_OWN_RULES,
@@ -39,7 +39,7 @@ from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
 from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, PlayerId, Seat, Wind
 from broker.read_ahead import gc_paused
-from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
+from broker.rules import Deal, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
 
@@ -345,8 +345,11 @@ class Event:
 
     def brought(self, kind: Kind) -> Brought:
         """Return what players, or teams, have of the event from whose standings this one begins."""
-        here = self.players if kind == "individual" else self.plan.teams
-        return counted(self.plan.earlier, kind, self.profile, here)
+        earlier = self.plan.earlier
+        if not isinstance(earlier, Earlier):
+            return Brought()
+        listed, here = (earlier.players, self.players) if kind == "individual" else (earlier.teams, self.plan.teams)
+        return brought((one.ranked() for one in listed if one.name in here), self.profile, earlier.carry_over)
 
     def is_guest(self, player: str) -> bool:
         """Return whether a player has no standing."""

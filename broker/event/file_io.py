@@ -9,12 +9,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import Refused, refuse_duplicate_names
-from broker.rules import RuleError
-from broker.spreadsheet import BadRow, Grid, columns, read_grid
+from broker.spreadsheet import BadRow, SheetRows, columns, read_grid
 
 MAX_FILE_BYTES: Final = 16 * 2**20
 """Bytes of one file that is read; all deals that an event may have are about 8 MB."""
@@ -53,7 +52,7 @@ def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
         raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=reason(error)[:300])) from None
 
 
-def publish(path: Path, content: bytes) -> None:
+def publish_file(path: Path, content: bytes) -> None:
     """Write a file that everybody may read; what is there with the same content stays, so that one may ask twice.
 
     Raises RuleError `file_exists`, OSError.
@@ -176,7 +175,7 @@ def read_csv(
     return rows, len(first)
 
 
-def _grid(path: Path) -> Grid:
+def _grid(path: Path) -> SheetRows:
     try:
         return read_grid(read_bytes(path))
     except RuleError as problem:
@@ -185,12 +184,12 @@ def _grid(path: Path) -> Grid:
         raise RuleError(problem.code, N_("{where}: {problem}", where=path.name, problem=problem.text)) from None
 
 
-def _in_file(path: Path, bad: BadRow, grid: Grid) -> RuleError:
+def _in_file(path: Path, bad: BadRow, grid: SheetRows) -> RuleError:
     where = grid.place(bad.row)
     return RuleError(bad.code, N_("{file}, line {line}: {problem}", file=path.name, line=where, problem=bad.text))
 
 
-def _row(grid: Grid, row: int, fields: list[str], heading: list[str]) -> CsvRow:
+def _row(grid: SheetRows, row: int, fields: list[str], heading: list[str]) -> CsvRow:
     cells = {name: field.strip() for name, field in zip(heading, fields, strict=False)}
     places = {name: grid.place(row, at) for at, name in enumerate(heading)} if grid.sheet else {}
     return CsvRow(grid.place(row), cells, len(fields), places)

@@ -17,8 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
 
-from broker.coded_error import reason
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError, reason
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import (
@@ -37,17 +36,7 @@ from broker.protocol import (
     Wind,
     device_of,
 )
-from broker.rules import (
-    Deal,
-    RuleError,
-    Rules,
-    SerialTray,
-    has_red,
-    load_riichi,
-    load_rules,
-    parse_own_rules,
-    serial_order,
-)
+from broker.rules import Deal, Rules, SerialTray, has_red, load_riichi, load_rules, parse_own_rules, serial_order
 from broker.rules.mcr import Action
 from broker.rules.riichi import RiichiProfile
 from broker.spreadsheet import columns, read_grid

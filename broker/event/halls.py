@@ -16,7 +16,7 @@ import tomli_w
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event.earlier import among
 from broker.event.files import HALL, read_file
 from broker.event.plan import Plan
@@ -24,7 +24,6 @@ from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import EventName, HallName, Name, PublicKey
 from broker.protocol.pairing import LAST_PORT
-from broker.rules import RuleError
 
 HALLS: Final = "halls.toml"
 

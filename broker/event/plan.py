@@ -11,22 +11,20 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 import tomli_w
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from broker.coded_error import reason
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError, reason
 from broker.event.earlier import Earlier, earlier_problems
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
 from broker.event.stages import Stage, parted_plays, ranks_of, section_plays, stage_problems
-from broker.files import PRIVATE, make_folder, write_file
+from broker.files import EVENT, MOVEMENT, PRIVATE, make_folder, write_file
 from broker.i18n import N_
-from broker.output import EVENT, MOVEMENT
 from broker.protocol import (
     LAST_TABLE,
     SEATS,
@@ -43,7 +41,6 @@ from broker.protocol import (
     SetNo,
     TableNo,
 )
-from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
 
 LARGEST_TEAM: Final = 99
@@ -295,3 +292,69 @@ def riichi_problems(
 MINUTE_MS: Final = 60_000
 ASSUMED_MS: Final = 25 * MINUTE_MS
 """Where nothing was measured and the plan says nothing."""
+
+
+class SeatingPlace(NamedTuple):
+    """One player's seat in one round. `session`: the one that the round is in, if the plan has sessions."""
+
+    round: int
+    table: int
+    seat: Seat
+    session: Session | None
+
+
+class TableOfRound(NamedTuple):
+    """Who sits at one table in one round."""
+
+    round: int
+    table: int
+    players: Mapping[Seat, PlayerId]
+
+
+def seating_of(plan: Plan) -> Mapping[PlayerId, tuple[SeatingPlace, ...]]:
+    """Return each player's places by round, riichi sessions included; who sits nowhere has none."""
+    found: dict[PlayerId, list[SeatingPlace]] = {player.id: [] for player in plan.players}
+    sessions = _sessions_by_round(plan)
+    for one in tables_of_rounds(plan):
+        for seat, player in one.players.items():
+            found[player].append(SeatingPlace(one.round, one.table, seat, sessions.get(one.round)))
+    return {player: tuple(places) for player, places in found.items()}
+
+
+def places_of(plan: Plan, player: PlayerId) -> tuple[SeatingPlace, ...]:
+    """Return one player's places by round, without those of all others being made for it."""
+    sessions = _sessions_by_round(plan)
+    return tuple(
+        sorted(
+            SeatingPlace(one.round, one.table, seat, sessions.get(one.round))
+            for one in _booked(plan)
+            for seat, sitting in one.players.items()
+            if sitting == player
+        )
+    )
+
+
+def _booked(plan: Plan) -> tuple[BookedPlay | RiichiBooking, ...]:
+    return (*plan.plays, *plan.riichi)
+
+
+def _sessions_by_round(plan: Plan) -> Mapping[int, Session]:
+    return {
+        round_: session for session in plan.sessions for round_ in range(session.first_round, session.last_round + 1)
+    }
+
+
+def tables_of_rounds(plan: Plan) -> list[TableOfRound]:
+    """Return all tables of all rounds, in order, riichi sessions included."""
+    listed = [TableOfRound(one.round, one.table, one.players) for one in _booked(plan)]
+    return sorted(listed, key=lambda one: (one.round, one.table))
+
+
+def seating_rounds(plan: Plan) -> tuple[int, ...]:
+    """Return the rounds in which somebody sits somewhere."""
+    return tuple(sorted({one.round for one in tables_of_rounds(plan)}))
+
+
+def by_round(places: Iterable[SeatingPlace]) -> Mapping[int, SeatingPlace]:
+    """Return places by their round."""
+    return {one.round: one for one in places}

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from broker.coded_error import reason
+from broker.errors import RuleError, reason
 from broker.event.event import Event
 from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import PLAYERS
@@ -17,7 +17,6 @@ from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
-from broker.rules import RuleError
 from broker.spreadsheet import csv_text
 
 EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")

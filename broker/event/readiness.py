@@ -6,10 +6,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from broker.errors import BadEvent, ScorerError
-from broker.event.deals import COMMITMENT, read_commitment, refuse_altered_deals, refuse_other_event, tile_sets
-from broker.event.deals.draw import draw_of_deals, read_draws
-from broker.event.deals.sealing import DEALS_KEY, read_shares
+from broker.errors import BadEvent, RuleError, ScorerError
+from broker.event.deals import (
+    COMMITMENT,
+    DEALS_KEY,
+    draw_of_deals,
+    read_commitment,
+    read_draws,
+    read_shares,
+    refuse_altered_deals,
+    refuse_other_event,
+    tile_sets,
+)
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
@@ -18,7 +26,6 @@ from broker.event.plan import BookedPlay, Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.event.stages import section_plays
 from broker.i18n import N_
-from broker.rules import RuleError
 
 Finding = tuple[str, str]
 """Code and text."""

@@ -15,23 +15,15 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from broker.errors import BadEvent
-from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
-from broker.event.deals.draw import Draw
+from broker.errors import BadEvent, RuleError
+from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
-from broker.event.players import (
-    ListedPlayer,
-    hall_of_each,
-    players_csv,
-    read_players,
-    read_saved_players,
-    teams_of,
-)
+from broker.event.players import ListedPlayer, hall_of_each, players_csv, read_players, read_saved_players, teams_of
 from broker.event.stages import parted_plays, read_part
 from broker.event.structure import (
     HallOrder,
@@ -43,12 +35,11 @@ from broker.event.structure import (
     seeded,
     structured_plan,
 )
-from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.files import EVENT, MOVEMENT, PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
-from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.read_ahead import STORE, has_started
-from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
+from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules, parse_own_rules
 from broker.spreadsheet import csv_text, sent_content
 
 T = TypeVar("T")
@@ -77,7 +68,7 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-class EventHead(NamedTuple):
+class EventDetails(NamedTuple):
     """What an organiser types before anything else."""
 
     name: str = ""
@@ -94,13 +85,13 @@ class EventHead(NamedTuple):
     """Whether tables offer to read rivers after a play: anything is yes."""
 
 
-def head_of(plan: Plan) -> EventHead:
+def head_of(plan: Plan) -> EventDetails:
     """Return what was typed, but for own rules."""
-    head = EventHead(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
+    head = EventDetails(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
     return head._replace(keep_plays="yes" if plan.keep_plays else "")
 
 
-def take_head(folder: Path, typed: EventHead) -> None:
+def take_head(folder: Path, typed: EventDetails) -> None:
     """Settle name, title and rules.
 
     Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
@@ -430,7 +421,7 @@ def _deals_to_make(folder: Path) -> tuple[Plan, int, bool]:
     return plan, max(play.deal for play in plan.plays), red
 
 
-def announce_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
+def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
     """Announce the draw of the movement's deals; `people`: names and hashes, `beacon`: source and round, or nothing.
 
     Raises RuleError `malformed`, and as `make_deals` and `draw.announce_draw`.

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 
-from broker.event.movement.plays import MovementPlay
+from broker.event.movement import MovementPlay
 from broker.i18n import N_
 from broker.protocol import Name, RoundNo, TableNo
 from broker.rules import RuleError

@@ -21,13 +21,19 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from broker.event.deals import LAST_SET
-from broker.event.deals.make import too_many_sets
+from broker.event.deals import LAST_SET, too_many_sets
 from broker.event.halls import Hall
-from broker.event.movement import KeepSearching, MovementOrder, make_movement, name_players
+from broker.event.movement import (
+    SEATED,
+    KeepSearching,
+    MovementOrder,
+    RandomSource,
+    make_movement,
+    name_players,
+    round_blocks,
+    usual_order,
+)
 from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
-from broker.event.movement.make import usual_order
-from broker.event.movement.plays import SEATED, RandomSource, round_blocks
 from broker.event.movement.summary import (
     USUAL_MINUTES,
     MovementForecast,

@@ -11,21 +11,19 @@ from typing import Final
 from broker.event import Event
 from broker.export import ema, results
 from broker.export.booklet import booklet_pdf
-from broker.export.certificates import certificates_pdf
 from broker.export.document import encode_document, event_document
 from broker.export.next_event import next_event_csv
+from broker.export.pdf import spelled
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
-from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
 from broker.export.replay import replay_page
-from broker.export.spelling import spelled
 from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.scorer import standings
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent, standings
 
 CSV: Final = "text/csv; charset=utf-8"
 PDF: Final = "application/pdf"

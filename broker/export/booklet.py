@@ -16,7 +16,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, PageBreak
 
-from broker.event.par import SeatPar
+from broker.event import SeatPar
 from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text, pages_pdf, text_width
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import (
@@ -27,14 +27,12 @@ from broker.export.printed_results import (
     travellers_by_deal,
     unplayed_notes,
 )
-from broker.i18n import Translator
+from broker.i18n import SEAT_NAMES, Translator, tile_signs
 from broker.protocol import SEATS, Seat
 from broker.rules import ROWS, Deal
+from broker.scorer import DealSheet, StoredEvent, deal_sheet
 from broker.scorer.highlights import TITLES, deal_highlights, event_highlights, highlight_text
-from broker.scorer.sheets import DealSheet, deal_sheet
-from broker.scorer.stored_event import StoredEvent
 from broker.scoring import event_strength
-from broker.terms import SEAT_NAMES, tile_signs
 
 LEADERS: Final = 3
 
@@ -120,7 +118,7 @@ def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]
             stories = deal_highlights(sheet)
             yield PageBreak()
             yield PageBlock(block.head[:1], ())
-            yield Walls(stored.event.open_deal(deal), names)
+            yield WallsDrawing(stored.event.open_deal(deal), names)
             if told := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
                 yield PageBlock((), told)
             yield SeatPoints(sheet, par.seats() if (par := stored.par_of(deal)) else {}, names)
@@ -179,7 +177,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         canvas.setDash()
 
 
-class Walls(Flowable):  # type: ignore[misc]  # reportlab ships no types
+class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
     """The four trays of a deal, a row each: the hand, and the wall as it is drawn."""
 
     def __init__(self, deal: Deal, names: dict[Seat, str]) -> None:

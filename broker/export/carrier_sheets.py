@@ -16,16 +16,14 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import DealRecord, Registry, read_registry
-from broker.event.deals import read_event_head, refuse_other_event, resolve_event_name
-from broker.event.deals.sealing import NO_KEY, Opener
+from broker.event.deals import NO_KEY, Opener, read_event_head, refuse_other_event, resolve_event_name
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
 from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
 from broker.spreadsheet import csv_text
-from broker.terms import SEAT_NAMES
 
 
 class CarrierLayout(Struct, frozen=True):

@@ -1,7 +1,4 @@
-"""An event as one JSON document, and back into a folder that a scorer can be started on.
-
-The form of the document is docs/event-document.json (JSON Schema), which is made from the types here.
-"""
+"""An event as one JSON document, by the schema docs/event-document.json that is made here, and back into a folder."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,28 +9,30 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.errors import StoreBroken
+from broker.errors import RuleError, StoreBroken
 from broker.event import (
+    EXTRA_COLUMNS,
     PLAYERS,
     PROFILE,
     PROFILES,
     DealRecord,
     Event,
     HandRecord,
+    ListedPlayer,
     OwnRules,
     Plan,
     SetFaces,
+    as_corrections,
+    players_csv,
+    read_players,
     read_registry,
     write_deals,
     write_hands,
     write_plan,
     write_registry,
 )
-from broker.event.deals import COMMITMENT
-from broker.event.deals.draw import DRAWS, WORDS
-from broker.event.deals.sealing import Opener
+from broker.event.deals import COMMITMENT, DRAWS, WORDS, Opener
 from broker.event.file_io import decode_json, read_json
-from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (
@@ -57,11 +56,9 @@ from broker.protocol import (
     players_named,
     topics,
 )
-from broker.rules import RuleError
 from broker.rulings import corrects_plan
+from broker.scorer import EventState, StoredEvent
 from broker.scorer.intake import Intake
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ComparisonGroup, PlayWithImps, json_imp, team_of_players
 from broker.store import Recorded, message_of, open_journal, open_reader
 
@@ -130,12 +127,8 @@ class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
-class OutsidePlays(Struct, frozen=True, forbid_unknown_fields=True):
+class OutsidePlays(RuledSeat, frozen=True, forbid_unknown_fields=True):
     """What a player was given and fined of no play: `award - fine`."""
-
-    player: PlayerId
-    fine: int = 0
-    award: int = 0
 
 
 class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,14 +12,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from broker.coded_error import reason
-from broker.event import PLAYERS, Event
+from broker.errors import RuleError, reason
+from broker.event import EXTRA_COLUMNS, PLAYERS, Event, ListedPlayer, as_corrections, read_players
 from broker.event.file_io import CsvRow, flatten_errors, read_csv
-from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
 from broker.i18n import N_
 from broker.protocol import Player
-from broker.rules import RuleError
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent
 from broker.scoring import Ranked
 from broker.spreadsheet import CsvCell, csv_text, decimal
 

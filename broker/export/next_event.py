@@ -6,9 +6,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from broker.event.earlier import DETAILS, EarlierLine
-from broker.event.players import ListedPlayer, current_players, read_saved_players
-from broker.scorer.stored_event import StoredEvent
+from broker.event import DETAILS, EarlierLine, ListedPlayer, current_players, read_saved_players
+from broker.scorer import StoredEvent
 from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = ("event", "place", "team", "player", "name", "imp", *DETAILS)

@@ -14,12 +14,11 @@ from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import BookedPlay, DealRecord, Event
 from broker.export.pdf import draw_name, draw_text, fit_text, text_width
-from broker.i18n import N_, Message, Translator
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import of_hand_values
-from broker.terms import SEAT_NAMES
 
 LEFT: Final = 14 * mm
 RIGHT: Final = A4[0] - 14 * mm

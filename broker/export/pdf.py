@@ -1,15 +1,18 @@
 """Printed pages: text in any script, tables whose blocks stay together, and on each page the event and its state.
 
-Their sentences are in three languages.
+Their sentences are in three languages. Names whose letters no font of ours has, such as Arabic or Thai, are printed as
+federations spell them: ReportLab shapes such letters with three packages and a font each that the desk does not have
+otherwise, and the list of players has first and last name in Latin letters anyway.
 """
 
 import io
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.resources import as_file, files
 from itertools import accumulate, groupby
 from typing import Final, Literal, NamedTuple
@@ -35,8 +38,11 @@ from reportlab.platypus import (
     Paragraph,
 )
 
-from broker.i18n import Translator
+from broker.event import Event, ListedPlayer, spelling
+from broker.event.readiness import Finding
+from broker.i18n import N_, Translator
 from broker.qr import qr_code
+from broker.rules import RuleError
 
 rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
 
@@ -53,7 +59,7 @@ ROUNDING: Final = 0.01
 
 
 SPELLINGS: Final[ContextVar[Mapping[str, str]]] = ContextVar("spellings")
-"""What is printed for names that cannot be printed (`spelling.py`), by name."""
+"""What is printed for names that cannot be printed, by name."""
 
 
 NO_SPELLINGS: Final[Mapping[str, str]] = {}
@@ -119,8 +125,8 @@ def draw_name(
 
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
-    for name, spelling in SPELLINGS.get(NO_SPELLINGS).items():
-        text = text.replace(name, spelling)
+    for name, printed in SPELLINGS.get(NO_SPELLINGS).items():
+        text = text.replace(name, printed)
     words = (
         "".join(part) for _, part in groupby(_without_pictographs(unicodedata.normalize("NFC", text)), str.isspace)
     )
@@ -501,3 +507,54 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
 
 def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> None:
     draw_text(canvas, (at[0] - text_width(text, size, bold=bold), at[1]), text, size, bold=bold)
+
+
+@contextmanager
+def spelled(event: Event) -> Iterator[None]:
+    """Print an event's names as its list of players spells them where they could not be printed."""
+    token = SPELLINGS.set(_spellings(event))
+    try:
+        yield
+    finally:
+        SPELLINGS.reset(token)
+
+
+@lru_cache(maxsize=4)
+def _spellings(event: Event) -> dict[str, str]:
+    """Return what is printed, by name; the longest name first, for one may be part of another."""
+    names = {one.name: event.listing_of(one.id).spelling for one in event.known.values() if not is_printable(one.name)}
+    return {name: names[name] for name in sorted(names, key=len, reverse=True) if _can_stand(names[name])}
+
+
+@lru_cache(maxsize=4)
+def unprintable_names(event: Event) -> tuple[tuple[str, str], ...]:
+    """Return id and name of the players of whom a printed page has no letters, and no spelling."""
+    known = _spellings(event)
+    return tuple(
+        (one.id, one.name) for one in event.players.values() if one.name not in known and not is_printable(one.name)
+    )
+
+
+def unprintable_text(event: Event) -> str:
+    """Return what a command says when it has printed; nothing if all names could be."""
+    names = ", ".join(f"{id_} ({name})" for id_, name in unprintable_names(event))
+    advice = "first_name and last_name in Latin letters are printed instead (players.csv, or a correction)"
+    return f"no letters to print these names: {names}; {advice}" if names else ""
+
+
+def spelling_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
+    """Return which names of a list cannot be printed and are not spelled."""
+    left = [
+        one
+        for one in listed
+        if not is_printable(one.player.name) and not _can_stand(spelling(one.first_name, one.last_name))
+    ]
+    notes = (
+        RuleError("name_unprintable", N_("{where}: {problem}", where=one.player.id, problem=one.player.name))
+        for one in left
+    )
+    return [(one.code, one.text) for one in notes]
+
+
+def _can_stand(spelled: str) -> bool:
+    return bool(spelled) and is_printable(spelled)

@@ -19,11 +19,10 @@ from typing import Any, Final
 from broker.event import HandRecord
 from broker.export.pmn.event import event_records
 from broker.export.pmn.record import PmnRecord
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError, seat_wind
-from broker.scorer.stored_event import StoredEvent
-from broker.terms import SEAT_NAMES
+from broker.scorer import StoredEvent
 
 NOT_KEPT: Final[Mapping[tuple[int, int], HandRecord]] = MappingProxyType({})
 

@@ -9,11 +9,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import UNKNOWN_ORIGIN, BookedPlay, Event, Origin
-from broker.event.earlier import Brought
+from broker.event import UNKNOWN_ORIGIN, BookedPlay, Brought, Event, Origin
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import StoredEvent
 from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, json_imp, real_table
 from broker.spreadsheet import CsvCell, csv_text, decimal
 

@@ -12,16 +12,22 @@ import msgspec
 from msgspec import Struct
 
 from broker.event import DEALS, EVENT, DealRecord, read_deals
-from broker.event.deals import COMMITMENT, deal_and_salt, read_commitment, refuse_other_event
-from broker.event.deals.draw import DRAWS, draw_of_deals, read_drawn_words
-from broker.event.deals.sealing import Opener
+from broker.event.deals import (
+    COMMITMENT,
+    DRAWS,
+    Opener,
+    deal_and_salt,
+    draw_of_deals,
+    read_commitment,
+    read_drawn_words,
+    refuse_other_event,
+)
 from broker.event.file_io import collect_errors, raise_errors, read_json
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError
-from broker.rules.commitment import Commitment, DrawName, commit_deals
-from broker.rules.draw import Announcement, DrawnWords, drawn_deals
-from broker.scorer.stored_event import open_stored_event
+from broker.rules.commitment import Announcement, Commitment, DrawName, DrawnWords, commit_deals, drawn_deals
+from broker.scorer import open_stored_event
 from broker.store import has_started
 
 

@@ -10,8 +10,7 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.event import Event
-from broker.event.seating import SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event import Event, SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
 from broker.export.pdf import (
     MARGIN,
     Columns,
@@ -26,9 +25,8 @@ from broker.export.pdf import (
     tables_pdf,
     text_width,
 )
-from broker.i18n import N_, Message, Translator, folded
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
 from broker.protocol import SEATS, Player
-from broker.terms import SEAT_LETTERS, SEAT_NAMES
 
 SEATING_PRINTS: Final[Mapping[str, Message]] = {
     "names": N_("List by name"),

@@ -11,16 +11,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import Event
-from broker.export.pdf import (
-    Columns,
-    PageBlock,
-    PageCell,
-    PageLine,
-    draw_text,
-    striped_rows,
-    tables_pdf,
-    text_width,
-)
+from broker.export.pdf import Columns, PageBlock, PageCell, PageLine, draw_text, striped_rows, tables_pdf, text_width
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -39,7 +30,7 @@ from broker.rules.riichi import (
     Tsumo,
     event_from_message,
 )
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from broker.errors import StoreBroken
-from broker.event import Event
-from broker.event.halls import Hall
+from broker.event import Event, Hall
 from broker.protocol import (
+    CLOCK_TOLERANCE_MS,
+    MOST_LACKING,
     SILENT_S,
     AnyDecision,
     Award,
@@ -31,21 +32,18 @@ from broker.protocol import (
     PlayerCorrected,
     Refused,
     Ruling,
+    SigningKey,
     Substitute,
     Undo,
     Withdrawn,
     decode_on_topic,
+    hours_and_minutes,
     players_named,
     topics,
 )
-from broker.protocol.halls import MOST_LACKING
 from broker.protocol.link import Incoming
-from broker.protocol.messages import CLOCK_TOLERANCE_MS, hours_and_minutes
-from broker.protocol.signing import SigningKey
 from broker.read_ahead import FIRST_LINK
-from broker.store import Journal, message_of
-from broker.store.integrity import link_after
-from broker.store.records import Decided
+from broker.store import Decided, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings of no play that count wherever those players are compared."""
@@ -58,7 +56,7 @@ MOST_ATTEMPTS: Final = 1_000
 """So often a hall may have begun again since it was heard of: a stolen one leaves numbers for who comes after it."""
 
 
-class Position(Struct, frozen=True):
+class HallPosition(Struct, frozen=True):
     """How far a hall's journal has come here."""
 
     store: str = ""
@@ -149,7 +147,7 @@ class Centre:
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
         kept = journal.remembered(KEPT)
-        self._at = {name: msgspec.json.decode(text, type=Position) for name, text in kept.items()}
+        self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
         """Halls of which rows have come that are not stored yet."""
         self._due: set[str] = set()
@@ -178,7 +176,7 @@ class Centre:
             return False
         self.halls = found
         self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
-        self._at = {name: self._at.get(name, Position()) for name in found}
+        self._at = {name: self._at.get(name, HallPosition()) for name in found}
         self._due |= found.keys()
         return True
 
@@ -246,7 +244,7 @@ class Centre:
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:
             return None
-        self._at[row.hall] = Position(row.store, row.attempt, row.height, row.link)
+        self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link)
         self._unkept.add(row.hall)
         return self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
 

@@ -14,21 +14,24 @@ import msgspec
 from msgspec import Struct
 
 from broker.errors import CredentialsMissing
-from broker.event.halls import CentreAddress
+from broker.event import CentreAddress
 from broker.protocol import (
     BEAT_S,
+    LONGEST_ROW,
+    MOST_PASSED,
+    MOST_ROWS,
     CentreState,
     HallReceipt,
     HallRow,
     HallState,
+    NextRow,
     Refused,
     decode_on_topic,
     encode,
+    is_signed_by,
     topics,
 )
-from broker.protocol.halls import LONGEST_ROW, MOST_PASSED, MOST_ROWS, NextRow
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
-from broker.protocol.signing import is_signed_by
 from broker.protocol.tls import Identity
 from broker.read_ahead import FIRST_LINK
 from broker.store import Journal

@@ -56,14 +56,14 @@ def extracted() -> Catalog:
     return found
 
 
-def path_of(language: str) -> Path:
+def catalogue_path(language: str) -> Path:
     """Return where a language's catalogue is; the source's is the template of all others."""
     return HERE / f"{DOMAIN}.pot" if language == SOURCE else HERE / language / "LC_MESSAGES" / f"{DOMAIN}.po"
 
 
 def read(language: str) -> Catalog:
     """Read a catalogue."""
-    return read_po(io.BytesIO(path_of(language).read_bytes()), locale=None if language == SOURCE else language)
+    return read_po(io.BytesIO(catalogue_path(language).read_bytes()), locale=None if language == SOURCE else language)
 
 
 def written(catalogue: Catalog) -> bytes:
@@ -100,11 +100,11 @@ def keys(catalogue: Catalog) -> dict[Key, Message]:
 def update() -> None:
     """Bring the texts of the code into the template and into all catalogues."""
     found = extracted()
-    path_of(SOURCE).write_bytes(written(found))
+    catalogue_path(SOURCE).write_bytes(written(found))
     for language in languages()[1:]:
         catalogue = read(language)
         catalogue.update(found, no_fuzzy_matching=True, update_header_comment=False)
-        path_of(language).write_bytes(written(catalogue))
+        catalogue_path(language).write_bytes(written(catalogue))
 
 
 def problems() -> Iterator[str]:
@@ -112,7 +112,7 @@ def problems() -> Iterator[str]:
     found = keys(extracted())
     template = keys(read(SOURCE))
     for key in sorted(found.keys() ^ template.keys(), key=str):
-        yield f"{'not in' if key in found else 'only in'} {path_of(SOURCE).name}: {key[1]!r}"
+        yield f"{'not in' if key in found else 'only in'} {catalogue_path(SOURCE).name}: {key[1]!r}"
     for language in languages()[1:]:
         known = keys(read(language))
         for key in found:
@@ -137,5 +137,5 @@ def _names(text: str) -> set[str]:
 def compile_all() -> None:
     """Make the files that programs read."""
     for language in languages()[1:]:
-        path = path_of(language)
+        path = catalogue_path(language)
         path.with_suffix(".mo").write_bytes(compiled(language, path.read_bytes()))

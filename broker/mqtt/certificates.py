@@ -29,12 +29,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
-from broker.coded_error import reason
-from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUnknown
+from broker.errors import CertificatesBroken, CertificatesMissing, CertificateUnknown, reason
 from broker.files import PRIVATE_FOLDER, locked, make_folder, write_private
 from broker.mqtt.access import NODE, OFFICES, PROBER, Permissions, hall_user, permissions_of_role
-from broker.protocol import Role
-from broker.protocol.signing import device_of
+from broker.protocol import Role, device_of
 from broker.protocol.tls import Identity, fingerprint_of
 
 FOLDER: Final = "tls"

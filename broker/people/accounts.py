@@ -26,7 +26,7 @@ from sqlalchemy import Update, delete, insert, select, update
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase, witness_line
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
 from broker.spreadsheet import csv_rows
-from broker.store.integrity import WitnessLine
+from broker.store import WitnessLine
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)

@@ -1,4 +1,4 @@
-"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/integrity.py)."""
+"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/records.py)."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,21 @@ from broker.people.accounts import FIRST_DIGEST, AuditEntry, AuditLog, digest_of
 from broker.people.copies import open_people
 from broker.people.database import PEOPLE_FILE, PeopleDatabase
 from broker.read_ahead import FIRST_LINK
-from broker.store import Reader, database_of, event_name, open_reader
-from broker.store.integrity import LINK_ALTERED, AnchorPlace, Fault, LogHead, anchor_text, find_anchor, link_after
-from broker.store.sqlite import open_for_reading, sqlite_engine
+from broker.store import (
+    LINK_ALTERED,
+    AnchorPlace,
+    Fault,
+    LogHead,
+    Reader,
+    anchor_text,
+    database_of,
+    event_name,
+    find_anchor,
+    link_after,
+    open_for_reading,
+    open_reader,
+    sqlite_engine,
+)
 
 
 class CheckedAnchor(NamedTuple):

@@ -15,11 +15,19 @@ import sqlalchemy as sa
 from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
 from sqlalchemy.exc import SQLAlchemyError
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.people.errors import PeopleStoreBroken
-from broker.store.integrity import WITNESS_SUFFIX, Witness, WitnessLine
-from broker.store.journal import BIG, driver_message, make_append_only, transaction
-from broker.store.sqlite import open_for_writing, sqlite_engine
+from broker.store import (
+    BIG,
+    WITNESS_SUFFIX,
+    Witness,
+    WitnessLine,
+    driver_message,
+    make_append_only,
+    open_for_writing,
+    sqlite_engine,
+    transaction,
+)
 
 PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1

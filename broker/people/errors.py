@@ -1,6 +1,6 @@
 """What is refused to people. `code` is stable (docs/codes.md), texts are not; no text tells a secret."""
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 
 
 class PeopleError(CodedError, code="people_error"):

@@ -13,7 +13,6 @@ import ipaddress
 import re
 import secrets
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
 from broker.people.tokens import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, token_hash
 from broker.people.webhooks import Webhooks
+from broker.protocol import wall_clock_ms
 
 FIRST_LINK_FILE: Final = "first-link.txt"
 FIRST_LINK_MS: Final = 60 * 60 * 1000
@@ -36,11 +36,6 @@ FIRST_LINK_MS: Final = 60 * 60 * 1000
 
 FIRST_LINK_USER: Final = "(first link)"
 """Who makes the first account, in the audit log."""
-
-
-def wall_clock_ms() -> int:
-    """Return the wall clock in ms since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ class Authentication:
         self.sessions = LoginSessions(self.store)
         self.tokens = Tokens(self.store, self.audit, clock)
         self.webhooks = Webhooks(self.store, self.audit, clock)
-        self._throttle = Throttle()
+        self._throttle = LoginThrottle()
         self._counting = threading.Lock()
         self._link: tuple[str, int] | None = None
 
@@ -290,7 +285,7 @@ LoginKey = tuple[str | None, str | None]
 """Name and address, or name and browser; None: any."""
 
 
-class Throttle:
+class LoginThrottle:
     """Counts failures within a window that slides. `browser`: the mark by which it is known to the name; "": none."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from broker.people.database import (
     PeopleDatabase,
 )
 from broker.people.errors import PeopleStoreBroken
-from broker.store.journal import make_append_only, transaction
+from broker.store import make_append_only, transaction
 from broker.store.postgresql import lock_number, open_session, postgresql_engine
 
 SESSION: Final = """

@@ -44,16 +44,22 @@ from broker.protocol.facts import (
     TimeAdded,
 )
 from broker.protocol.halls import (
+    LONGEST_ROW,
+    MOST_LACKING,
+    MOST_PASSED,
+    MOST_ROWS,
     CentreState,
     HallName,
     HallReceipt,
     HallRow,
     HallState,
+    NextRow,
 )
 from broker.protocol.messages import (
     BEAT_S,
     CLOCK_TOLERANCE_MS,
     DISK_STEP_MIB,
+    MOST_KEPT,
     MOST_ORDERS_KEPT,
     SILENT_S,
     Alert,
@@ -94,6 +100,7 @@ from broker.protocol.messages import (
     UpgradeStep,
     clock_is_behind,
     clock_offset,
+    hours_and_minutes,
 )
 from broker.protocol.paper_codes import (
     CODE_ALPHABET,
@@ -145,7 +152,16 @@ from broker.protocol.rulings import (
     decision_kind,
     players_named,
 )
-from broker.protocol.signing import device_of
+from broker.protocol.signing import (
+    SigningKey,
+    device_of,
+    fact_hash,
+    has_signed,
+    is_same_fact,
+    is_signed_by,
+    kept_form,
+    with_sender,
+)
 from broker.protocol.topics import (
     ASSIGNMENT,
     LOG,
@@ -199,6 +215,7 @@ from broker.protocol.types import (
     PlannedSession,
     Player,
     PlayerId,
+    PlayRef,
     Points,
     ProfileId,
     PublicAddress,
@@ -212,14 +229,17 @@ from broker.protocol.types import (
     RulerRole,
     SealedPin,
     Seat,
+    Serial,
     Session,
     SessionId,
     SessionNonce,
     SetNo,
+    Signature,
     TableNo,
     Text,
     Tray,
     Verifier,
     Wind,
     WinKind,
+    wall_clock_ms,
 )

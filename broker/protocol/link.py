@@ -20,7 +20,7 @@ from typing import Any, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 from broker.files import write_private
 from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic

@@ -1,13 +1,18 @@
-"""Who said it, and after what: signatures (Ed25519, RFC 8032), and the chain of a table's facts.
+"""Who said it, and after what: keys and signatures (Ed25519, RFC 8032), and the chain of a table's facts.
 
 A signature covers the exact bytes that stand before it in a message's JSON, so that a reader who passes over fields
 that it does not know checks what was signed all the same. `signature` is therefore the last field of a message; behind
 it stands at most `sender`, which is not kept. Every fact carries the hash of its table's fact before it.
+
+Private keys are 32 bytes in hex, in a file that its owner alone can read, made when absent.
 """
 
+import fcntl
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, Self, TypeVar
 
 from cryptography.exceptions import InvalidSignature
@@ -15,6 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from msgspec.structs import replace
 
+from broker.errors import EventKeyBroken
+from broker.files import write_private
 from broker.protocol.halls import CentreState, HallReceipt
 from broker.protocol.messages import ArbiterPin, LogMessage, PinGiven, Receipt
 from broker.protocol.topics import encode
@@ -131,3 +138,35 @@ def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
 def fact_hash(payload: bytes) -> str:
     """Return the hash of a fact, of its JSON as it came or as it is kept: the next one of its table names it."""
     return hashlib.sha256(kept_form(payload)).hexdigest()
+
+
+EVENT_KEY_FILE: Final = "event.key"
+"""In an event's folder. Its key signs receipts, and tables that were paired believe no other."""
+
+
+def open_key(path: Path) -> SigningKey:
+    """Return the key in a file; if there is none it is made. Raises OSError; ValueError where it holds no key."""
+    if not path.exists():
+        _make(path)
+    return SigningKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+
+
+def open_event_key(folder: Path) -> SigningKey:
+    """Return the key of the event in a folder, made when absent. Raises EventKeyBroken."""
+    try:
+        return open_key(folder / EVENT_KEY_FILE)
+    except (OSError, ValueError) as error:
+        text = getattr(error, "strerror", None) or "it holds no key"
+        raise EventKeyBroken(f"{folder / EVENT_KEY_FILE}: {text}; put it back from a copy of the event") from None
+
+
+def _make(path: Path) -> None:
+    """Write a new key, unless another process has done so meanwhile: then its key is the one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not path.exists():
+            write_private(path, SigningKey.new().to_bytes().hex().encode() + b"\n")
+    finally:
+        os.close(folder)

@@ -3,6 +3,7 @@
 Numbers and names, sessions, plays to do.
 """
 
+import time
 from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
@@ -95,6 +96,12 @@ DeskRole = Literal["head_arbiter", "table_arbiter", "organiser"]
 FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]
+
+
+def wall_clock_ms() -> int:
+    """Return the wall clock as messages have it (`Milliseconds`)."""
+    return time.time_ns() // 1_000_000
+
 
 SESSION_START: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
 """Local time, to the minute, as a browser's field gives it."""

@@ -1,5 +1,6 @@
 """Tiles, deals, points and profiles: pure and exact, without a clock."""
 
+from broker.errors import RuleError
 from broker.rules.deal import (
     COPIES,
     FACES,
@@ -21,13 +22,14 @@ from broker.rules.deal import (
     seat_wind,
     serial_order,
 )
-from broker.rules.errors import (
-    RuleError,
-)
 from broker.rules.points import (
+    HUNDRED,
     Outcome,
     allowed_outcome,
     check_outcome,
+    points_paid,
+    score_alone,
+    score_riichi,
     seat_points,
     to_imp,
 )
@@ -42,6 +44,7 @@ from broker.rules.profile import (
     TieBreak,
     profile_settings,
 )
+from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.profiles import (
     DEFAULT_MCR,
     DEFAULT_RIICHI,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Protocol
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat, Wind
-from broker.rules.errors import RuleError
 
 KINDS: Final[tuple[str, ...]] = tuple(f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)) + tuple(
     f"{rank}z" for rank in range(1, 8)

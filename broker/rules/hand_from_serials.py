@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import ROWS, SerialTray
-from broker.rules.errors import RuleError
 
 TILES: Final = 14
 """Of a winning hand without kongs; each kong has one more."""
@@ -76,7 +76,7 @@ def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], win
     `order` has everybody's serials as they were dealt. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld`, `kong_unclear` or `not_drawn_last`.
     """
-    winning = winning_tile(groups)
+    winning = winning_serial(groups)
     dealt = {serial: seat for seat in SEATS for row in order[seat] for serial in row}
     claimed = [group for group in groups[:-1] if any(dealt[serial] != winner for serial in group)]
     own = [group for group in groups[:-1] if group not in claimed]
@@ -94,7 +94,7 @@ def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], win
     return LaidHand(concealed, melds, winning, discarder, drawn)
 
 
-def winning_tile(groups: Sequence[Group]) -> int:
+def winning_serial(groups: Sequence[Group]) -> int:
     """Return the tile that lies last, alone. Raises RuleError `winning_tile_not_apart` or `tile_laid_twice`."""
     if not groups or len(groups[-1]) != 1:
         raise RuleError("winning_tile_not_apart", "the winning tile lies last, apart from all others")
@@ -167,7 +167,7 @@ def sort_as_described(
     `concealed_kongs`: numbers of groups, counted from 1. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld` or `concealed_meld`.
     """
-    winning = winning_tile(groups)
+    winning = winning_serial(groups)
     concealed, melds = groups[0], groups[1:-1]
     _refuse_no_hand(concealed if len(groups) > 1 else (), melds)
     for number in concealed_kongs:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from broker.errors import RuleError
 from broker.protocol import (
     AnyCountAnswer,
     AnyWinDetails,
@@ -26,7 +27,6 @@ from broker.protocol import (
     Wind,
 )
 from broker.rules.deal import RED, SerialTray, has_red, seat_wind
-from broker.rules.errors import RuleError
 from broker.rules.hand_from_serials import KONG, DescribedHand, LaidHand, LaidMeld, sort_as_described, sort_by_walls
 from broker.rules.mcr import McrHand, McrMeld, McrSituation, count_fan
 from broker.rules.profiles import Rules

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, Protocol
 
+from broker.errors import RuleError, refuse_if
 from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
 from broker.rules.deal import SEAT_INDEX
-from broker.rules.errors import RuleError, refuse_if
 from broker.rules.profile import ImpRules, McrPaymentRules
 from broker.rules.profiles import Rules
 from broker.rules.riichi import (

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, inspect
 from msgspec.structs import fields
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.protocol import LONGEST_PROFILE
 from broker.rules.profile import Profile, Stated
 

@@ -6,8 +6,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final, TypeVar
 
+from broker.errors import RuleError
 from broker.i18n import N_
-from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
 from broker.rules.profile_check import examine_profile, read_profile
 from broker.rules.riichi import RiichiProfile

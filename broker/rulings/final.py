@@ -9,7 +9,7 @@ an arbiter rules at a table all the same, of a play that is reopened there, make
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from broker.event.stages import Stage, ranks_of
+from broker.event import Stage, ranks_of
 from broker.i18n import N_
 from broker.protocol import (
     SEATS,
@@ -27,7 +27,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rulings.infractions import appeals, dead_hands_that_won
 from broker.rulings.model import FINAL, PlayKey, RulingBook
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scoring import Exact
 
 ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)

@@ -13,8 +13,7 @@ from msgspec import Struct
 from broker.event import Event
 from broker.protocol import Adjusted, Award, DealPlayed, Fault, Seat, Void
 from broker.rulings.model import CountedPlay
-from broker.scorer.snapshot import RepeatedDeal
-from broker.scorer.state import EventState
+from broker.scorer import EventState, RepeatedDeal
 
 Proposal = DealPlayed | Adjusted | Award | Void
 

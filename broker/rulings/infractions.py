@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from broker.i18n import N_
-from broker.protocol import (
-    APPEAL_DECISIONS,
-    AppealDecided,
-    Appealed,
-    CheckedIn,
-    FineRuled,
-    Refused,
-)
+from broker.protocol import APPEAL_DECISIONS, AppealDecided, Appealed, CheckedIn, FineRuled, Refused
 from broker.rules.infractions import FALSE_HU, Measure, Penalty, appeal_minutes, fines_of, in_imp, infractions_of
 from broker.rulings.model import CountedPlay, PlayKey, RulingEntry, appeal_subject, result_of
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 
 MINUTE_MS = 60_000
 

@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from broker.event import BookedPlay, Event
-from broker.event.movement import KeepSearching, meetings
+from broker.event import BookedPlay, Event, stage_at
+from broker.event.movement import KeepSearching, NamedPlay, RandomSource, meetings
 from broker.event.movement.files import merge_rounds
-from broker.event.movement.plays import NamedPlay, RandomSource
 from broker.event.movement.repair import Remainder, replan
-from broker.event.stages import stage_at
 from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
 from broker.rulings.plan import ever_entered, plan_changes
-from broker.rulings.plan_check import kept_plays
-from broker.scorer.state import EventState
+from broker.rulings.validate import kept_plays
+from broker.scorer import EventState
 
 SEARCH_S: Final = 3.0
 """How long a page waits for a new seating."""

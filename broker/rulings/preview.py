@@ -14,13 +14,12 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Withdrawn
-from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, seat_points
-from broker.rules.points import score_riichi
+from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scoring import ComparisonGroup, Exact, Ranked, ScoredPlay, json_imp
 
 Groups = tuple[tuple[int, ...], ...]

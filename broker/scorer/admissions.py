@@ -10,8 +10,17 @@ import msgspec
 from msgspec import Struct
 
 from broker.i18n import N_
-from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, PinGiven, Refused
-from broker.protocol.signing import fact_hash, is_signed_by, kept_form
+from broker.protocol import (
+    UNREADABLE,
+    DeviceAdmitted,
+    DeviceRecord,
+    LogMessage,
+    PinGiven,
+    Refused,
+    fact_hash,
+    is_signed_by,
+    kept_form,
+)
 
 
 class _Seal(Struct, frozen=True):

@@ -46,10 +46,8 @@ from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
-from broker.store import Journal
+from broker.store import DESK, Fault, Journal
 from broker.store.backup_worker import BackupReport
-from broker.store.integrity import Fault
-from broker.store.records import DESK
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +250,7 @@ def concern_of_repair(fact: LogMessage) -> Concern:
 
 GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
 ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
-"""What can be wrong with a stored row (broker/store/integrity.py)."""
+"""What can be wrong with a stored row (broker/store/records.py)."""
 
 
 def concern_of_second_home(report: BackupReport) -> Concern:

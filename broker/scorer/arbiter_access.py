@@ -15,6 +15,7 @@ from typing import Final
 
 from broker.i18n import N_
 from broker.protocol import (
+    LOG,
     Fine,
     Left,
     LetIn,
@@ -28,7 +29,9 @@ from broker.protocol import (
     Reopen,
     Result,
     Ruled,
+    SigningKey,
     TimeAdded,
+    parse_topic,
 )
 from broker.protocol.arbiter_session import (
     AT_THE_TABLE,
@@ -47,8 +50,6 @@ from broker.protocol.arbiter_session import (
     until_of,
 )
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey
-from broker.protocol.topics import LOG, parse_topic
 
 OfArbiter = Ruled | Overridden | Paused | TimeAdded | LetIn | Left
 OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)

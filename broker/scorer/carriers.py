@@ -15,13 +15,11 @@ from functools import cached_property
 from statistics import median, quantiles
 from typing import Final, Literal
 
-from broker.event.plan import ASSUMED_MS, MINUTE_MS
+from broker.event import ASSUMED_MS, MINUTE_MS
+from broker.rulings import PlayKey
 
 Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
 """`laid_out`: the table says that it restores it; `under_way`: the tiles were verified, the carrier is there."""
-
-PlayKey = tuple[int, int]
-"""Table and round."""
 
 CarrierKey = tuple[int, int]
 """Deal and copy, from 1."""
@@ -167,7 +165,7 @@ class Forecast:
         return _last([span for (_, round_), span in self.plays.items() if first <= round_ <= last])
 
 
-def forecast(progress: Progress, pace: PlayPace) -> Forecast:
+def forecast_carriers(progress: Progress, pace: PlayPace) -> Forecast:
     """Follow all tables and carriers to the end, at three speeds."""
     carrier_of = {leg.key: carrier for carrier, way in progress.ways.items() for leg in way}
     legs = sorted(progress.legs, key=lambda leg: (leg.round, leg.table))

@@ -42,7 +42,7 @@ from broker.scorer.view import (
 )
 from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
-from broker.store.records import DESK
+from broker.store import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05

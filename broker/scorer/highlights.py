@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple
 
-from broker.i18n import N_, Message
+from broker.i18n import N_, SEAT_NAMES, Message
 from broker.protocol import SEATS, Seat
 from broker.scorer.sheets import DealSheet, GroupSheet, PlayLine, SeatLine, deal_sheet
 from broker.scorer.snapshot import Snapshot
-from broker.terms import SEAT_NAMES
 
 Kind = Literal["spread", "swing", "found"]
 

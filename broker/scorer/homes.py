@@ -18,16 +18,24 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from broker.errors import StoreBroken, StoreError
-from broker.protocol import KeptBack, KeptRecord, LogMessage, Ruling, topics
-from broker.protocol.messages import MOST_KEPT
-from broker.protocol.signing import SigningKey
+from broker.protocol import MOST_KEPT, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
 from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
-from broker.store import STORE, Journal
-from broker.store.integrity import LOST, Fault, Witness, WitnessLine
-from broker.store.records import DESK, Decided, Entry, message_of, sequence_of
+from broker.store import (
+    DESK,
+    LOST,
+    STORE,
+    Decided,
+    Entry,
+    Fault,
+    Journal,
+    SqliteReader,
+    Witness,
+    WitnessLine,
+    message_of,
+    sequence_of,
+)
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteReader
 
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""

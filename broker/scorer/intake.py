@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event import Event, RiichiBooking
 from broker.i18n import N_
 from broker.protocol import (
@@ -41,18 +41,17 @@ from broker.protocol import (
     Taken,
     TilesLaid,
     decode_on_topic,
+    fact_hash,
+    is_same_fact,
     players_named,
 )
-from broker.protocol.signing import fact_hash, is_same_fact
-from broker.rules import RuleError
+from broker.rules import points_paid
 from broker.rules.infractions import choices_of
-from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import MOST_PASSED, UNEXPLAINED
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
-from broker.store import Recorded, RefusedRow
-from broker.store.integrity import LINK_ALTERED, LOST, Fault
+from broker.store import LINK_ALTERED, LOST, Fault, Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""

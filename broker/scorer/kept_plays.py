@@ -14,11 +14,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.logs import get_logger
 from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
-from broker.rules import Outcome, Profile, RuleError
+from broker.rules import Outcome, Profile
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay, PlayKey
 from broker.scorer.state import EventState

@@ -42,6 +42,7 @@ from broker.protocol import (
     ScorerAsked,
     ScorerState,
     Served,
+    SigningKey,
     Standings,
     Topic,
     Traveller,
@@ -50,18 +51,17 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
-from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
+from broker.scorer.live_event import WireLog
 from broker.scorer.snapshot import Embargo
 from broker.scorer.standings import standings_csv_parts, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scorer.throttle import Throttle
-from broker.scorer.wire_log import WireLog
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 

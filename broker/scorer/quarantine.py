@@ -95,14 +95,14 @@ class ApartPlay(Struct, frozen=True):
         return self.facts[-1].message.at
 
 
-class Decided(Struct, frozen=True):
+class ApartDecisions(Struct, frozen=True):
     """What the head arbiter has decided of a table's facts that were kept apart, by their ids."""
 
     taken: frozenset[str] = frozenset()
     discarded: frozenset[str] = frozenset()
 
 
-NOTHING_DECIDED: Final = Decided()
+NOTHING_DECIDED: Final = ApartDecisions()
 
 Judged = LogMessage | ApartFact
 """A fact that counts from now on, or the first of a play that is kept apart for a reason."""
@@ -111,7 +111,7 @@ Judged = LogMessage | ApartFact
 class _TableFacts:
     """One table: its facts of plays in the order of their numbers, and those of them that are kept apart."""
 
-    def __init__(self, sequence: TableSequence, decided: Decided = NOTHING_DECIDED) -> None:
+    def __init__(self, sequence: TableSequence, decided: ApartDecisions = NOTHING_DECIDED) -> None:
         self._sequence, self._decided = sequence, decided
         self._facts: list[LogMessage | WholePlay] = []
         """Until somebody asks for the facts of a whole play it stands there for them; all before it were judged."""
@@ -137,7 +137,7 @@ class _TableFacts:
         self.late = False
         """Whether a fact has come before others that have been judged."""
 
-    def again(self, sequence: TableSequence, decided: Decided) -> "_TableFacts":
+    def again(self, sequence: TableSequence, decided: ApartDecisions) -> "_TableFacts":
         """Return the same table, to be judged from its first fact on."""
         new = _TableFacts(sequence, decided)
         new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
@@ -281,13 +281,15 @@ class Quarantine:
     `passed` says whether arbiters have ever ruled on a play, `decided` what was decided of the facts of a table.
     """
 
-    def __init__(self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> None:
+    def __init__(
+        self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], ApartDecisions]
+    ) -> None:
         self._event, self._passed, self._decided = event, passed, decided
         self._tables: dict[int, _TableFacts] = {}
         self.late: set[int] = set()
         """Tables of which facts have come before others that have been judged."""
 
-    def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> "Quarantine":
+    def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], ApartDecisions]) -> "Quarantine":
         """Return the same, in which rulings can be tried."""
         new = Quarantine(self._event, passed, decided)
         new._tables = dict(self._tables)

@@ -18,7 +18,6 @@ from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.protocol import (
     SILENT_S,
     CheckedIn,
@@ -37,6 +36,7 @@ from broker.protocol import (
     TableState,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
@@ -47,18 +47,15 @@ from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
-from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder
+from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder, WireLog
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace, DiskWatch
 from broker.scorer.standby import StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
-from broker.scorer.wire_log import WireLog
-from broker.store import JUDGED_FROM, Journal, gc_paused
+from broker.store import DESK, JUDGED_FROM, Decided, Fault, Journal, LogHead, WitnessLine, anchor_text, gc_paused
 from broker.store.backup_worker import BackupReport
-from broker.store.integrity import Fault, LogHead, WitnessLine, anchor_text
-from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)

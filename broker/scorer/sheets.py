@@ -23,7 +23,7 @@ from broker.protocol import (
 )
 from broker.rulings import StandIn, riichi_win_of
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import StandingsRow, StandingsTable
+from broker.scorer.standings_view import StandingsRow, StandingsTable
 from broker.scoring import ComparisonGroup, Lineup, ScoredPlay, exact_quotient, json_imp, lineup_points, team_result
 
 Data = Mapping[Seat, Fraction]

@@ -18,8 +18,8 @@ from msgspec import Struct
 from broker.event import Event
 from broker.protocol import LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
-from broker.scorer.stages import SectionStandings, latest_first, player_sections, whole_ranking
-from broker.scorer.whole_plays import Results
+from broker.scorer.standings import SectionStandings, latest_first, player_sections, whole_ranking
+from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import (
     APART,
     Adjustment,
@@ -48,6 +48,40 @@ class RepeatedDeal(Struct, frozen=True):
     seats: Mapping[Seat, str]
     again: tuple[str, ...]
     """The players who had played it."""
+
+
+class Results(Mapping[tuple[int, int], LogMessage]):
+    """Results by table and round; those of whole plays are read when somebody asks. From any thread.
+
+    `told` may change meanwhile.
+    """
+
+    def __init__(self, told: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
+        self.told = told
+
+    def __getitem__(self, key: tuple[int, int]) -> LogMessage:
+        """Return a result."""
+        return message_told(self.told[key])
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether there is a result of a play."""
+        return key in self.told
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Return the plays, as they are now."""
+        return iter([*self.told])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.told)
+
+    def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
+        """Return those after the first ones."""
+        return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
+
+    def times(self) -> dict[tuple[int, int], int]:
+        """Return when tables say that they told them, ms since 1970."""
+        return {key: one.at for key, one in [*self.told.items()]}
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from msgspec import Struct
 
 from broker.errors import StandbyBehind
 from broker.files import write_private
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.scorer.alerts import Concern
-from broker.store.following import PEER, Have, Part
+from broker.store.following import PEER, Have, JournalPart
 
 SILENT_S: Final = 3.0
 """Who has not been heard of for so long may be gone."""
@@ -89,7 +89,7 @@ class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
 class FollowTold(Struct, frozen=True, forbid_unknown_fields=True):
     """What it is told."""
 
-    part: Part
+    part: JournalPart
     term: int
     broker: int
     """Port of our broker."""

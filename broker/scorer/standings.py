@@ -1,291 +1,242 @@
-"""The standings of a snapshot: a table with the places that can still be reached, a history deal by deal, and CSV."""
+"""The standings as they are ranked and written: in stages, of each section and of all; of teams; and as CSV.
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+A stage counts its own deals, and a part of the total of the stage before. Who was cut keeps the place in the section in
+which they played last. Players and teams alike; teams have what all of them have played.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-from msgspec import Struct
 
-from broker.event import UNKNOWN_ORIGIN, Origin, PlayColumns
-from broker.event.earlier import Earlier
+from broker.event import UNKNOWN_ORIGIN, Brought, Event, Origin, Stage, read_part
 from broker.files import write_file
-from broker.protocol import Imp, Standing
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.stages import SectionStandings
+from broker.protocol import Standing
+from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
-    Bounds,
+    Adjustment,
+    Entries,
     Exact,
-    Imps,
+    Ledger,
+    Lineup,
+    PreviousPlaces,
     Ranked,
-    ScoredPlay,
-    Totals,
-    exact_imps,
-    json_imp,
-    reachable_bounds,
-    with_likely_places,
+    Ranking,
+    TeamDeal,
+    Whole,
+    carry_over,
+    compare_teams,
+    deal_lineups,
+    missing_seats,
+    player_standings,
+    rank_teams,
+    standing_places,
+    team_of_players,
 )
 from broker.spreadsheet import csv_rows, decimal
 
-DEAL_FACTOR: Final = 1_000_000_000
-"""Above every number of a play (`CountedPlay.line`): with it deal and table become one number."""
+
+class SectionStandings(NamedTuple):
+    """The standings of a section. `stage` is its number, from 0; `section` is empty if there are none."""
+
+    stage: int
+    section: str
+    ranking: Ranking
+    """Its totals have what is carried over in them."""
+    carried: Mapping[str, Exact]
 
 
-class StandingsRow(Struct, frozen=True):
-    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead there."""
+Members = Mapping[tuple[int, str], Collection[str]]
+"""Who plays in each section: by the number of the stage and the section."""
 
-    place: int
-    player: str
-    name: str
-    imp: Imp
-    fines: int
-    plays: int
-    plays_expected: int
-    best: int
-    worst: int
-    least: Imp
-    most: Imp
-    country: str = ""
-    club: str = ""
-    likely: tuple[int, int] | None = None
-    """The places between which the player is likely to end (`scoring/bounds.py`)."""
-    stage: str = ""
-    """Of which the place is, in an event in stages; so below."""
-    section: str = ""
-    carried: Imp = 0
-    """How much of the IMP is carried over from the stage before, or from an earlier event."""
+RankSection = Callable[[int, Sequence[Adjustment], PreviousPlaces, Collection[str]], Ranking]
+"""Ranks a section of a stage; takes its number, IMPs of no play, the places before, and the names in it."""
 
 
-class StandingsTable(Struct, frozen=True):
-    """All players, best first."""
+def part_of(stage: Stage) -> Fraction | None:
+    """Return the part of the stage before that counts in a stage; None: what the profile says."""
+    return read_part(stage.carry_over) if stage.carry_over else None
 
-    final: bool
-    deals: int
-    """Deals that count."""
-    deals_expected: int
-    rungs: tuple[StandingsRow, ...]
-    without_standing: tuple[str, ...] = ()
-    """Names of the players, and teams, who take no place."""
-    earlier: str = ""
-    """The earlier event from whose standings IMPs are carried over."""
+
+def section_standings(
+    stages: Sequence[Stage],
+    members: Members,
+    beside: Sequence[Adjustment],
+    profile: ComparisonRules,
+    rank: RankSection,
+    before: Brought,
+) -> tuple[SectionStandings, ...]:
+    """Return the standings of every section whose players are known, stage by stage.
+
+    `beside`: IMPs of no play, with what `before`, an earlier event, has left.
+    """
+    found: list[SectionStandings] = []
+    lines: list[Ranked] = []
+    places = before.places
+    for at, stage in enumerate(stages):
+        carried = {one.name: one for one in carry_over(lines, profile, part_of(stage))}
+        of_stage = [one for one in beside if _stage_of(one, members) == at]
+        groups = []
+        for (_, section), names in (one for one in members.items() if one[0][0] == at):
+            brought = {name: carried[name] for name in names if name in carried}
+            ranking = rank(at, [*of_stage, *brought.values()], places, names)
+            come = brought.values() if at else before.adjustments
+            groups.append(SectionStandings(at, section, ranking, {one.name: one.imp for one in come}))
+        if groups:
+            lines = [line for group in groups for line in group.ranking]
+            places, found = standing_places(lines), [*found, *groups]
+    return tuple(found)
+
+
+def _stage_of(one: Adjustment, members: Members) -> int:
+    """Return the stage in which IMPs of no play count: of who was cut before they were given, the last one played."""
+    return max((at for (at, _), names in members.items() if at <= one.stage and one.name in names), default=one.stage)
+
+
+def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) -> tuple[SectionStandings, ...]:
+    """Return the standings of the players. `ledger`: of all stages."""
+    members: dict[tuple[int, str], Collection[str]] = dict(event.sections)
+    if loose := event.players.keys() - {one for names in members.values() for one in names}:
+        members[0, ""] = {*members.get((0, ""), ()), *loose}
+    deals, unranked = event.stage_of_deal, event.without_standing
+
+    @cache
+    def of_stage(at: int) -> Ledger:
+        return ledger.of_deals({deal for deal, stage in deals.items() if stage == at})
+
+    def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+        counted = of_stage(at).with_adjustments(more)
+        others = unranked | (counted.entries.number.keys() - set(names))
+        return player_standings(counted, previous=places, without_standing=others)
+
+    return section_standings(event.plan.stages, members, beside, ledger.profile, rank, event.brought("individual"))
+
+
+def latest_first(groups: Iterable[SectionStandings]) -> Iterator[tuple[SectionStandings, Whole]]:
+    """Return the sections, the latest stage first, each with the numbers of those who have not gone on from there."""
+    listed = np.zeros(0, dtype=np.int64)
+    for group in sorted(groups, key=lambda one: -one.stage):
+        order = group.ranking.order
+        yield group, np.flatnonzero(~np.isin(order, listed))
+        listed = np.concatenate([listed, order])
+
+
+def whole_ranking(groups: Sequence[SectionStandings]) -> Ranking:
+    """Return the lines of all, each of the stage that they are in, with the place in its section."""
+    latest = max(groups, key=lambda one: one.stage).ranking
+    totals = latest.totals.resized(len(latest.entries.number))
+    parts = [(group.ranking, at) for group, at in latest_first(groups)]
+    for ranking, at in parts:
+        for column, of_stage in zip(totals.columns, ranking.totals.columns, strict=True):
+            column[ranking.order[at]] = of_stage[ranking.order[at]]
+    return Ranking(
+        np.concatenate([ranking.places[at] for ranking, at in parts]),
+        np.concatenate([ranking.order[at] for ranking, at in parts]),
+        latest.entries,
+        totals,
+    )
+
+
+Teams = Mapping[str, tuple[str, ...]]
+
+
+class TeamState:
+    """What the teams have of each deal that all of them have played."""
+
+    def __init__(
+        self, teams: Teams, profile: ComparisonRules, of_deal: Callable[[int], Mapping[str, Teams]] | None = None
+    ) -> None:
+        """`of_deal`: of a deal the sections, each with its teams; one section of all teams where it is not given."""
+        self._teams, self._profile = teams, profile
+        self._of_deal = of_deal or (lambda _deal: {"": teams})
+        self._entries = Entries().with_names(teams)
+        self._team_of = team_of_players(teams)
+        self._played: dict[tuple[int, str], TeamDeal] = {}
+        self.left_out: frozenset[int] = frozenset()
+        """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
+
+    def copy(self) -> "TeamState":
+        """Return an independent copy."""
+        new = TeamState(self._teams, self._profile, self._of_deal)
+        new._played, new.left_out = dict(self._played), self.left_out
+        return new
+
+    def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
+        """Compare some deals again. `complete` says of a deal whether all its plays are settled: others count not yet.
+
+        A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
+        """
+        for deal in deals if self._teams else ():
+            for key in [key for key in self._played if key[0] == deal]:
+                del self._played[key]
+            self.left_out -= {deal}
+            if complete(deal):
+                for section, teams in self._of_deal(deal).items():
+                    self._compare(deal, section, teams, ledger)
+
+    def _compare(self, deal: int, section: str, teams: Teams, ledger: Ledger) -> None:
+        plays = [play for play in ledger.plays_of(deal) if (play.section or "") == section]
+        try:
+            found = deal_lineups(deal, plays, teams)
+        except RuleError:
+            self.left_out |= {deal}
+            return
+        if not missing_seats(found):
+            self._played[deal, section] = compare_teams(found, self._entries, self._profile)
 
     @property
-    def has_likely(self) -> bool:
-        """Whether there is a likely range of anybody."""
-        return any(rung.likely for rung in self.rungs)
+    def lineups(self) -> list[tuple[int, Mapping[str, Lineup]]]:
+        """Who sat where for the teams in each deal that counts for them, by deals and sections."""
+        return [(deal, self._played[deal, section].lineups) for deal, section in sorted(self._played)]
 
+    @property
+    def won(self) -> list[Exact]:
+        """What teams have won in the single deals that count for them."""
+        number = self._entries.number
+        return [one.totals.imp[number[team]] for one in self._played.values() for team in one.lineups]
 
-def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:
-    """Return the standings of what is in a snapshot; what is not in it is taken as missing.
+    def sections(
+        self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]
+    ) -> tuple[SectionStandings, ...]:
+        """Return the standings of each section of each stage; nothing in an event without stages or teams.
 
-    `stage`: of this one alone, by its number from 0, with those who have gone on since. What the bounds say is sound,
-    not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
-    """
-    groups = [one for one in snapshot.sections if stage in {None, one.stage}]
-    bounds, planned = _bounds(snapshot), _plays_planned(snapshot)
-    carried = {one.name: one.imp for one in snapshot.event.brought("individual").adjustments}
-    lines: Iterable[tuple[Ranked, SectionStandings | None]] = (
-        ((line, snapshot.section_of.get(line.name)) for line in snapshot.ranking)
-        if stage is None
-        else ((line, group) for group in groups for line in group.ranking)
-    )
-    event = snapshot.event
-    return StandingsTable(
-        without_standing=event.unranked_names,
-        earlier=event.plan.earlier.title if isinstance(event.plan.earlier, Earlier) else "",
-        final=snapshot.final,
-        deals=len(snapshot.by_deal.keys() | snapshot.unplayed.keys()),
-        deals_expected=len(event.expected),
-        rungs=tuple(
-            _standings_row(
-                snapshot,
-                line,
-                group,
-                bounds[group.stage if group else 0, line.name],
-                planned.get((group.stage if group else 0, line.name), 0),
-                carried,
-            )
-            for line, group in lines
-        ),
-    )
+        `beside`: players' IMPs that belong to no play; they are their teams'.
+        """
+        before = event.brought("team")
 
+        def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+            keys = [key for key in self._played if event.stage_of_deal.get(key[0]) == at]
+            return self.ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
 
-def _plays_planned(snapshot: Snapshot) -> Mapping[tuple[int, str], int]:
-    """Return how many plays each player is to have in each stage."""
-    event = snapshot.event
-    if not event.plan.stages:
-        return {(0, player): count for player, count in event.plays_planned.items()}
-    return Counter(
-        (event.stage_of_deal[play.deal], player) for play in event.plan.plays for player in play.players.values()
-    )
+        come = (*before.adjustments, *self._of_teams(beside))
+        return section_standings(event.plan.stages, event.team_sections, come, self._profile, rank, before)
 
+    def standings(self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
+        """Rank all teams. `beside`: as above."""
+        listed = tuple(beside)
+        if sections := self.sections(event, listed, unranked):
+            return whole_ranking(sections)
+        before = event.brought("team")
+        return self.ranked(None, (*before.adjustments, *self._of_teams(listed)), before.places, unranked)
 
-def _standings_row(
-    snapshot: Snapshot,
-    line: Ranked,
-    group: SectionStandings | None,
-    reach: Bounds,
-    planned: int,
-    carried: Mapping[str, Exact],
-) -> StandingsRow:
-    """Return a line. `carried`: from an earlier event, in an event without stages."""
-    origin = snapshot.event.origin_of(line.name)
-    return StandingsRow(
-        place=line.place,
-        player=line.name,
-        name=snapshot.event.name_of(line.name),
-        imp=json_imp(line.imp),
-        fines=line.fines,
-        plays=line.plays,
-        plays_expected=planned,
-        best=reach.best,
-        worst=reach.worst,
-        least=json_imp(reach.least),
-        most=json_imp(reach.most),
-        country=origin.country,
-        club=origin.club,
-        likely=reach.likely,
-        stage=snapshot.event.plan.stages[group.stage].name if group else "",
-        section=group.section if group else "",
-        carried=json_imp((group.carried if group else carried).get(line.name, 0)),
-    )
+    def _of_teams(self, beside: Iterable[Adjustment]) -> list[Adjustment]:
+        return [one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of]
 
-
-def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
-    """Return everybody's bounds in each stage: planned plays that are not in the snapshot are to come."""
-    event, plan, entries = (
-        snapshot.event,
-        _columns_as_played(snapshot),
-        snapshot.ledger.entries.with_names(snapshot.event.players),
-    )
-    to_come = ~np.isin(plan.deals * DEAL_FACTOR + plan.tables, list(_plays_over(snapshot)))
-    numbers = np.array([entries.number[player] for player in event.players], dtype=np.int64)
-    if not snapshot.sections:
-        deals, counts = np.unique(plan.deals[to_come], return_counts=True)
-        joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
-        waiting = numbers[plan.players[to_come]].ravel()
-        found = reachable_bounds(snapshot.ledger, entries, joining, waiting, np.sort(snapshot.ranking.order))
-        found = with_likely_places(found, snapshot.ledger, entries, joining, waiting)
-        return {(0, name): bounds for name, bounds in found.items()}
-    joining = Counter(
-        (int(plan.deals[at]), event.section_at(play.table, play.round) or "")
-        for at, play in enumerate(event.plan.plays)
-        if to_come[at]
-    )
-    stage = np.array([event.stage_of_deal[int(deal)] for deal in plan.deals], dtype=np.int64)
-    in_stages: dict[tuple[int, str], Bounds] = {}
-    for group in snapshot.sections:
-        waiting = numbers[plan.players[to_come & (stage == group.stage)]].ravel()
-        ledger = replace(snapshot.ledger, totals=group.ranking.totals)
-        found = reachable_bounds(ledger, entries, joining, waiting, group.ranking.order)
-        found = with_likely_places(found, ledger, entries, joining, waiting)
-        in_stages |= {(group.stage, name): bounds for name, bounds in found.items()}
-    return in_stages
-
-
-def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
-    """Return the plan with what was ruled of it: a play out of place is of the deal that was really played."""
-    moved = [counted for counted, _ in snapshot.ruled.values() if counted.deal != counted.planned]
-    plan = snapshot.event.columns
-    if not moved:
-        return plan
-    deals, lines = plan.deals.copy(), plan.tables.copy()
-    for counted in moved:
-        at = snapshot.event.row_of[counted.table, counted.round]
-        deals[at], lines[at] = counted.deal, counted.line
-    return plan._replace(deals=deals, tables=lines)
-
-
-def _plays_over(snapshot: Snapshot) -> Iterator[int]:
-    """Return deal and table of the plays that are over: a fine or an award may be known before its play is."""
-    to_come = {(counted.deal, counted.line) for counted, _ in snapshot.ruled.values() if not counted.settled}
-    for deal, rows in snapshot.by_deal.items():
-        for row in rows:
-            yield from (deal * DEAL_FACTOR + row.tables).tolist()
-    for deal, plays in snapshot.unplayed.items():
-        yield from (deal * DEAL_FACTOR + play.table for play in plays if (deal, play.table) not in to_come)
-
-
-MOST_DEALS: Final = 60
-"""More than so many points a chart does not tell apart, and nobody reads in a table."""
-
-
-class HistoryLine(Struct, frozen=True):
-    """One player's sums after each deal; fines and awards of its plays are in them."""
-
-    player: str
-    name: str
-    imps: tuple[Imp, ...]
-
-
-class StandingsHistory(Struct, frozen=True):
-    """Deals, in order, and the sums after each."""
-
-    deals: tuple[int, ...]
-    lines: tuple[HistoryLine, ...]
-
-
-def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHistory:
-    """Return the course of some players over all deals of a snapshot; of very many, after some and the last.
-
-    In an event in stages over those of the last one.
-    """
-    entries = snapshot.ledger.entries
-    numbers = [entries.number[player] for player in players]
-    stage = max((one.stage for one in snapshot.sections), default=None)
-    deals = tuple(
-        deal
-        for deal in sorted(snapshot.by_deal.keys() | snapshot.unplayed.keys())
-        if stage is None or snapshot.event.stage_of_deal[deal] == stage
-    )
-    sums = np.zeros((len(deals), len(players)), dtype=object)
-    for at, deal in enumerate(deals):
-        sums[at] = _of_deal(snapshot, deal, len(entries.number))[numbers]
-    added = sums.cumsum(axis=0)
-    if stage is not None and deals:  # with what was carried over
-        added = added + (snapshot.ranking.totals.imp[numbers] - added[-1])
-    elif carried := {one.name: one.imp for one in snapshot.event.brought("individual").adjustments}:
-        added = added + np.array([carried.get(player, 0) for player in players], dtype=object)
-    shown = _spread(len(deals))
-    return StandingsHistory(
-        tuple(deals[one] for one in shown),
-        tuple(
-            HistoryLine(
-                player, snapshot.event.name_of(player), tuple(json_imp(Fraction(imp)) for imp in added[shown, at])
-            )
-            for at, player in enumerate(players)
-        ),
-    )
-
-
-def _spread(length: int) -> list[int]:
-    """Return the places that are shown of so many: all, or some evenly, the first and the last among them."""
-    if length <= MOST_DEALS:
-        return [*range(length)]
-    return [at * (length - 1) // (MOST_DEALS - 1) for at in range(MOST_DEALS)]
-
-
-def _of_deal(snapshot: Snapshot, deal: int, size: int) -> Imps:
-    totals = Totals.nothing(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
-    for row in snapshot.by_deal.get(deal, ()):
-        np.add.at(totals.imp, row.entries, exact_imps(row.group))
-        for play in row.group.members:
-            _add_ruled(totals.imp, play, snapshot)
-    for play in snapshot.unplayed.get(deal, ()):
-        _add_ruled(totals.imp, play, snapshot)
-    return totals.imp
-
-
-def _add_ruled(imps: Imps, play: ScoredPlay, snapshot: Snapshot) -> None:
-    """Add what the arbiter ruled, as the standings do."""
-    number = snapshot.ledger.entries.number
-    for seat, award in play.awards.items():
-        imps[number[play.entry(seat)]] += award
-    for seat, fine in play.fines.items():
-        imps[number[play.entry(seat)]] -= fine
+    def ranked(
+        self,
+        keys: Iterable[tuple[int, str]] | None = None,
+        more: Sequence[Adjustment] = (),
+        places: PreviousPlaces | None = None,
+        without: Collection[str] = (),
+    ) -> Ranking:
+        """Rank teams by some deals and sections, or (None) by all; `more`: their IMPs of no deal."""
+        played = (self._played[key] for key in sorted(self._played if keys is None else keys))
+        return rank_teams(
+            played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
+        )
 
 
 LINES_AT_ONCE: Final = 1000

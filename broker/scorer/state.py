@@ -51,21 +51,20 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
-from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
-from broker.scorer.snapshot import PlayCounts, Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
-from broker.scorer.stages import SectionStandings, TeamState
-from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import Results, WholePlay, message_told, said_in
-from broker.scoring import (
-    APART,
-    Adjustment,
-    ComparisonGroup,
-    Ledger,
-    Ranking,
-    ScoredPlay,
-    real_table,
-    team_bounds,
+from broker.scorer.quarantine import WAITS, ApartDecisions, ApartFact, ApartPlay, Judged, Quarantine
+from broker.scorer.snapshot import (
+    PlayCounts,
+    Results,
+    Snapshot,
+    out_of_place,
+    planned_play,
+    staged_team_rows,
+    team_rows,
 )
+from broker.scorer.standings import SectionStandings, TeamState
+from broker.scorer.tables import TableFacts
+from broker.scorer.whole_plays import WholePlay, message_told, said_in
+from broker.scoring import APART, Adjustment, ComparisonGroup, Ledger, Ranking, ScoredPlay, real_table, team_bounds
 from broker.store import Recorded
 
 PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
@@ -355,10 +354,10 @@ class EventState:
             for one in (entry.decision for entry in self.book.all_of(WHO_PLAYS))
         )
 
-    def _decided(self, table: int) -> Decided:
+    def _decided(self, table: int) -> ApartDecisions:
         """Return what was decided of a table's facts that were kept apart."""
         ruled = [entry.decision for key in self.book.plays() if key[0] == table for entry in self.book.of(key)]
-        return Decided(
+        return ApartDecisions(
             frozenset(id_ for one in ruled if isinstance(one, TakenOver) for id_ in one.facts),
             frozenset(id_ for one in ruled if isinstance(one, Discarded) for id_ in one.facts),
         )

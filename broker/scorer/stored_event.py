@@ -17,14 +17,23 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.errors import StoreBroken
-from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
-from broker.event.par import DealPar, EventPar, par_of_deal, read_par
-from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
-from broker.protocol.signing import fact_hash, is_signed_by
+from broker.errors import RuleError, StoreBroken
+from broker.event import (
+    DealPar,
+    DealRecord,
+    Event,
+    EventPar,
+    HandRecord,
+    open_event,
+    par_of_deal,
+    read_deals,
+    read_devices,
+    read_hands,
+    read_par,
+)
+from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated, fact_hash, is_signed_by
 from broker.read_ahead import Rows
-from broker.rules import Profile, RuleError
-from broker.rules.points import points_paid
+from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
@@ -32,20 +41,26 @@ from broker.scorer.intake import TableBook
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
-from broker.scorer.whole_plays import PlayFinder, StoredRows, WholePlay
+from broker.scorer.whole_plays import StoredRows, WholePlay, WholePlayFinder
 from broker.scoring import Adjustment, ScoredPlay
-from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
-from broker.store.backup import check_sqlite
-from broker.store.integrity import (
+from broker.store import (
     BAD_SIGNATURE,
     LINK_ALTERED,
     LOST,
     UNREADABLE_ROW,
     WRONG_POINTS,
+    Decided,
     Fault,
+    Reader,
+    Recorded,
+    RefusedRow,
     Witness,
+    database_of,
+    message_of,
+    open_reader,
+    witness_of,
 )
-from broker.store.records import Decided
+from broker.store.backup import check_sqlite
 
 
 class StoredEvent(Struct, frozen=True):
@@ -235,11 +250,11 @@ IsSigned = Callable[[LogMessage, bytes], bool]
 def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
     """Read a journal, and prove each row. Raises StoreBroken, StoreLost.
 
-    Its link must fit (broker/store/integrity.py), it must be a message, and points must follow from their outcome.
+    Its link must fit (broker/store/records.py), it must be a message, and points must follow from their outcome.
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """
-    faults, reading = list[Fault](), Reading(event, journal.judged_from(), is_signed)
+    faults, reading = list[Fault](), JournalLoader(event, journal.judged_from(), is_signed)
     with closing(journal.columns(faults)) as read:
         content = reading.content(read)
     faults += reading.faults
@@ -259,13 +274,13 @@ def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
     return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
 
 
-class Reading:
+class JournalLoader:
     """Takes in a journal. `judged_from`: so many rows are from before plays were judged."""
 
     def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
         self._judged_from, self._is_signed = judged_from, is_signed
         self._points = PointsCheck(event)
-        self._plays = PlayFinder(event, self._points.are_right)
+        self._plays = WholePlayFinder(event, self._points.are_right)
         self._decided: list[Decided] = []
         self.faults: list[Fault] = []
         """What is not as it should be though its link fits."""

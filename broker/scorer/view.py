@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS
 from broker.halls.centre import HallView
 from broker.halls.link import CentreView
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind

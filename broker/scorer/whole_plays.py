@@ -28,16 +28,16 @@ from broker.protocol import (
     HandValue,
     LogMessage,
     PlayerId,
+    PlayRef,
     Points,
     Result,
     Seat,
     WinKind,
 )
 from broker.protocol.play_sequence import PlaySoFar
-from broker.protocol.types import PlayRef
 from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store.records import facts_of
+from broker.store import facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     form: str
 
 
-class Outcome(Struct, frozen=True, gc=False):
+class ToldOutcome(Struct, frozen=True, gc=False):
     """What a result says after its players. Few are different, and plays with the same one share it."""
 
     win: WinKind
@@ -81,7 +81,7 @@ class Outcome(Struct, frozen=True, gc=False):
 
 _WALLS: Final[msgspec.json.Decoder[_Walls]] = msgspec.json.Decoder(_Walls)
 _CLAIMS: Final[msgspec.json.Decoder[Declared]] = msgspec.json.Decoder(Declared)
-_OUTCOMES: Final[msgspec.json.Decoder[Outcome]] = msgspec.json.Decoder(Outcome)
+_OUTCOMES: Final[msgspec.json.Decoder[ToldOutcome]] = msgspec.json.Decoder(ToldOutcome)
 _IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
 
 KINDS: Final = (b"restored", b"seated", b"confirmed", b"declared", b"result")
@@ -146,7 +146,7 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     form: str
     """Of its walls."""
     players: Mapping[Seat, PlayerId]
-    outcome: Outcome
+    outcome: ToldOutcome
     """As its result has it; its winners have declared."""
     last: int
     """The number of its result."""
@@ -189,7 +189,7 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
         return PlaySoFar("recorded", self.deal, self.players, (*self.outcome.winners,))
 
 
-class PlayFinder:
+class WholePlayFinder:
     """Finds the whole plays of an event. `are_right`: whether the points of a result follow from its outcome.
 
     But for its walls, presses and outcome, a play as planned is told in the words of the plan, byte for byte.
@@ -208,7 +208,7 @@ class PlayFinder:
         ended = (rows[name][last] for name in ("players", "rest", "seq", "at"))
         columns = *begun, rows["players"][places[:, 1]], presses, *ended
         forms, claims = cache(lambda walls: _form_told(texts[walls])), cache(lambda said: _claimants(texts[said]))
-        words, outcomes = dict[int, tuple[int | None, ...]](), dict[int, Outcome | None]()
+        words, outcomes = dict[int, tuple[int | None, ...]](), dict[int, ToldOutcome | None]()
         for at, table, round_, deal, seq, began, walls, sat, said, named, end, final, over in zip(
             places.tolist(), *(column.tolist() for column in columns), strict=True
         ):
@@ -229,7 +229,7 @@ class PlayFinder:
         said = b',"players":%b' % msgspec.json.encode(players)
         return rows.texts.get(said), rows.texts.get(b',"profile":"%b"%b' % (self._profile.encode(), said))
 
-    def _outcome(self, said: bytes, booking: BookedPlay) -> Outcome | None:
+    def _outcome(self, said: bytes, booking: BookedPlay) -> ToldOutcome | None:
         """Read how a result ends, once for all that end so; None: it asks for a closer look, as wrong points do."""
         with suppress(*UNREADABLE):
             outcome = _OUTCOMES.decode(_said_once(b'{"type":"result"', said))
@@ -293,40 +293,6 @@ def message_told(told: LogMessage | WholePlay) -> LogMessage:
 def said_in(told: LogMessage | WholePlay) -> Result | WholePlay:
     """Return what a result says: a whole play has of it what is counted. Raises TypeError if it is none."""
     return told if isinstance(told, WholePlay) else result_of(told)
-
-
-class Results(Mapping[tuple[int, int], LogMessage]):
-    """Results by table and round; those of whole plays are read when somebody asks. From any thread.
-
-    `told` may change meanwhile.
-    """
-
-    def __init__(self, told: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
-        self.told = told
-
-    def __getitem__(self, key: tuple[int, int]) -> LogMessage:
-        """Return a result."""
-        return message_told(self.told[key])
-
-    def __contains__(self, key: object) -> bool:
-        """Return whether there is a result of a play."""
-        return key in self.told
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Return the plays, as they are now."""
-        return iter([*self.told])
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.told)
-
-    def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
-        """Return those after the first ones."""
-        return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
-
-    def times(self) -> dict[tuple[int, int], int]:
-        """Return when tables say that they told them, ms since 1970."""
-        return {key: one.at for key, one in [*self.told.items()]}
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:

@@ -17,7 +17,7 @@ import numpy as np
 from broker.rules import KINDS
 from broker.rules.mcr import WALL
 from broker.sim.plans import CHOWS, NONE, SUITED, Whole
-from broker.sim.view import OpenSeat, PlayerView, in_rows
+from broker.sim.view import OpenSeat, PlayerView, stacked
 
 ALONE: Final = -8.77
 MELDS: Final = (0.0, 0.62, 1.24, 1.76, 1.76)
@@ -66,7 +66,7 @@ _JUST_PASSED: Final = exp(PASSED)
 
 def deal_in(views: Sequence[PlayerView]) -> Whole:
     """Return for each view the probability that some opponent wins on a kind: views x 34."""
-    seen = in_rows([view.shown for view in views]) + in_rows([view.held for view in views])
+    seen = stacked([view.shown for view in views]) + stacked([view.held for view in views])
     odds: Whole = ODDS.take(_ROWS + seen)
     passed = [(row, one.river[-1]) for row, view in enumerate(views) for one in view.before if one.river]
     just_passed = np.zeros(odds.shape, dtype=np.bool_)

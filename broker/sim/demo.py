@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
 from broker.files import write_private
 from broker.mqtt.access import Credentials

@@ -32,14 +32,14 @@ from broker.event import (
 from broker.event.deals import LAST_SET
 from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
-from broker.key_files import open_event_key, open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.protocol import SEATS, LaidSeat, Player, Seat, WinKind
 from broker.protocol.arbiter_session import hash_pin
+from broker.protocol.signing import open_event_key, open_key
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
 from broker.sim.laid import laid_play
-from broker.sim.play import EventPlay, play_event
+from broker.sim.table import EventPlay, play_event
 
 NAME: Final = "demo"
 

@@ -9,7 +9,7 @@ from broker.rules import Deal, Outcome, SerialTray, new_set, serial_order
 from broker.rules.mcr import CALLED, CHOWS, Action, Ending
 
 
-class LaidPlay(NamedTuple):
+class LaidTiles(NamedTuple):
     """What lies there, and what was done."""
 
     deal: Deal
@@ -81,7 +81,7 @@ def laid_play(
     order: Mapping[Seat, SerialTray] | None = None,
     hands: bool = True,
     gaps: bool = False,
-) -> LaidPlay:
+) -> LaidTiles:
     """Lay a play; `hands`: the concealed tiles are turned over too; `gaps`: claimed tiles leave their places empty."""
     chance = Random(f"{seed} tiles")  # noqa: S311 - simulated tables, no secret
     table = _Table(deal, order, chance)
@@ -96,4 +96,4 @@ def laid_play(
             river.pop()
         laid[seat] = LaidSeat(tuple(river), tuple(map(tuple, melds)), hand if hands else None, gaps)
     winning = table.open[1] if outcome.win != "draw" else None
-    return LaidPlay(deal, table.order, laid, Ending(outcome, winning), tuple(table.done))
+    return LaidTiles(deal, table.order, laid, Ending(outcome, winning), tuple(table.done))

@@ -18,7 +18,7 @@ from broker.rules import COPIES, KINDS
 from broker.rules.mcr import TableMeld
 from broker.sim.near_plans import COLUMNS, NOTHING, Hand, NearPlans, PlanKind, Winds, near_plans
 from broker.sim.plans import Whole, set_of
-from broker.sim.view import PlayerView, in_rows, unseen
+from broker.sim.view import PlayerView, stacked, unseen
 
 IN_TIME: Final = 0.25
 """The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
@@ -86,7 +86,7 @@ class Outlooks(NamedTuple):
 def outlooks(hands: Sequence[Considered]) -> Outlooks:
     """Weigh the plans near each hand."""
     near = near_plans([one.hand for one in hands])
-    held = in_rows([one.held for one in hands])
+    held = stacked([one.held for one in hands])
     chance = _chances(hands, held)
     weights, of_hand, spare = _weights(near, chance, np.array([one.style.ready for one in hands]))
     sums = np.bincount(of_hand, weights, len(hands))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from random import Random
 from typing import Final, NamedTuple
 
-from broker.event.par import DealPar, EventPar, played_hash
+from broker.event import DealPar, EventPar, played_hash
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, McrPaymentRules, seat_points
 from broker.rules.mcr import Judge, fan_judge
@@ -42,7 +42,7 @@ class Stretch(NamedTuple):
     plays: int
 
 
-class Counted(NamedTuple):
+class PointCounts(NamedTuple):
     """How often each seat of a deal got which points."""
 
     deal: int
@@ -50,7 +50,7 @@ class Counted(NamedTuple):
     points: dict[Seat, Counter[int]]
 
 
-def play_stretch(stretch: Stretch) -> Counted:
+def play_stretch(stretch: Stretch) -> PointCounts:
     """Play a stretch and count the points."""
     deal, payments = stretch.deal, stretch.payments
     table, points = DealTable(deal, payments, _judge(payments)), {seat: Counter[int]() for seat in SEATS}
@@ -58,7 +58,7 @@ def play_stretch(stretch: Stretch) -> Counted:
     for play in table.play_all([_players(stretch, number) for number in numbers]):
         for seat, got in seat_points(play.outcome, payments).items():
             points[seat][got] += 1
-    return Counted(deal.number, stretch.plays, points)
+    return PointCounts(deal.number, stretch.plays, points)
 
 
 def _players(stretch: Stretch, number: int) -> dict[Seat, SimulatedPlayer]:
@@ -98,7 +98,7 @@ def play_par(par: EventPar, stretches: Sequence[Stretch], jobs: int) -> Iterator
     """Play these stretches, in `jobs` processes; return after each of them what has been counted by then."""
     known = dict(par.deals)
     with ExitStack() as stack:
-        each: Callable[..., Iterator[Counted]] = map
+        each: Callable[..., Iterator[PointCounts]] = map
         if jobs > 1 and len(stretches) > 1:
             plans()  # made once: processes that are forked have them
             pool = ProcessPoolExecutor(min(jobs, len(stretches)))

@@ -15,9 +15,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from broker.event import PLAYERS, PROFILE, BookedPlay, Plan, open_event, read_plan, save_event
-from broker.event.files import read_own_rules
-from broker.event.stages import parted_plays
+from broker.event import (
+    PLAYERS,
+    PROFILE,
+    BookedPlay,
+    Plan,
+    open_event,
+    parted_plays,
+    read_own_rules,
+    read_plan,
+    save_event,
+)
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import Profile, RuleError

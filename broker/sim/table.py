@@ -1,21 +1,25 @@
-"""One deal at a table of simulated players, played as often as wanted: the referee's rules, in columns and in place.
+"""Simulated players at their tables: one deal, played as often as wanted, or a whole event.
 
-`broker.rules.mcr.referee` judges each step of one play and keeps every state; here is only what a play needs that
-nobody disputes, some ten times as fast. Tests replay plays with the referee, and ask it at every step who may hu.
+`broker.rules.mcr.referee` judges each step of one play and keeps every state; here, in columns and in place, is only
+what a play needs that nobody disputes, some ten times as fast. Tests replay plays with the referee, and ask it at every
+step who may hu.
 """
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
 
+from broker.event.movement import NumberedPlay
 from broker.protocol import SEATS, Seat
-from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_wind
-from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld
+from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_points, seat_wind
+from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld, fan_judge
+from broker.scoring import ScoredPlay
 from broker.sim.plans import COLUMN, NONE, Whole, count_columns
 from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer, choose
-from broker.sim.view import OpenSeat, PlayerView
+from broker.sim.view import NewChance, OpenSeat, PlayerView
 from broker.sim.waits import waits
 
 _OTHERS: Final = tuple(tuple((turn + step) % 4 for step in (1, 2, 3)) for turn in range(4))
@@ -284,3 +288,43 @@ class _Play:
 
     def _do(self, do: Do, seat: Seat | None = None, tile: int = NONE) -> None:
         self._actions.append(Action(do, seat, None if tile == NONE else KINDS[tile]))
+
+
+class EventPlay(NamedTuple):
+    """One play of an event, and how it went."""
+
+    booking: NumberedPlay
+    played: SimulatedPlay
+
+
+def play_event(
+    bookings: Iterable[NumberedPlay],
+    deal_of: Callable[[NumberedPlay], Deal],
+    strengths: Mapping[int, float],
+    payments: McrPaymentRules,
+    new_chance: NewChance,
+) -> Iterator[EventPlay]:
+    """Play all bookings, those of a round in step; `strengths` are by the players' numbers.
+
+    In a duplicate event `deal_of` gives the same deal wherever a booking's number is the same; in an ordinary one every
+    play has its own. Each seat of each play has its own source of chance, so that no play depends on another.
+    """
+    judge = fan_judge(payments)
+    for _, of_round in groupby(bookings, key=lambda booking: booking.round):
+        several, seated = [*of_round], []
+        for booking in several:
+            players = {
+                seat: SimulatedPlayer(
+                    strengths[number], new_chance(f"round {booking.round} table {booking.table} {seat}")
+                )
+                for seat, number in booking.players.items()
+            }
+            seated.append((DealTable(deal_of(booking), payments, judge), players))
+        yield from map(EventPlay, several, play_in_step(seated))
+
+
+def scored_play(hosted: EventPlay, payments: McrPaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
+    """Return a play as scoring takes it."""
+    booking = hosted.booking
+    players = {seat: name_of(number) for seat, number in booking.players.items()}
+    return ScoredPlay(booking.deal, booking.table, players, seat_points(hosted.played.outcome, payments))

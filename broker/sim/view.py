@@ -52,14 +52,14 @@ class PlayerView(Struct):
         return self.before[self.seat]
 
 
-def in_rows(counts: Sequence[Whole]) -> Whole:
+def stacked(counts: Sequence[Whole]) -> Whole:
     """Return counts of 34 kinds as rows, in one array."""
     return np.frombuffer(b"".join([one.tobytes() for one in counts]), dtype=np.int8).reshape(-1, len(KINDS))
 
 
 def unseen(views: Sequence[PlayerView]) -> Whole:
     """Return for each view what is neither open nor in the player's own hand: views x 34."""
-    left: Whole = COPIES - in_rows([one.shown for one in views]) - in_rows([one.held for one in views])
+    left: Whole = COPIES - stacked([one.shown for one in views]) - stacked([one.held for one in views])
     for row, view in enumerate(views):
         for meld in view.melds:
             if meld.concealed:

@@ -2,6 +2,7 @@
 
 from broker.read_ahead import SETTING, STORE, gc_paused, has_started
 from broker.store.journal import (
+    BIG,
     JUDGED_FROM,
     MOST_BYTES,
     MOST_REFUSALS,
@@ -9,9 +10,13 @@ from broker.store.journal import (
     Reader,
     RefusedRow,
     copy_journal,
+    driver_message,
     fingerprint,
+    make_append_only,
+    transaction,
 )
 from broker.store.location import (
+    PAUSE_S,
     DatabaseAddress,
     agreed_database,
     connection_parameters,
@@ -24,4 +29,30 @@ from broker.store.location import (
     witness_of,
     write_address,
 )
-from broker.store.records import Recorded, decoded, message_of
+from broker.store.records import (
+    ALTERED,
+    BAD_SIGNATURE,
+    DESK,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
+    UNREADABLE_ROW,
+    WITNESS_SUFFIX,
+    WRONG_POINTS,
+    AnchorPlace,
+    Decided,
+    Entry,
+    Fault,
+    LogHead,
+    Recorded,
+    Witness,
+    WitnessLine,
+    anchor_text,
+    decoded,
+    facts_of,
+    find_anchor,
+    link_after,
+    message_of,
+    sequence_of,
+)
+from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, open_for_writing, sqlite_engine

@@ -22,15 +22,13 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.coded_error import reason
-from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
+from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
 from broker.read_ahead import SETTING, STORE
-from broker.store.integrity import WITNESS_SUFFIX, Fault
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
-from broker.store.records import decoded
+from broker.store.records import WITNESS_SUFFIX, Fault, decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
 
 MANIFEST: Final = "backup.json"
@@ -38,7 +36,7 @@ MANIFEST: Final = "backup.json"
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """A copy. `made_at`: wall clock, ms since 1970; `files`: by their path in the event's folder, the SHA-256."""
 
     schema: Literal[1]
@@ -49,7 +47,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     refused: int
     files: dict[str, Digest]
 
-    def same_content(self, other: "Manifest") -> bool:
+    def same_content(self, other: "BackupManifest") -> bool:
         """Return whether another copy would tell nothing new."""
         return (self.event, self.height, self.refused, self.files) == (
             other.event,
@@ -59,10 +57,10 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> BackupManifest:
     """Read what a copy says of itself. Raises BackupBroken."""
     try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=BackupManifest)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BackupBroken(f"{folder.name}: {MANIFEST}: {reason(error)}") from None
     for name in manifest.files:
@@ -176,7 +174,7 @@ def _copy_rows(folder: Path, event: str, new: Path) -> None:
         path.unlink()
 
 
-def check_copy(copy: Path) -> Manifest:
+def check_copy(copy: Path) -> BackupManifest:
     """Read a whole copy from its disk, every message too. Raises BackupBroken."""
     manifest = check_files(copy)
     if STORE not in manifest.files:
@@ -206,7 +204,7 @@ def copy_faults(copy: Path, event: str) -> list[Fault]:
         raise BackupBroken(f"{copy.name}: {error}") from None
 
 
-def check_files(copy: Path) -> Manifest:
+def check_files(copy: Path) -> BackupManifest:
     """Read all files of a copy from its disk, and see that its store is a whole one. Raises BackupBroken."""
     manifest = read_manifest(copy)
     for name, expected in manifest.files.items():
@@ -276,12 +274,12 @@ def _check_target(folder: Path, target: Path) -> None:
         raise BackupFailed("it is inside the event's folder")
 
 
-def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence[CopyMore]) -> Manifest:
+def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence[CopyMore]) -> BackupManifest:
     new.mkdir(mode=0o700)
     copy_event(folder, event, new, further)
     files = {str(path.relative_to(new)): file_digest(path) for path in files_of(new)}
     height, refused = _count_rows(new / STORE)
-    manifest = Manifest(1, event, now, height, refused, files)
+    manifest = BackupManifest(1, event, now, height, refused, files)
     (new / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     sync(new / MANIFEST)
     _sync_names(new)
@@ -308,7 +306,7 @@ def _count_rows(store: Path) -> tuple[int, int]:
     return height, refused
 
 
-def _finish(new: Path, manifest: Manifest, keep: int | None) -> Path:
+def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
     """Return the copy its name, and let the oldest ones go; where it says nothing new, the last one stays the last."""
     target = new.parent
     names = [path.name for path in target.iterdir()]
@@ -331,7 +329,7 @@ def _remove_copy(copy: Path, unfinished: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _has_same_content(last: Path, manifest: Manifest) -> bool:
+def _has_same_content(last: Path, manifest: BackupManifest) -> bool:
     try:
         return read_manifest(last).same_content(manifest) and check_files(last) is not None
     except BackupBroken:
@@ -342,7 +340,7 @@ WRITTEN_LAST = "event.toml"
 """Written last: without it a folder is no event, and half a restored one must be none."""
 
 
-def choose_copy(source: Path, event: str | None) -> tuple[Path, Manifest, list[BackupBroken]]:
+def choose_copy(source: Path, event: str | None) -> tuple[Path, BackupManifest, list[BackupBroken]]:
     """Return the newest copy that is whole, and what is wrong with those that are newer.
 
     `source` is a copy, or a folder of copies, of one event unless it is named. Raises BackupMissing, BackupBroken.
@@ -361,7 +359,7 @@ def choose_copy(source: Path, event: str | None) -> tuple[Path, Manifest, list[B
     raise BackupMissing(f"no whole copy is in {source}" + "".join(f"; {one}" for one in broken))
 
 
-def restore_copy(source: Path, manifest: Manifest, folder: Path, place: DatabaseAddress | None = None) -> None:
+def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress | None = None) -> None:
     """Put a copy into an empty or new folder; with `place` its journal into that database, which must not have it.
 
     The store gets a new name: tables notice that it may lack what they were told is safe, and send everything again.
@@ -388,7 +386,7 @@ def _put_back(path: Path, new: Path) -> None:
         give_new_name(new)
 
 
-def _into_database(source: Path, manifest: Manifest, folder: Path, place: DatabaseAddress) -> None:
+def _into_database(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress) -> None:
     try:
         with (
             closing(open_journal(folder, manifest.event, place)) as target,

@@ -12,7 +12,7 @@ from typing import Final
 
 from broker.errors import BackupFailed, StoreError
 from broker.store.backup import CopyMore, make_copy
-from broker.store.integrity import Fault
+from broker.store.records import Fault
 
 REMIND_MS: Final = 30 * 60_000
 """What stays wrong is said again after so long."""

@@ -21,8 +21,8 @@ from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.read_ahead import STORE
 from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
-from broker.store.integrity import WITNESS_SUFFIX, Fault, link_after
 from broker.store.journal import RefusedRow
+from broker.store.records import WITNESS_SUFFIX, Fault, link_after
 from broker.store.sqlite import SqliteJournal, SqliteReader
 
 ROWS_A_PART: Final = 5_000
@@ -63,7 +63,7 @@ class Have(Struct, frozen=True, forbid_unknown_fields=True):
     """Files that have changed."""
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class JournalPart(Struct, frozen=True, forbid_unknown_fields=True):
     """What a copy lacks, or a part of that."""
 
     height: int
@@ -110,19 +110,19 @@ class FollowedEvent:
     def __init__(self, folder: Path, event: str) -> None:
         self._folder, self._event = folder, event
 
-    def part(self, have: Have) -> Part:
+    def part(self, have: Have) -> JournalPart:
         """Return what a copy lacks next. Raises StoreError, OSError."""
         with closing(SqliteReader(self._folder / STORE, self._event)) as journal:
             height = journal.last_height()
             if not journal.has_row(have.height, have.link):
-                return Part(height, differs=True)
+                return JournalPart(height, differs=True)
             about = {key: value for key, value in journal.remembered("").items() if key not in OWN_KEYS}
             new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
             aside = journal.set_aside()
         states = {str(path.relative_to(self._folder)): _state(path) for path in _followed_files(self._folder)}
-        return Part(
+        return JournalPart(
             height,
             rows,
             refused,
@@ -183,7 +183,7 @@ class EventCopy:
         files = _hash(self._states) if not self._missing else b""
         return Have(self.journal.height, self.journal.last_link(), self._refused, files, self._about, (*self._missing,))
 
-    def take(self, part: Part) -> bool:
+    def take(self, part: JournalPart) -> bool:
         """Take in a part; return whether that was all. Raises FollowedDiffers, StoreError, OSError.
 
         Where it raises FollowedDiffers, nothing of the part was taken.
@@ -199,7 +199,7 @@ class EventCopy:
             self._compare(part.states)
         return self.journal.height >= part.height and not self._missing
 
-    def _append(self, part: Part) -> None:
+    def _append(self, part: JournalPart) -> None:
         height, link = self.journal.height, self.journal.last_link()
         for at, received_at, _, _, _, body, new, _ in part.rows:
             if at <= height:
@@ -209,7 +209,7 @@ class EventCopy:
         if part.rows or part.refused or part.about is not None:
             self._commit(part)
 
-    def _commit(self, part: Part) -> None:
+    def _commit(self, part: JournalPart) -> None:
         with self.journal.commit():
             for row in part.rows:
                 self.journal.copy_row(row)

@@ -35,11 +35,24 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import LogMessage, encode
-from broker.protocol.signing import kept_form
+from broker.protocol import LogMessage, encode, kept_form
 from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
-from broker.store.integrity import LINK_DIGITS, LOST, Fault, Witness, WitnessLine, intact_rows, link_after
-from broker.store.records import DESK, Decided, Entry, Recorded, decoded, message_of, sequence_of
+from broker.store.records import (
+    DESK,
+    LINK_DIGITS,
+    LOST,
+    Decided,
+    Entry,
+    Fault,
+    Recorded,
+    Witness,
+    WitnessLine,
+    decoded,
+    intact_rows,
+    link_after,
+    message_of,
+    sequence_of,
+)
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
 """STRICT tables of SQLite know one kind of integer."""

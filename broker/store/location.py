@@ -16,12 +16,11 @@ import msgspec
 import tomli_w
 from msgspec import Struct
 
-from broker.coded_error import reason
-from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
+from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable, reason
 from broker.files import write_file
 from broker.read_ahead import SETTING, STORE
-from broker.store.integrity import WITNESS_SUFFIX
 from broker.store.journal import Journal, Reader
+from broker.store.records import WITNESS_SUFFIX
 from broker.store.sqlite import SqliteJournal, SqliteReader
 
 SCHEMES: Final = ("postgresql://", "postgres://")

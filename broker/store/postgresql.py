@@ -24,7 +24,6 @@ from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
 from broker.read_ahead import FIRST_LINK
-from broker.store.integrity import Witness, link_after
 from broker.store.journal import (
     ROWS_AT_ONCE,
     VERSION,
@@ -35,6 +34,7 @@ from broker.store.journal import (
     driver_message,
     transaction,
 )
+from broker.store.records import Witness, link_after
 
 TABLES: Final = JournalTables(shared=True)
 
@@ -177,7 +177,7 @@ PULSE_S: Final = 1.0
 """How often the active scorer says something."""
 
 
-class Lease:
+class JournalLock:
     """One scorer's right to write an event's journal."""
 
     def __init__(self, connection: Connection, event: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -269,7 +269,7 @@ class PostgresJournal(Journal):
             super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
             with self._errors("the store cannot be opened"):
                 _ensure_schema(self._connection)
-                self._lease = Lease(self._connection, event)
+                self._lease = JournalLock(self._connection, event)
                 _migrate(self._connection, event)
                 self._load()
             if witness:

@@ -1,7 +1,7 @@
 """The second home of what the desk decides: a folder on another disk, written before the desk says that it is done.
 
 `EVENT.decisions` there has rulings and admissions whole, a line each with a hash; `EVENT.witness` names all that is in
-the journal (integrity.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
+the journal (records.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
 """
 
 import os
@@ -14,9 +14,8 @@ from typing import Final
 from broker.errors import StoreError
 from broker.files import sync
 from broker.store.backup_worker import BackupReport, refuse_empty_mount
-from broker.store.integrity import WITNESS_SUFFIX, Witness, WitnessLine
 from broker.store.journal import Journal
-from broker.store.records import Entry
+from broker.store.records import WITNESS_SUFFIX, Entry, Witness, WitnessLine
 
 DECISIONS: Final = ".decisions"
 

@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
 from broker.files import sync_log
 from broker.read_ahead import FIRST_LINK
-from broker.store.integrity import WITNESS_SUFFIX, Witness, link_after
 from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
+from broker.store.records import WITNESS_SUFFIX, Witness, link_after
 
 TABLES: Final = JournalTables(shared=False)
 

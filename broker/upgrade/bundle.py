@@ -20,10 +20,9 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.files import make_folder, sync, write_file
-from broker.protocol.signing import SigningKey, has_signed
-from broker.protocol.types import Hash, PublicKey, Signature
+from broker.protocol import Hash, PublicKey, Signature, SigningKey, has_signed
 
 MANIFEST: Final = "manifest.json"
 LONGEST_MANIFEST: Final = 65_536
@@ -60,7 +59,7 @@ class Formats(Struct, frozen=True, forbid_unknown_fields=True):
     writes: str
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class BundledPackage(Struct, frozen=True, kw_only=True):
     """One package."""
 
     package: Annotated[str, Meta(pattern=r"^homologue-[a-z]{1,16}$(?!\n)")]
@@ -70,7 +69,7 @@ class Part(Struct, frozen=True, kw_only=True):
     unpacked: Annotated[int, Meta(ge=1, description="bytes, installed")]
 
 
-class Manifest(Struct, frozen=True, kw_only=True):
+class BundleManifest(Struct, frozen=True, kw_only=True):
     """What a bundle holds."""
 
     schema: Literal[1] = 1
@@ -78,9 +77,9 @@ class Manifest(Struct, frozen=True, kw_only=True):
     commit: Annotated[str, Meta(pattern=r"^[0-9a-f]{0,40}$(?!\n)")]
     journal: Formats
     store: Formats
-    parts: tuple[Part, ...]
+    parts: tuple[BundledPackage, ...]
 
-    def for_table(self, target: str) -> list[Part]:
+    def for_table(self, target: str) -> list[BundledPackage]:
         """Return the packages of a table with this release and architecture. Raises UpgradeError."""
         found = {part.package: part for part in self.parts if part.target == target}
         if missing := [name for name in TABLE_PACKAGES if name not in found]:
@@ -101,19 +100,19 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
         """Return what names this bundle."""
         return hashlib.sha256(self.manifest.encode()).hexdigest()
 
-    def opened(self, trusted: Iterable[str]) -> Manifest:
+    def opened(self, trusted: Iterable[str]) -> BundleManifest:
         """Return the manifest, if a trusted key has signed it. Raises UpgradeError."""
         if self.key not in trusted:
             raise UpgradeError("upgrade_unsigned", f"signed with the key {self.key[:16]}..., which is not trusted here")
         if not has_signed(self.key, SIGNED + self.manifest.encode(), self.signature):
             raise UpgradeError("upgrade_unsigned", "its manifest was changed after it was signed")
         try:
-            return msgspec.json.decode(self.manifest, type=Manifest)
+            return msgspec.json.decode(self.manifest, type=BundleManifest)
         except msgspec.DecodeError as error:
             raise UpgradeError("upgrade_damaged", f"its manifest cannot be read: {reason(error)}") from None
 
 
-def read_manifest(content: bytes) -> SignedManifest:
+def read_signed_manifest(content: bytes) -> SignedManifest:
     """Read a signed manifest; nothing is verified yet. Raises UpgradeError."""
     try:
         return msgspec.json.decode(content, type=SignedManifest)
@@ -172,7 +171,7 @@ def deb_files(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
 # ---- made and taken -----------------------------------------------------------------------------
 
 
-def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> Manifest:
+def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> BundleManifest:
     """Write the bundle of these packages, which are of one version. Raises UpgradeError."""
     parts, programs = [], set()
     for deb in debs:
@@ -180,7 +179,7 @@ def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> Manifest
             fields = deb_control(file)
             if fields["Package"] == TABLE_PACKAGES[0]:
                 programs.add((*_program(file), fields["Version"].rpartition("+")[0]))
-            part = Part(
+            part = BundledPackage(
                 package=fields["Package"],
                 target=f"{fields['Version'].rpartition('+')[2]}-{fields['Architecture']}",
                 sha256=hash_of(deb),
@@ -192,10 +191,10 @@ def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> Manifest
         raise UpgradeError("upgrade_damaged", "a bundle has a homologue-common, and all packages are of its version")
     version, commit, formats, _ = programs.pop()
     journal, store = formats
-    manifest = Manifest(
+    manifest = BundleManifest(
         version=version, commit=commit, journal=journal, store=store, parts=tuple(part for part, _ in parts)
     )
-    manifest = msgspec.json.decode(text := msgspec.json.encode(manifest), type=Manifest)
+    manifest = msgspec.json.decode(text := msgspec.json.encode(manifest), type=BundleManifest)
     signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNED + text))
     new = output.with_name(f".{output.name}.new")
     with tarfile.open(new, "w", format=tarfile.USTAR_FORMAT) as archive:
@@ -246,7 +245,7 @@ def hash_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, Manifest]:
+def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, BundleManifest]:
     """Return what is in a bundle, which is signed by a trusted key and whole. Raises UpgradeError."""
     with _opened(bundle, trusted) as (archive, signed, manifest):
         hashes = {member.name: _hash_in(archive, member) for member in archive}
@@ -279,7 +278,7 @@ def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedMan
 
 
 @contextmanager
-def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, Manifest]]:
+def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
     """Open a bundle; its packages come next, and are not verified yet. Raises UpgradeError."""
     try:
         with tarfile.open(bundle, "r:") as archive:
@@ -302,7 +301,7 @@ def _first(archive: tarfile.TarFile) -> SignedManifest:
     source = archive.extractfile(first) if first and first.name == MANIFEST else None
     if source is None:
         raise UpgradeError("upgrade_damaged", "this is no bundle of an upgrade: no manifest comes first")
-    return read_manifest(source.read(2 * LONGEST_MANIFEST))
+    return read_signed_manifest(source.read(2 * LONGEST_MANIFEST))
 
 
 def _lay(source: IO[bytes], place: Path) -> None:
@@ -320,7 +319,7 @@ def _lay(source: IO[bytes], place: Path) -> None:
 def taken(folder: Path) -> SignedManifest | None:
     """Return the manifest of the bundle that lies in a folder; None: there is none, whole."""
     try:
-        return read_manifest((folder / MANIFEST).read_bytes())
+        return read_signed_manifest((folder / MANIFEST).read_bytes())
     except (OSError, UpgradeError):
         return None
 

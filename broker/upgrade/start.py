@@ -77,7 +77,7 @@ def bundle_in(slot: Path) -> str:
         return ""
 
 
-def choose(folder: Path, base: str, failures: int = 0) -> Path | None:
+def choose_slot(folder: Path, base: str, failures: int = 0) -> Path | None:
     """Return the environment to start, and count the start of one on trial; None: apt's own."""
     slots = read_slots(folder)
     fails = not slots.trial and failures >= MOST_FAILURES and failures % 2 == 1
@@ -96,7 +96,7 @@ def choose(folder: Path, base: str, failures: int = 0) -> Path | None:
 def main(arguments: list[str], state: str, base: str) -> None:
     """Become the program."""
     folder = Path(state) / "upgrade"
-    chosen = choose(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
+    chosen = choose_slot(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
     os.environ |= {PLACE: str(folder) if state else "", BASE: base}
     for place in (chosen, Path(sys.prefix)):
         if place is not None:

@@ -14,11 +14,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from broker.errors import ScorerError
+from broker.errors import RuleError, ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
-from broker.rules import Profile, RuleError
+from broker.rules import Profile
 from broker.scorer.dashboard import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
@@ -29,21 +29,18 @@ from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
-from broker.web.players.changes import ChangesPage
-from broker.web.players.checkin import CheckInPage
+from broker.web.players.views import ChangesPage, CheckInPage
 from broker.web.render import render_page
-from broker.web.results.ceremony import CeremonyPage
-from broker.web.results.display import DisplayPage
+from broker.web.results.display import CeremonyPage, DisplayPage, SeatingPage
 from broker.web.results.exports import ExportsPage
 from broker.web.results.luck import LuckPage
-from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
+from broker.web.rulings.questions import WHAT_HAPPENED_PATH, WhatHappenedPage, WhatIfPage
 from broker.web.rulings.register import RegisterPage
-from broker.web.rulings.views import RulingsPage, WhatIfPage
-from broker.web.rulings.what_happened import WHAT_HAPPENED_PATH, WhatHappenedPage
+from broker.web.rulings.views import RulingsPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
 from broker.web.setup.views import SetupPage

@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from broker.i18n import N_, Message
 from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
+from broker.scorer import DashboardView
 from broker.scorer.space import READ_ONLY, DiskLevel
-from broker.scorer.view import DashboardView
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
 

@@ -12,21 +12,26 @@ from msgspec.structs import replace
 
 from broker.people import EMBARGO_READ, HOUR_MS, Authentication, PeopleStoreBroken
 from broker.protocol import Imp, Standing
-from broker.scorer.dashboard import Arrivals, ViewFeed
-from broker.scorer.sheets import (
+from broker.scorer import (
+    DashboardView,
     DealSheet,
+    Embargo,
     PlayerSheet,
+    PlayView,
     ReceiptIndex,
     ReceiptSheet,
+    SeatView,
+    Snapshot,
+    StandingsTable,
+    TableView,
     TeamSheet,
     deal_sheet,
     player_sheet,
     receipt_sheet,
+    standings_table,
     team_sheet,
 )
-from broker.scorer.snapshot import Embargo, Snapshot
-from broker.scorer.standings import StandingsTable, standings_table
-from broker.scorer.view import DashboardView, PlayView, SeatView, TableView
+from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.scoring import json_imp
 from broker.web.auth import Visitor
 from broker.web.errors import SheetUnknown

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError
 
 
 class DeskError(CodedError, code="desk_error"):

@@ -15,11 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.coded_error import CodedError
+from broker.errors import CodedError, RuleError
 from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import LAST_TABLE, Refused
-from broker.rules import RuleError
 from broker.upgrade.bundle import UpgradeError
 from broker.web.auth import Access, Handler, Visitor, visitor_of
 from broker.web.errors import DeskError, FormForeign, FormMalformed, FormTooLarge, TablesUnreadable

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from broker.i18n import Message
 from broker.people import Right
-from broker.scorer.view import DashboardView
+from broker.scorer import DashboardView
 from broker.web import labels
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator

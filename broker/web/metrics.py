@@ -24,10 +24,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.protocol import BEAT_S, DISK_STEP_MIB
+from broker.scorer import DashboardView
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.devices import Reading
 from broker.scorer.space import DiskLevel, disk_room
-from broker.scorer.view import DashboardView
 from broker.version import program_version
 from broker.web.auth import Access, visitor_of
 from broker.web.embargo import PublicFeed

@@ -8,8 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from broker.i18n import N_, Message
-from broker.terms import SEAT_NAMES
+from broker.i18n import N_, SEAT_NAMES, Message
 from broker.web.i18n import HtmlTranslator
 
 LONGEST_DETAIL: Final = 500

@@ -16,11 +16,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from broker.event.file_io import flatten_errors
-from broker.i18n import N_, Message
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message
 from broker.protocol import SEATS, PublicState
+from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
-from broker.scorer.view import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
-from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from broker.web import labels
 from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards

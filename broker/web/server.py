@@ -13,7 +13,7 @@ from typing import Final
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from broker.coded_error import reason
+from broker.errors import reason
 from broker.people import Authentication
 from broker.people.webhooks import is_loopback
 from broker.protocol.pairing import DESK_PORT

@@ -7,10 +7,9 @@ from typing import Final, Protocol, TypeVar
 
 from broker.event import DealRecord
 from broker.i18n import Message
-from broker.people.login import wall_clock_ms
+from broker.protocol import wall_clock_ms
 from broker.rulings.service import RulingService
-from broker.scorer.live_event import LiveEvent
-from broker.scorer.wire_log import WireLog
+from broker.scorer.live_event import LiveEvent, WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
 from broker.web.tables.pairing import PairingService

@@ -19,8 +19,7 @@ from pygal.style import Style
 
 from broker.protocol import SEATS, Imp, Seat
 from broker.qr import qr_code
-from broker.scorer.sheets import DealSheet, PlayerSheet
-from broker.scorer.standings import StandingsHistory
+from broker.scorer import DealSheet, PlayerSheet, StandingsHistory
 from broker.scoring import Interval
 
 # pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import click
 
-from broker.coded_error import reason
 from broker.console import EXISTING_FILE, json_option
+from broker.errors import reason
 from firmware.button_addresses import open_buttons
 from firmware.buttons import NS
 from firmware.errors import BadAddress, DeviceMissing, PinInUse

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from broker.protocol import Code
+from broker.protocol import Code, SigningKey
 from broker.protocol.pairing import (
     ANCHOR_PATH,
     LARGEST_ANSWER,
@@ -23,7 +23,6 @@ from broker.protocol.pairing import (
     derive_keys,
     new_salt,
 )
-from broker.protocol.signing import SigningKey
 from broker.protocol.tls import event_context, fingerprint_of
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 

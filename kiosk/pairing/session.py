@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.daemon import ServiceNotifier
 from broker.discovery import DeskFinder, FoundDesk
 from broker.logs import get_logger
-from broker.notify import ServiceNotifier
+from broker.protocol import SigningKey
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
-from broker.protocol.signing import SigningKey
 from broker.version import program_version
 from firmware.reports import NotScanned, Report
 from firmware.scanners import open_scanner

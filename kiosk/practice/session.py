@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pygame
 
-from broker.i18n import N_, NP_, Translator
+from broker.i18n import N_, NP_, SEAT_NAMES, Translator
 from broker.protocol import (
     ArbiterPin,
     Assignment,
@@ -25,6 +25,7 @@ from broker.protocol import (
     PinGiven,
     Receipt,
     Restored,
+    SigningKey,
     Taken,
     decode_on_topic,
     encode,
@@ -32,9 +33,7 @@ from broker.protocol import (
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, PinKey, PinPlace, SessionKey
 from broker.protocol.link import Incoming, LinkChanged
-from broker.protocol.signing import SigningKey
 from broker.rules.hand_value import KnownTiles, answer_count
-from broker.terms import SEAT_NAMES
 from firmware.buttons import SeatButtons
 from firmware.scanners import open_scanner
 from firmware.sim.buttons import ButtonFingers
@@ -48,16 +47,7 @@ from kiosk.practice.deals import EVENT, FACES, TABLE, Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
 from kiosk.practice.tutorial import LESSON_KEYS, Lesson, Role
 from kiosk.program import TableProgram
-from kiosk.screens import (
-    FINGER,
-    TOUCHES,
-    ScreenView,
-    ScreenWindow,
-    TargetPainter,
-    TextPen,
-    TouchTarget,
-    drawing,
-)
+from kiosk.screens import FINGER, TOUCHES, ScreenView, ScreenWindow, TargetPainter, TextPen, TouchTarget, drawing
 from kiosk.screens.drawing import TextLine
 from kiosk.screens.texts import translator
 from kiosk.table import profile_of

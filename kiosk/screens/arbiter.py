@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from broker.i18n import N_, Message, Translator
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules.infractions import Choice
 from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, PHASE_ASKED, Answer
-from broker.terms import SEAT_NAMES
 from kiosk.input import ANSWERS_SHOWN, INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Offence, SceneForm
 from kiosk.screens.drawing import (
     ATTENTION,
@@ -31,9 +30,7 @@ from kiosk.screens.drawing import (
     seat_button,
 )
 from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE
-from kiosk.screens.views import (
-    ScreenView,
-)
+from kiosk.screens.views import ScreenView
 
 TONES: Final[Mapping[str, Colour]] = {"yes": GOOD, "no": ATTENTION, "plain": TEXT}
 QUESTION: Final[Mapping[str, str]] = {"claimants": "claims", "claim": "claims"}

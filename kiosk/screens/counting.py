@@ -9,12 +9,11 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import McrValue, NotCounted, RiichiValue, RiichiWinDetails
 from broker.rules.hand_from_serials import LaidHand
 from broker.rules.mcr import fan
 from broker.rules.riichi import names
-from broker.terms import SEAT_NAMES
 from kiosk.counting.desk import CountingView, HandCounting
 from kiosk.counting.questions import AnyHand, CountQuestion, McrQuestions, RiichiQuestions
 from kiosk.screens.drawing import (

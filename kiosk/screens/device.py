@@ -5,10 +5,9 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import Translator
+from broker.i18n import SEAT_NAMES, Translator
 from broker.protocol import SEATS, Seat
 from broker.protocol.pairing import DIGITS
-from broker.terms import SEAT_NAMES
 from firmware.hardware.self_test import Remark
 from firmware.reports import Scanned
 from kiosk.pairing.form import PairingForm

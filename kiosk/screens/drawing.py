@@ -11,9 +11,8 @@ from typing import Final, Literal, NamedTuple
 
 import pygame
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Translator
 from broker.protocol import Seat
-from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from kiosk.camera.observations import CameraView
 from kiosk.screens.fonts import HAN, MOST_KNOWN, Fonts
 from kiosk.screens.texts import refusal

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from broker.i18n import N_, Message, Translator
-from broker.terms import SEAT_NAMES
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from kiosk.camera.observations import LaidObservation, LaidTiles
 from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
 from kiosk.screens.drawing import (

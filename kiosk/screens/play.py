@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from broker.i18n import N_, Message, Translator
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
-from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
 from kiosk.input import Form, WinForm, goes_back
 from kiosk.screens.drawing import (

@@ -5,10 +5,9 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS, Seat, Verifier
 from broker.rules import TRAY
-from broker.terms import SEAT_NAMES
 from kiosk.camera.observations import LIST_SHARE, CameraView
 from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
 from kiosk.screens.device import fault_name

@@ -5,10 +5,9 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, NP_, Translator
+from broker.i18n import N_, NP_, SEAT_NAMES, Translator
 from broker.protocol import SEATS, RiichiEvent, RiichiValue, RiichiWin, Seat
-from broker.rules.points import HUNDRED
-from broker.terms import SEAT_NAMES
+from broker.rules import HUNDRED
 from kiosk.input import RiichiQuestion, WinForm, goes_back
 from kiosk.screens.drawing import (
     ATTENTION,

@@ -5,9 +5,8 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import Translator
+from broker.i18n import SEAT_NAMES, Translator
 from broker.protocol import SEATS, Seat
-from broker.terms import SEAT_NAMES
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,

@@ -11,9 +11,8 @@ from unicodedata import east_asian_width
 
 import pygame
 
-from broker.i18n import N_, Message, Translator
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS
-from broker.terms import SEAT_NAMES
 from kiosk.screens.arbiter import arbiter_screen
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen

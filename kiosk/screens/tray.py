@@ -6,21 +6,10 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import Seat
 from broker.rules import ROWS
-from broker.terms import SEAT_NAMES
-from kiosk.screens.drawing import (
-    ATTENTION,
-    EDGE,
-    GROUND,
-    LINE,
-    PANEL,
-    TEXT,
-    Colour,
-    Paint,
-    TextPen,
-)
+from kiosk.screens.drawing import ATTENTION, EDGE, GROUND, LINE, PANEL, TEXT, Colour, Paint, TextPen
 from kiosk.table import (
     PLACES,
     Carrier,

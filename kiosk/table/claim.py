@@ -12,8 +12,7 @@ from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat
 from broker.protocol.play_sequence import winning_tile
-from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome
-from broker.rules.points import points_paid
+from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points_paid
 from kiosk.table import plan
 from kiosk.table.claim_window import ClaimWindow
 from kiosk.table.events import (

@@ -25,12 +25,12 @@ from broker.protocol import (
     RoundNo,
     SealedPin,
     Seat,
+    Serial,
     SessionId,
     Text,
     WinKind,
 )
 from broker.protocol.rulings import Measure
-from broker.protocol.types import Serial
 
 Reader = Literal["camera", "scanner"]
 

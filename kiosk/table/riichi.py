@@ -9,8 +9,7 @@ from dataclasses import replace
 from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
-from broker.rules import Outcome, RuleError
-from broker.rules.points import score_riichi
+from broker.rules import Outcome, RuleError, score_riichi
 from broker.rules.riichi import (
     RiichiProfile,
     SettledEvent,

@@ -13,9 +13,8 @@ from typing import Final
 
 import httpx
 
-from broker.protocol import topics
+from broker.protocol import SigningKey, topics
 from broker.protocol.pairing import PATH, PairingOffer, new_salt
-from broker.protocol.signing import SigningKey
 from broker.sim.demo_event import NAME
 from kiosk.errors import KioskError
 from kiosk.pairing.exchange import request_pairing

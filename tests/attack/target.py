@@ -18,15 +18,14 @@ from typing import Any, Final, Self, cast
 import httpx
 import msgspec
 
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.people import PEOPLE_FILE, ROLES, Actor, Authentication
-from broker.protocol import Call, LogMessage, Role, TableState, encode, topics
+from broker.protocol import Call, LogMessage, Role, TableState, encode, fact_hash, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
-from broker.protocol.signing import fact_hash
+from broker.protocol.signing import open_key
 from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME

@@ -9,8 +9,7 @@ from typing import Final, cast
 from paho.mqtt.client import topic_matches_sub
 
 from broker.mqtt.certificates import Certificates
-from broker.protocol import TOPICS, Role
-from broker.protocol.signing import SigningKey
+from broker.protocol import TOPICS, Role, SigningKey
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from tests.attack.allowed import may_read, writer_of

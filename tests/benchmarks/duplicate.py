@@ -24,7 +24,7 @@ from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.protocol import SEATS
 from broker.rules import Deal, load_mcr, new_deal
 from broker.scoring import Ledger, ScoredPlay
-from broker.sim.play import play_event, scored_play
+from broker.sim.table import play_event, scored_play
 
 Table = NDArray[Any]
 

@@ -18,7 +18,7 @@ import click
 
 from broker.protocol import SEATS
 from broker.rules import load_mcr, new_deal
-from broker.sim.par import Counted, Stretch, play_stretch
+from broker.sim.par import PointCounts, Stretch, play_stretch
 from broker.sim.plans import plans
 
 Points = list[list[list[int]]]
@@ -35,7 +35,7 @@ def measure(plays: int, seed: int, *, alone: bool) -> tuple[float, Points]:
     return 1000 * (process_time() - start) / plays, [_rows(one) for one in counted]
 
 
-def _rows(counted: Counted) -> list[list[int]]:
+def _rows(counted: PointCounts) -> list[list[int]]:
     return [[at, *row] for at, seat in enumerate(SEATS) for row in sorted(counted.points[seat].items())]
 
 

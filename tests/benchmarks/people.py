@@ -26,8 +26,8 @@ from broker.export.pmn.check import deal_of_record
 from broker.export.pmn.notation import read_records
 from broker.export.pmn.record import actions_of
 from broker.protocol import SEATS, Seat
-from broker.rules import FULL_SET, Deal, RuleError
-from broker.rules.deal import NEXT_SEAT, TRAY
+from broker.rules import FULL_SET, TRAY, Deal, RuleError
+from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import Action, Do, PlayState, apply_action, open_play
 from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, discards_or_kongs

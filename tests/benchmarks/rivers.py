@@ -14,7 +14,7 @@ from itertools import chain
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules import RuleError
 from broker.rules.mcr import play_from_rivers
-from broker.sim.laid import LaidPlay, laid_play
+from broker.sim.laid import LaidTiles, laid_play
 from tests.broker.rules.mcr.test_play_from_rivers import wrong_steps
 from tests.broker.sim.playing import dealt, played
 from tests.vision.river_pictures import hand_picture, river_picture
@@ -23,7 +23,7 @@ from vision.reader import read_picture
 from vision.rivers import read_hand, read_river
 
 
-def photographed(play: LaidPlay, seed: int, *, gaps: bool) -> LaidPlay:
+def photographed(play: LaidTiles, seed: int, *, gaps: bool) -> LaidTiles:
     """Return the play as its pictures tell it."""
     laid: dict[Seat, LaidSeat] = {}
     for at, seat in enumerate(SEATS):
@@ -40,7 +40,7 @@ def photographed(play: LaidPlay, seed: int, *, gaps: bool) -> LaidPlay:
     return play._replace(laid=laid)
 
 
-def misread(play: LaidPlay, read: LaidPlay) -> Counter[str]:
+def misread(play: LaidTiles, read: LaidTiles) -> Counter[str]:
     """Count the tiles of rivers by how they were read."""
     counts: Counter[str] = Counter()
     for seat in SEATS:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from broker.scorer import service
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.store.server import Server

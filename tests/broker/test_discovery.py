@@ -13,7 +13,7 @@ from zeroconf import ServiceInfo, Zeroconf
 from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
 
-from broker.discovery import SERVICE, Announcement, DeskFinder, FoundDesk
+from broker.discovery import SERVICE, DeskAnnouncement, DeskFinder, FoundDesk
 from tests.patience import PATIENCE_S
 
 LOOPBACK: Final = ["127.0.0.1"]
@@ -54,10 +54,10 @@ class Heard:
 
 def test_desks_are_found_and_missed() -> None:
     heard = Heard()
-    with Announcement(CUP.event, 8136, LOOPBACK):
+    with DeskAnnouncement(CUP.event, 8136, LOOPBACK):
         finder = DeskFinder(heard.tell, LOOPBACK)
         heard.until(CUP)
-        with Announcement(LEAGUE.event, 8137, LOOPBACK):
+        with DeskAnnouncement(LEAGUE.event, 8137, LOOPBACK):
             heard.until(CUP, LEAGUE)
         heard.until(CUP)
     heard.until()

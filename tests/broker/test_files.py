@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import make_folder, sync_log, write_private, write_whole
-from broker.output import deliver
+from broker.files import deliver, make_folder, sync_log, write_private, write_whole
 from broker.spreadsheet import csv_text, decimal
 from broker.store import SETTING, DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry

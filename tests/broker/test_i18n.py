@@ -104,7 +104,7 @@ def test_a_compiled_catalogue_is_read_only_if_it_was_made_of_this_source(
 ) -> None:
     folder = tmp_path / "fr" / "LC_MESSAGES"
     folder.mkdir(parents=True)
-    source = catalogues.path_of("fr").read_bytes()
+    source = catalogues.catalogue_path("fr").read_bytes()
     monkeypatch.setattr(i18n, "FOLDER", tmp_path)
     (folder / "homologue.po").write_bytes(source)
     made = i18n.compiled("fr", source)
@@ -130,8 +130,8 @@ def test_a_table_s_screen_starts_without_babel() -> None:
 def _compile() -> None:
     """Compile what `make setup` compiles, if that is stale."""
     for language in languages()[1:]:
-        source = catalogues.path_of(language).read_bytes()
-        path = catalogues.path_of(language).with_suffix(".mo")
+        source = catalogues.catalogue_path(language).read_bytes()
+        path = catalogues.catalogue_path(language).with_suffix(".mo")
         if not path.is_file() or not path.read_bytes().endswith(hashlib.sha256(source).digest()):
             path.write_bytes(i18n.compiled(language, source))
 

@@ -9,10 +9,9 @@ from typing import Final, NamedTuple, cast
 import pytest
 
 from broker.read_ahead import COLUMNS, FIRST_LINK, STORE, TEXTS, CheckedAhead, IntactRow, Rows
-from broker.scorer.stored_event import read_journal
+from broker.scorer import read_journal
 from broker.scorer.whole_plays import StoredRows
-from broker.store.integrity import Fault
-from broker.store.sqlite import SqliteJournal
+from broker.store import Fault, SqliteJournal
 from tests.broker.scorer.small import NAME, event, whole_event
 from tests.broker.store.stores import Kept, fill
 

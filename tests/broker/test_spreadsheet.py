@@ -11,20 +11,11 @@ from typing import Final
 import openpyxl
 import pytest
 
+from broker.event import players_csv, read_players
 from broker.event.file_io import read_csv
-from broker.event.players import players_csv, read_players
 from broker.event.setup import player_list_of
 from broker.rules import RuleError
-from broker.spreadsheet import (
-    BadRow,
-    as_workbook,
-    columns,
-    csv_text,
-    encoded,
-    for_excel,
-    read_grid,
-    sent_content,
-)
+from broker.spreadsheet import BadRow, as_workbook, columns, csv_text, encoded, for_excel, read_grid, sent_content
 
 ROWS = [["Nom", "Pays", "Club"], ["Anne Lefèvre", "FRA", "Les Bambous"], ["Émile Noël", "BEL", "Ça va"]]
 

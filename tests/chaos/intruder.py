@@ -26,12 +26,12 @@ from broker.protocol import (
     Ruled,
     Seat,
     Served,
+    SigningKey,
     Void,
     decode_on_topic,
     encode,
     topics,
 )
-from broker.protocol.signing import SigningKey
 from broker.sim.demo_event import NAME
 
 PATIENCE_S: Final = 5.0

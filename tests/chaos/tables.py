@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from broker.daemon import examine_structs
 from broker.protocol import Seat
-from broker.structs import examine_structs
 from firmware.reports import Pressed, Released
 from kiosk import journal_file, server, uplink
 from kiosk.config import KioskSettings

@@ -18,11 +18,11 @@ from typing import Final
 
 from broker.errors import BrokerDied
 from broker.event import write_devices
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
 from broker.mqtt.programs import Kind
-from broker.protocol.signing import SigningKey, device_of
+from broker.protocol import SigningKey, device_of
+from broker.protocol.signing import open_key
 from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess

@@ -24,15 +24,15 @@ from broker.protocol import (
     PinGiven,
     Receipt,
     Refused,
+    Ruled,
+    SigningKey,
     Void,
     decode_on_topic,
     encode,
     topics,
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE, PinPlace, seal_pin
-from broker.protocol.facts import Ruled
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.protocol.signing import SigningKey
 from broker.scorer.service import Scorer
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.hall import NOW, open_journal

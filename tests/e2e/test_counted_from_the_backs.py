@@ -7,10 +7,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from broker.event import ListedDevice, write_devices
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.protocol import SEATS, McrValue, Seat
 from broker.protocol.link import Address
+from broker.protocol.signing import open_key
 from broker.rules import KINDS
 from broker.scorer.service import Scorer
 from firmware.reports import Pressed, Released

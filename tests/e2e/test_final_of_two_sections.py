@@ -13,17 +13,16 @@ from typing import Final
 import pytest
 
 from broker.event import ListedDevice, write_devices
-from broker.key_files import open_key
+from broker.files import STANDINGS
 from broker.mqtt.access import Credentials
 from broker.mqtt.programs import Kind
-from broker.output import STANDINGS
 from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address
+from broker.protocol.signing import open_key
 from broker.rulings.final import draft_stage, next_stage
+from broker.scorer import EventState
 from broker.scorer.service import Scorer
-from broker.scorer.state import EventState
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

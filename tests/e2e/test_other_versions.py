@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from broker.event import open_event
-from broker.protocol import SEATS, Confirmed, Fact, LogMessage, Restored, Result, Seated, TableState
-from broker.protocol.signing import fact_hash
-from broker.scorer.stored_event import open_stored_event
+from broker.protocol import SEATS, Confirmed, Fact, LogMessage, Restored, Result, Seated, TableState, fact_hash
+from broker.scorer import open_stored_event
 from broker.sim.demo_event import NAME
 from broker.store import STORE
 from tests.broker.protocol.other_versions import grown, shrunk

@@ -25,12 +25,13 @@ from broker.protocol import (
     NotCounted,
     Receipt,
     Restored,
+    SigningKey,
     decode_on_topic,
     encode,
+    fact_hash,
     topics,
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
-from broker.protocol.signing import SigningKey, fact_hash
 from broker.protocol.tls import Identity
 from broker.rules import Outcome
 from broker.scorer.counting import HandCounter

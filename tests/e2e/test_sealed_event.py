@@ -16,27 +16,14 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
-from broker.event import Event, open_event
-from broker.event.plan import write_plan
+from broker.event import Event, open_event, write_plan
 from broker.event.readiness import start_problems
-from broker.protocol import (
-    SEATS,
-    CountRequest,
-    Declared,
-    LogMessage,
-    McrValue,
-    McrWinDetails,
-    Press,
-    Restored,
-    Seat,
-)
-from broker.rules.commitment import Commitment, DrawName, commit_deals
-from broker.rules.deal import Deal, new_deal
-from broker.rules.draw import SeededShuffler
+from broker.protocol import SEATS, CountRequest, Declared, LogMessage, McrValue, McrWinDetails, Press, Restored, Seat
+from broker.rules import Deal, new_deal
+from broker.rules.commitment import Commitment, DrawName, SeededShuffler, commit_deals
+from broker.scorer import open_stored_event
 from broker.scorer.counting import HandCounter
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.broker.event.deals.asking import ask, codes, done
 from tests.broker.event.deals.draws import BEACON, VALUE, announce, say
 from tests.broker.scorer.small import NAME, fact, plan, whole_event

@@ -10,13 +10,12 @@ from typing import Final
 import pytest
 
 from broker.event import ListedDevice, write_devices
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.protocol import SEATS, AnyDecision, PlanChanged, Player, SeatedAnew, Substitute, Undo, Withdrawn
 from broker.protocol.link import Address
+from broker.protocol.signing import open_key
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

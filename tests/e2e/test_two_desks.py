@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from broker.people import Account, Authentication
 from broker.protocol import Order, decode_on_topic
-from broker.scorer.view import TableView
+from broker.scorer import TableView
 from broker.web.tables.orders import KeptOrder, OrderDesk, OrderGiven, OrderOutcome, order_outcomes
 from kiosk.table import arbiter
 from tests.broker.people.conftest import NOON, Hand

@@ -11,11 +11,10 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.event.movement import NumberedPlay
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.programs import Kind
-from broker.protocol import SEATS, TableState, encode
-from broker.protocol.signing import SigningKey
+from broker.protocol import SEATS, SigningKey, TableState, encode
+from broker.protocol.signing import open_key
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from broker.cli.halls import hall
-from broker.event import BookedPlay, Event, ListedDevice, Plan, open_event, save_event, write_devices
-from broker.event.halls import Hall, write_halls
+from broker.event import BookedPlay, Event, Hall, ListedDevice, Plan, open_event, save_event, write_devices, write_halls
 from broker.mqtt.access import Credentials
-from broker.protocol import SEATS, Player
-from broker.protocol.signing import SigningKey
+from broker.protocol import SEATS, Player, SigningKey
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_event import NAME, StagedPlay, new_deals
 from tests.chaos.event import ChaosEvent, add_arbiter

@@ -24,13 +24,14 @@ from broker.protocol import (
     Result,
     ScorerState,
     Seated,
+    SigningKey,
     TableState,
     decode_on_topic,
     encode,
+    fact_hash,
     topics,
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
-from broker.protocol.signing import SigningKey, fact_hash
 from broker.rules import Outcome, load_mcr, seat_points
 from broker.sim.demo_event import StagedPlay
 

@@ -5,9 +5,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from broker.protocol import ArbiterPin, LogMessage, Message, PinAnswer, PinGiven, decode_on_topic, encode, topics
+from broker.protocol import (
+    ArbiterPin,
+    LogMessage,
+    Message,
+    PinAnswer,
+    PinGiven,
+    SigningKey,
+    decode_on_topic,
+    encode,
+    topics,
+)
 from broker.protocol.link import Incoming, LinkChanged
-from broker.protocol.signing import SigningKey
 from broker.scorer.arbiter_access import ArbiterAccess, PinCheck
 from kiosk.config import PIN_TOLD_FILE
 from tests.kiosk.standing import Standing, Time, standing

@@ -8,8 +8,18 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.protocol import Confirmed, LetIn, LogMessage, Receipt, decode, encode, topics
-from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
+from broker.protocol import (
+    Confirmed,
+    LetIn,
+    LogMessage,
+    Receipt,
+    SigningKey,
+    decode,
+    encode,
+    fact_hash,
+    is_signed_by,
+    topics,
+)
 from broker.scorer.service import Scorer
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.journal import TableJournal

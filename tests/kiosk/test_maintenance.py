@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
-from broker.protocol import LogMessage, decode_fact, encode
-from broker.protocol.signing import fact_hash, is_signed_by
+from broker.protocol import LogMessage, decode_fact, encode, fact_hash, is_signed_by
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import TableJournal

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol import SEATS, LogMessage
-from broker.protocol.signing import SigningKey
+from broker.protocol import SEATS, LogMessage, SigningKey
 from kiosk.journal import TableJournal
 from kiosk.table import Phase
 from tests.kiosk.journals import OURS, core, receipt, told

@@ -12,11 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.certificates import Certificates
-from broker.protocol import UpgradeOffer
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey, UpgradeOffer
 from broker.upgrade.bundle import hash_of
 from broker.upgrade.slots import SlotFolder
-from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose
+from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose_slot
 from broker.version import program_version
 from kiosk.table import Phase
 from kiosk.upgrade import CALM, CONFIRM_NS, GIVE_UP_NS, DeskDoor, TableUpgrade
@@ -69,10 +68,10 @@ def test_a_version_is_fetched_unpacked_and_started_on_trial_when_the_arbiter_say
     table = at_table(slots, room.door())
     following(table, offer, lambda: step(table)[0] == "ready")
     assert not table.leaves
-    assert choose(slots.folder, BASE) is None
+    assert choose_slot(slots.folder, BASE) is None
     assert not (slots.folder / "fetched").exists()
     following(table, replace(offer, install=True), lambda: table.leaves)
-    assert choose(slots.folder, BASE) == slots.folder / "a"
+    assert choose_slot(slots.folder, BASE) == slots.folder / "a"
     assert bundle_in(slots.folder / "a") == offer.manifest
 
 
@@ -106,7 +105,7 @@ def test_what_was_spoilt_on_the_way_is_thrown_away_and_refused(
     table = at_table(slots, room.door())
     following(table, offer, lambda: step(table)[0] == "refused")
     assert step(table) == ("refused", "upgrade_damaged")
-    assert choose(slots.folder, BASE) is None
+    assert choose_slot(slots.folder, BASE) is None
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
     table.due(Phase.RESTORING, GIVE_UP_NS, well=False)
     leaves: bool = table.leaves
     assert leaves
-    assert choose(slots.folder, BASE) is None
+    assert choose_slot(slots.folder, BASE) is None
     former = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
     offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)
     former.take(offer)

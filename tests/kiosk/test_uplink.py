@@ -12,9 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic, encode
+from broker.protocol import (
+    CLOCK_TOLERANCE_MS,
+    LogMessage,
+    Refusal,
+    Restored,
+    SigningKey,
+    TableState,
+    decode_on_topic,
+    encode,
+    fact_hash,
+)
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey, fact_hash
 from kiosk.journal import TableJournal
 from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told

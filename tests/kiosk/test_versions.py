@@ -13,9 +13,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import SEATS, LogMessage, Result, RiichiRecorded, RiichiTakenBack, decode
+from broker.protocol import SEATS, LogMessage, Result, RiichiRecorded, RiichiTakenBack, decode, fact_hash, is_signed_by
 from broker.protocol.play_sequence import TableSequence
-from broker.protocol.signing import fact_hash, is_signed_by
 from kiosk.errors import JournalNewer
 from kiosk.journal import TableJournal
 from kiosk.table import NextDealCalled, Phase, riichi_session_of

@@ -13,9 +13,9 @@ import cv2
 import httpx
 
 from broker.event import BookedPlay, Plan, open_event, save_event
-from broker.key_files import open_key
 from broker.people import Actor, Authentication
 from broker.protocol import SEATS, PlannedPlay, Player, Seat
+from broker.protocol.signing import open_key
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_event import new_deals
 from broker.sim.processes import COMMAND, DemoProcess

@@ -6,7 +6,7 @@ from typing import Final
 
 from broker.upgrade.bundle import SignedManifest, take_bundle
 from broker.upgrade.slots import SlotFolder, own_target
-from broker.upgrade.start import MOST_STARTS, bundle_in, choose
+from broker.upgrade.start import MOST_STARTS, bundle_in, choose_slot
 from tests.broker.upgrade.packages import KEY, bundle_of
 from tests.power.subject import Cut, Outcome, Subject, Tell, digest
 
@@ -27,7 +27,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
         tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.holding(signed.hash))))
         slots.switch(signed.hash)
         for _ in range(chance.randrange(MOST_STARTS + 2)):
-            choose(slots.folder, BASE)
+            choose_slot(slots.folder, BASE)
         chance.choice((slots.confirm, slots.give_up, slots.confirm))()
 
 
@@ -49,7 +49,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
     folder = cut.disk / "upgrade"
     whole = {one["bundle"]: one["content"] for one in cut.all("unpacked")}
     for _ in range(MOST_STARTS + 2):
-        chosen = choose(folder, BASE)
+        chosen = choose_slot(folder, BASE)
         if chosen is not None and cut.lie == "none":
             bundle = bundle_in(chosen)
             outcome.must(whole.get(bundle) == content(chosen), f"what starts is not whole: {bundle[:8]}")

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import cv2
 
-from broker.coded_error import reason
 from broker.console import FILE, json_option, report
+from broker.errors import reason
 from broker.files import write_file
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address

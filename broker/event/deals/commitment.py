@@ -10,14 +10,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event.deals.sealing import Opener
-from broker.event.file_io import publish, read_bytes, read_json
+from broker.event.file_io import publish_file, read_bytes, read_json
 from broker.event.files import DealRecord, read_deals, write_deals
+from broker.files import EVENT
 from broker.i18n import N_
-from broker.output import EVENT
 from broker.protocol import DealNo, EventName, Hash, Name
-from broker.rules import Deal, RuleError
+from broker.rules import Deal
 from broker.rules.commitment import Commitment, DrawName, checked_name
 from broker.rules.commitment import commit_deals as commit_to
 
@@ -168,7 +168,7 @@ def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord], dr
     made = commit_to(event, kept, draw)
     listed = tuple(DealHash(number, made.hashes[number]) for number in sorted(made.hashes))
     content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed, draw))
-    publish(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")
+    publish_file(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")
     return made.root
 
 

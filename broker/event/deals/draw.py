@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from broker.event.deals.commitment import COMMITMENT, publish_commitment, read_commitment
-from broker.event.deals.make import DRAW_KEY, refuse_existing_deals, salt_deals, set_of
+from broker.event.deals.make import DRAW_KEY, refuse_existing_deals, salt_deals, set_of_deal
 from broker.event.deals.sealing import Opener, ensure_key, read_key, seal, seal_deal, seal_set
 from broker.event.file_io import PUBLIC_MODE, read_json
 from broker.event.files import DEALS, SETS, Registry, read_deals, read_registry, write_deals, write_registry
@@ -23,11 +23,11 @@ from broker.files import make_folder, write_file, write_private
 from broker.i18n import N_
 from broker.protocol import EventName, Hash, Seat, SetNo, Wind
 from broker.rules import RuleError
-from broker.rules.commitment import DrawName
-from broker.rules.draw import (
+from broker.rules.commitment import (
     Announcement,
     Beacon,
     Contributor,
+    DrawName,
     DrawnWords,
     LineOfText,
     drawn_deals,
@@ -152,7 +152,7 @@ def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = Non
 
 def _sets_of(request: DrawRequest) -> set[int]:
     """Return the sets in which the deals are to lie. Raises RuleError `set_not_said`."""
-    return set(request.sets[: request.deals]) or {set_of(number, None) for number in range(1, request.deals + 1)}
+    return set(request.sets[: request.deals]) or {set_of_deal(number, None) for number in range(1, request.deals + 1)}
 
 
 def _refuse_twice(people: Sequence[Contributor]) -> None:

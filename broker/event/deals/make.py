@@ -63,7 +63,7 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
     return [
         DealRecord(
             number=deal.number,
-            set=set_of(deal.number, wished),
+            set=set_of_deal(deal.number, wished),
             prevalent_wind=deal.prevalent_wind,
             dealer=deal.dealer,
             faces=dict(deal.faces),
@@ -106,7 +106,7 @@ def too_many_sets(count: int) -> RuleError:
     )
 
 
-def set_of(number: int, wished: int | None) -> int:
+def set_of_deal(number: int, wished: int | None) -> int:
     """Return the set of a deal: the one that is wished for, or that of its number. Raises RuleError `set_not_said`."""
     if wished is None and number > LAST_SET:
         raise RuleError(

@@ -8,18 +8,16 @@ from typing import Final
 
 import msgspec
 
-from broker.coded_error import reason
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError, reason
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
 from broker.event.movement.plays_csv import MovementProblem, decode_movement
 from broker.event.movement.quality import usual_copies
 from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
+from broker.files import EVENT, MOVEMENT
 from broker.i18n import N_
-from broker.output import EVENT, MOVEMENT
 from broker.protocol import PlayerId, Seat
 from broker.read_ahead import STORE, has_started
-from broker.rules import RuleError
 
 LARGEST: Final = 5_000_000
 """Bytes of a file."""
@@ -120,7 +118,7 @@ def _plan(folder: Path) -> Plan:
         raise RuleError("malformed", error.found[0].text) from None
 
 
-def event_players(folder: Path) -> list[str]:
+def listed_player_ids(folder: Path) -> list[str]:
     """Return the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
     return [player.id for player in _plan(folder).players]
 
@@ -207,7 +205,7 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     """
     listed = team_by_team(teams or {})
     if event and not listed:
-        listed = event_players(event)
+        listed = listed_player_ids(event)
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
     if listed:

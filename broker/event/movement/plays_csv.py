@@ -17,7 +17,7 @@ from broker.event.movement.plays import MovementPlay
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
 from broker.rules import RuleError
-from broker.spreadsheet import BadRow, Grid, columns, csv_text, read_grid
+from broker.spreadsheet import BadRow, SheetRows, columns, csv_text, read_grid
 
 MOVEMENT_COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
@@ -87,7 +87,7 @@ def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) 
     return found
 
 
-def _rows(grid: Grid, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
+def _rows(grid: SheetRows, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
     """Return each row; quoting that ends nowhere ends the file."""
     try:
         yield from grid.rows

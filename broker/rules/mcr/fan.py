@@ -33,10 +33,10 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules.deal import COPIES, KINDS
-from broker.rules.errors import RuleError
 from broker.rules.mcr import referee
 from broker.rules.mcr.hand import (
     STARTING_TILES,

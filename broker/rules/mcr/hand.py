@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final
 
+from broker.errors import RuleError
 from broker.protocol import SEATS
 from broker.rules.deal import COPIES, KINDS
-from broker.rules.errors import RuleError
 
 SIZES: Final[Mapping[str, int]] = {"chow": 3, "pung": 3, "kong": 4}
 """Tiles of each kind of meld."""

@@ -20,19 +20,11 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
-from broker.rules.errors import RuleError
 from broker.rules.mcr.hand import McrMeld
-from broker.rules.mcr.play_search import (
-    CALLED,
-    DealtTiles,
-    DeclaredMeld,
-    Done,
-    LaidTable,
-    PlaySearch,
-    Serial,
-)
+from broker.rules.mcr.play_search import CALLED, DealtTiles, DeclaredMeld, Done, LaidTable, PlaySearch, Serial
 from broker.rules.mcr.turns import Action, Do
 from broker.rules.points import Outcome
 

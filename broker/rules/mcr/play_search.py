@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, TRAY, Deal, SerialTray
-from broker.rules.errors import RuleError
 from broker.rules.mcr.turns import WALL, Action, Do, Over, Turns, apply_turn, begin_turns
 from broker.rules.points import Outcome
 

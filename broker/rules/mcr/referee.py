@@ -11,9 +11,9 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_wind
-from broker.rules.errors import RuleError
 from broker.rules.mcr import turns
 from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
 from broker.rules.profile import McrPaymentRules

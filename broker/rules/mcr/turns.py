@@ -10,9 +10,9 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.errors import RuleError
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, SEAT_INDEX, TRAY, turns_between
-from broker.rules.errors import RuleError
 
 Do = Literal[
     "draw",

@@ -14,23 +14,12 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.i18n import N_, Message, Translator
+from broker.errors import RuleError
+from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
-from broker.rules.errors import RuleError
 from broker.rules.mcr.fan import Fan, fan_entries
-from broker.rules.mcr.turns import (
-    WALL,
-    Action,
-    Do,
-    Phase,
-    SituationFan,
-    Turns,
-    apply_turn,
-    begin_turns,
-    settle_claims,
-)
-from broker.terms import SEAT_NAMES
+from broker.rules.mcr.turns import WALL, Action, Do, Phase, SituationFan, Turns, apply_turn, begin_turns, settle_claims
 
 CLAIMS: Final[Mapping[Do, Message]] = {
     "chow": N_("chow"),

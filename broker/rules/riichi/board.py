@@ -10,10 +10,10 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import SEAT_INDEX
-from broker.rules.errors import RuleError
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
 from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from broker.errors import RuleError
 from broker.protocol import Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
-from broker.rules.errors import RuleError
 from broker.rules.riichi.board import (
     MOST_KANS,
     Board,

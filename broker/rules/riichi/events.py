@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, RiichiStanding, RiichiWin, Seat
 from broker.rules.deal import SEAT_INDEX
-from broker.rules.errors import RuleError
 
 PlayerNo = int
 """0 to 3 in turn order; player 0 deals the first hand."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from broker.errors import RuleError, refuse_if
 from broker.protocol import SEATS
 from broker.rules.deal import COPIES, RED
-from broker.rules.errors import RuleError, refuse_if
 from broker.rules.mcr import hand
 from broker.rules.riichi.profile import HandRules
 

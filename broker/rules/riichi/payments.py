@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from broker.errors import RuleError
 from broker.i18n import N_
-from broker.rules.errors import RuleError
 from broker.rules.riichi import points
 from broker.rules.riichi.events import (
     NOTHING,

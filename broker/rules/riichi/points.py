@@ -8,8 +8,8 @@ or 2 from each to the dealer. Counters are added after that, deposits are only m
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from broker.errors import RuleError, refuse_if
 from broker.i18n import N_
-from broker.rules.errors import RuleError, refuse_if
 from broker.rules.riichi.profile import FuRules, PointRules
 
 Limit = Literal["mangan", "haneman", "baiman", "sanbaiman", "counted_yakuman", "yakuman"]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from broker.errors import RuleError
 from broker.protocol import Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
-from broker.rules.errors import RuleError
 from broker.rules.riichi import calls
 from broker.rules.riichi.board import (
     Board,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from broker.errors import RuleError
 from broker.i18n import N_
-from broker.rules.errors import RuleError
 from broker.rules.riichi.events import (
     NOTHING,
     PLAYERS,

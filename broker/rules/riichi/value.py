@@ -14,8 +14,8 @@ from mahjong.hand_calculating.hand import HandCalculator
 from mahjong.hand_calculating.hand_config import HandConfig, OptionalRules
 from mahjong.meld import Meld as LibraryMeld
 
+from broker.errors import RuleError
 from broker.rules.deal import KINDS, RED
-from broker.rules.errors import RuleError
 from broker.rules.mcr import SUITED, kind_counts
 from broker.rules.riichi.fu import (
     WIND_TILES,

@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 from mahjong.agari import Agari
 
+from broker.errors import RuleError
 from broker.rules.deal import COPIES, KINDS
-from broker.rules.errors import RuleError
 
 STARTING: Final = 13
 

@@ -15,12 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.plan import BookedPlay
+from broker.event import BookedPlay
 from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
-from broker.scorer.sheets import DealSheet, PlayerSheet, TeamSheet
-from broker.scorer.standings import StandingsRow
-from broker.scorer.view import DashboardView, PlayView, TableView, as_json
+from broker.scorer import DashboardView, DealSheet, PlayerSheet, PlayView, StandingsRow, TableView, TeamSheet, as_json
 from broker.version import program_version
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.embargo import DealLine, Feeds, Sheets

@@ -22,8 +22,7 @@ from msgspec import Struct
 from broker.people import Authentication, BadWebhook, PeopleError
 from broker.people.webhooks import Webhook, is_loopback
 from broker.protocol import TeamStanding
-from broker.scorer.standings import StandingsRow
-from broker.scorer.view import DashboardView, as_json
+from broker.scorer import DashboardView, StandingsRow, as_json
 from broker.version import program_version
 from broker.web.auth import Visitor
 from broker.web.embargo import Sheets

@@ -16,7 +16,7 @@ from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.web.rulings.audited import RULING_NOTED, author_of
 from broker.web.services import ScorerThread
 

@@ -14,14 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
+from broker.errors import RuleError, ScorerError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.spelling import spelled, unprintable_names
+from broker.export.pdf import spelled, unprintable_names
 from broker.i18n import N_
 from broker.protocol import SEATS
-from broker.rules import RuleError
 from broker.rulings import StandIn
 from broker.rulings.paper import (
     NEEDED,
@@ -33,8 +32,8 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
+from broker.scorer import EventState
 from broker.scorer.dashboard import Arrivals, ViewFeed
-from broker.scorer.state import EventState
 from broker.web import (
     Access,
     Form,

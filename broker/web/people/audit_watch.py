@@ -10,7 +10,7 @@ from typing import Final
 
 from broker.people import AuditEntry, AuditLog, PeopleStoreBroken
 from broker.scorer.alerts import Concern
-from broker.store.integrity import LogHead
+from broker.store import LogHead
 
 TOLD_CODES: Final = {
     "arbiters_pin_set": "{who} set the arbiters' PIN",

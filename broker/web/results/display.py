@@ -1,28 +1,189 @@
-"""The display in the room: in big type, page after page, whoever has opened it.
+"""What the room is shown: the display in big type, where to sit, and the ceremony.
 
-It shows the public standings, and who sits where before there are any, or where the address says `show=seating`; and
-when the round will be over, as soon as it is played.
+The display goes from page to page. It shows the public standings, and who sits where before there are any, or where the
+address says `show=seating`; and when the round will be over, as soon as it is played. At the ceremony the places are
+read out with their prizes, the last first.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.event import Event
-from broker.event.seating import seating_rounds
-from broker.protocol import COUNTRY, TeamStanding
-from broker.scorer.standings import StandingsRow, StandingsTable
-from broker.scorer.view import AnchorView
-from broker.terms import SEAT_LETTERS
-from broker.web import Access, Pagination, Sheets, Visitor, environment, read_number, translator_for, translators
+from broker.event import Event, SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.export.archive import BY_NAME
+from broker.export.pdf import spelled, unprintable_names
+from broker.export.printed_results import Row as PrizeRow
+from broker.export.printed_results import group_name, members_of, name_of, prize_of
+from broker.export.seating import SEATING_PRINTS, seating_pdf
+from broker.i18n import N_, SEAT_LETTERS, folded
+from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
+from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
+from broker.web import (
+    Access,
+    HtmlTranslator,
+    LivePage,
+    LivePages,
+    Pagination,
+    Sheets,
+    Visitor,
+    environment,
+    read_number,
+    render_page,
+    translator_for,
+    translators,
+    visitor_of,
+)
 from broker.web.embargo import PublicFeed
-from broker.web.results.seating import SeatedPlayer, seated_players
 from broker.web.tables.carriers import Carrying
+
+LEAST: Final = 3
+"""Places that are read out if there are no prizes."""
+
+
+class Winner(NamedTuple):
+    """Who is read out."""
+
+    place: int
+    name: str
+    imp: object
+    prize: str
+    members: Sequence[str]
+
+
+class CeremonyPage:
+    """Answers everybody; nobody is named before the standings are final."""
+
+    def __init__(self, access: Access, sheets: Sheets) -> None:
+        self._access, self._sheets = access, sheets
+
+    def routes(self) -> Sequence[Route]:
+        """Return the route."""
+        return [self._access.route("/ceremony", self.show, "see_public")]
+
+    async def show(self, request: Request) -> Response:
+        """Show the places, the last first."""
+        snapshot, visitor = self._sheets.snapshot(Visitor()), visitor_of(request)
+        values = {
+            "final": snapshot.final,
+            "groups": winners(snapshot) if snapshot.final else (),
+            "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
+            "unprintable": unprintable_names(snapshot.event),
+            "event_title": snapshot.event.plan.title,
+        }
+        return render_page(request, "ceremony.html", N_("Ceremony"), visitor, values=values)
+
+
+def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
+    """Return who is read out, by stage and section, the last place first; of a team event teams."""
+    event, most = snapshot.event, max(LEAST, len(snapshot.event.plan.prizes))
+    last = event.plan.stages[-1].name if event.plan.stages else ""
+    rows: Sequence[PrizeRow] = snapshot.teams or snapshot.standings
+    found = []
+    for about, group in groupby((row for row in rows if row.stage == last), key=group_name):
+        read_out = [row for row in group if row.place <= most]
+        named = [
+            Winner(row.place, name_of(row), row.imp, prize_of(event, row), members_of(event, row)) for row in read_out
+        ]
+        found.append((about, named[::-1]))
+    return found
+
+
+LONGEST_SEARCH: Final = 100
+
+
+class SeatedPlayer(NamedTuple):
+    """A player, and their place in each round of the event; None if they sit out."""
+
+    player: Player
+    places: tuple[SeatingPlace | None, ...]
+
+
+class SeatingPage:
+    """Answers whoever may see what is public: the plan is no secret."""
+
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets = sheets
+
+    def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            *live.routes("/seating", self.seating, "see_public"),
+            *(
+                access.route(f"/seating/{kind}.pdf", partial(self.printed, kind), "print_sheets")
+                for kind in SEATING_PRINTS
+            ),
+        ]
+
+    def seating(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
+        """Show who sits where, in all rounds: by name, or by table where the address says so."""
+        snapshot = self._sheets.snapshot(visitor)
+        event, version = snapshot.event, None if snapshot.final else snapshot.event.version
+        asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
+        rounds, by_table = seating_rounds(event.plan), request.query_params.get("by") == "table"
+        found: Sequence[TableOfRound] | Sequence[SeatedPlayer]
+        if by_table:
+            found = tables_of_rounds(event.plan)
+        else:
+            found = [one for one in seated_players(event) if folded(asked) in folded(one.player.name)]
+        over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
+        pagination = Pagination.at(request.query_params.get("page", ""), len(found))
+        shown = tuple(found[pagination.lines()])
+        values = {
+            "by_table": by_table,
+            "shown": shown,
+            "rounds": rounds,
+            "over": over,
+            "search": True,
+            "asked": asked,
+            "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
+            "pagination": pagination,
+            "letters": SEAT_LETTERS,
+            "version": version,
+            "seats": SEATS,
+            "names": {one.id: one.name for one in event.players.values()},
+            "prints": SEATING_PRINTS,
+            "unprintable": unprintable_names(event),
+        }
+        return LivePage(
+            "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, version, over)
+        )
+
+    async def printed(self, kind: str, request: Request) -> Response:
+        """Return one of SEATING_PRINTS."""
+        event = self._sheets.snapshot(Visitor()).event
+        with spelled(event):
+            content = await run_in_threadpool(seating_pdf, event, kind, translator_for(request))
+        name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
+        return Response(content, media_type="application/pdf", headers=name)
+
+
+def seated_players(event: Event) -> list[SeatedPlayer]:
+    """Return all players by name, with their place in each round."""
+    rounds, places = seating_rounds(event.plan), seating_of(event.plan)
+    listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
+    return [SeatedPlayer(one, tuple(map(by_round(places.get(one.id, ())).get, rounds))) for one in listed]
+
+
+def next_place(places: Sequence[SeatingPlace], view: DashboardView) -> SeatingPlace | None:
+    """Return where a player goes next: after the last of their plays that has begun, as its table says, or is over."""
+    tables, over = {one.table: one for one in view.tables}, view.anchor.round if view.anchor else 0
+    gone = [one.round <= over or (one.table in tables and _has_begun(tables[one.table], one.round)) for one in places]
+    return next((one for at, one in enumerate(places) if not any(gone[at:])), None)
+
+
+def _has_begun(table: TableView, round_: int) -> bool:
+    if table.round == round_:
+        return table.state in {*PLAYING, "recorded", "finished"}
+    return table.state == "finished" if table.round is None else table.round > round_
+
 
 LINES: Final = 10
 """Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""

@@ -14,16 +14,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import RuleError, ScorerError, StoreError
 from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
+from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
-from broker.export.spelling import unprintable_names
 from broker.i18n import N_, Message, Translator
-from broker.rules import RuleError
+from broker.scorer import EventState, open_stored_event
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import open_stored_event
 from broker.web import (
     Access,
     ExportsBusy,

@@ -24,15 +24,13 @@ from broker.event import HandRecord
 from broker.export.replay import replay_page
 from broker.files import make_folder, write_file
 from broker.i18n import N_, Translator
-from broker.people.login import wall_clock_ms
+from broker.protocol import wall_clock_ms
 from broker.rules import RuleError
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import standings_csv
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import Snapshot, StoredEvent, standings_csv
 from broker.web import LivePage, Sheets, Visitor, render_template
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.live import MakePage, render_sheet
-from broker.web.results.seating import SeatingPage
+from broker.web.results.display import SeatingPage
 from broker.web.results.views import ResultsPage
 
 ANYBODY: Final = Visitor(open_public=True)
@@ -70,14 +68,14 @@ LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DO
 FIRST_PLACES: Final = 10
 
 
-class Address(NamedTuple):
+class PageAddress(NamedTuple):
     """A page of the desk: its path, and what of the query makes it another page."""
 
     path: str
     query: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, link: str, here: "Address | None" = None) -> "Address":
+    def of(cls, link: str, here: "PageAddress | None" = None) -> "PageAddress":
         """Read a link as it stands on a page."""
         parts = urlsplit(urljoin(here.path if here else "/", unescape(link)))
         asked = dict(parse_qsl(parts.query))
@@ -113,7 +111,7 @@ class _Page(NamedTuple):
 
     key: object
     content: bytes
-    leads: tuple[Address, ...]
+    leads: tuple[PageAddress, ...]
 
 
 class PublishedPages:
@@ -143,7 +141,7 @@ class PublishedPages:
     def _pages(self, sheets: Sheets, stored: StoredEvent | None) -> Iterator[tuple[str, _Page]]:
         """Return the pages, those first that lead to others; each in all languages, which have its sheet in common."""
         makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
-        final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
+        final, waiting = sheets.ladder(ANYBODY).final, [PageAddress(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
             for _ in translators().values():
@@ -164,16 +162,16 @@ class PublishedPages:
                 found.update(new)
 
 
-def _steps_of(stored: StoredEvent | None, address: Address) -> Sequence[HandRecord]:
+def _steps_of(stored: StoredEvent | None, address: PageAddress) -> Sequence[HandRecord]:
     """Return what is known step by step of the deal that a page replays."""
     if stored is None or address.kind != REPLAY:
         return ()
     return [hand for hand in stored.hands.values() if hand.deal == int(address.one)]
 
 
-def _replay(stored: StoredEvent, address: Address, language: str) -> bytes:
+def _replay(stored: StoredEvent, address: PageAddress, language: str) -> bytes:
     deal = int(address.one)
-    return replay_page(stored, Translator(language), deal, back=Address(f"/deal/{deal}").file).encode()
+    return replay_page(stored, Translator(language), deal, back=PageAddress(f"/deal/{deal}").file).encode()
 
 
 def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, MakePage]:
@@ -187,13 +185,13 @@ KINDS: Final = ("standings", "deals", "seating", "deal", REPLAY, "player", "team
 
 
 def _rendered(
-    address: Address, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
-) -> tuple[bytes, tuple[Address, ...]]:
+    address: PageAddress, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
+) -> tuple[bytes, tuple[PageAddress, ...]]:
     """Render a page, and return where it leads. Its links lead to files; what would lead to the desk is no link."""
-    leads: dict[Address, None] = {}
+    leads: dict[PageAddress, None] = {}
 
     def to_file(link: re.Match[str]) -> str:
-        to = Address.of(link[2], address)
+        to = PageAddress.of(link[2], address)
         if to.kind not in KINDS and to.path not in FILE_LINKS:
             return link[4]
         if to.path not in FILE_LINKS:
@@ -202,7 +200,7 @@ def _rendered(
 
     inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
     room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, title))
-    menu = [(Address(path), text) for path, text in MENU.items()]
+    menu = [(PageAddress(path), text) for path, text in MENU.items()]
     values = {"room": room, "title": page.title, "here": address, "menu": menu, "follows": follows}
     return _render("published.html", title, _=_, **values), tuple(leads)
 

@@ -10,23 +10,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
+from broker.export.pdf import spelled, unprintable_names
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
-from broker.export.spelling import spelled, unprintable_names
 from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
 from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
-from broker.web import (
-    Access,
-    HtmlTranslator,
-    LivePage,
-    LivePages,
-    Pagination,
-    Visitor,
-    translator_for,
-)
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, translator_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event.stages import Stage
-from broker.i18n import N_
+from broker.event import Stage
+from broker.i18n import N_, SEAT_LETTERS
 from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
-from broker.rulings import FINAL, WHO_PLAYS, RulingEntry
+from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
-from broker.rulings.plan import plan_changes
 from broker.rulings.service import RulingService
-from broker.scorer.state import EventState
-from broker.terms import SEAT_LETTERS
+from broker.scorer import EventState
 from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft

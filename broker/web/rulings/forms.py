@@ -12,7 +12,7 @@ import msgspec
 from msgspec import ValidationError
 from msgspec.structs import replace
 
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS
 from broker.i18n import N_, folded
 from broker.protocol import (
     AWARD_IMP,
@@ -43,9 +43,8 @@ from broker.protocol import (
     Void,
     Withdrawn,
 )
-from broker.rules import RuleError, Rules
+from broker.rules import RuleError, Rules, points_paid, score_riichi
 from broker.rules.infractions import Penalty
-from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
 from broker.web import FormMalformed, TablesUnreadable, tables_of

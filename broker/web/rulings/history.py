@@ -15,7 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from broker.event import Event
-from broker.i18n import N_, folded
+from broker.i18n import N_, SEAT_NAMES, folded
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -41,13 +41,11 @@ from broker.protocol import (
     players_named,
 )
 from broker.rules.infractions import infractions_of
-from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
-from broker.rulings.plan import is_without_standing
+from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
-from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN
 from broker.web.rulings.forms import RIICHI_KINDS

@@ -11,9 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.export.pdf import PageHeading
+from broker.export.pdf import PageHeading, spelled
 from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
-from broker.export.spelling import spelled
 from broker.i18n import N_
 from broker.rules.infractions import infractions_of
 from broker.rulings import RulingEntry

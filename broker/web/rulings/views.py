@@ -1,11 +1,9 @@
-"""The pages on which arbiters rule: the history, a new ruling, its preview, and what would be under other rules."""
+"""The pages on which arbiters rule: the history, a new ruling, and its preview."""
 
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,18 +13,16 @@ from starlette.routing import Route
 from broker.event import Event
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused
-from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
+from broker.rules import Rules
 from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
-from broker.rulings.model import appeal_subject
-from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
+from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
+from broker.scorer import EventState
 from broker.scorer.quarantine import ApartPlay
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.state import EventState
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
     Access,
@@ -348,80 +344,3 @@ def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
 
 def _file(text: str, kind: str, name: str) -> Response:
     return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-OWN_PROFILE: Final = ""
-"""The event's own profile."""
-
-WishedRules = tuple[str, tuple[tuple[str, str], ...]]
-"""A profile's id, and what is changed of it."""
-
-
-class WhatIfPage:
-    """Answers arbiters."""
-
-    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
-        self._access, self._rulings = access, rulings
-        self._turn = threading.Lock()
-        """One at a time: the whole event is counted again."""
-        self._last: tuple[Snapshot, WishedRules, WhatIf] | None = None
-        """What was counted last: a hall's has many pages."""
-
-    def routes(self) -> Sequence[Route]:
-        """Return the routes."""
-        return [self._access.route("/what-if", self.show, "see_room")]
-
-    async def show(self, request: Request) -> Response:
-        """Show who would change place."""
-        return await run_in_threadpool(self._show, request)
-
-    def _show(self, request: Request) -> Response:
-        event, query, error = self._rulings.event, dict(request.query_params), None
-        found: WhatIf | None = None
-        try:
-            found = self._counted(query) if "profile" in query else None
-        except (RuleError, Refused) as refusal:
-            error = refusal
-        pagination = Pagination.at(query.get("page", ""), len(found.players) if found else 0)
-        kept = {name: query[name] for name in ("profile", *CHOICES) if name in query}
-        values = {
-            "found": found,
-            "shown": found.players[pagination.lines()] if found else (),
-            "pagination": pagination,
-            "kept": urlencode(kept) + "&",
-            "query": {"profile": ""} | query,
-            "choices": CHOICES,
-            "now": _settings_now(event.profile),
-            "profiles": same_rule_book(event.profile),
-            "own": event.profile.id,
-            "players": event.players,
-        }
-        return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
-
-    def _counted(self, query: Mapping[str, str]) -> WhatIf:
-        event = self._rulings.event
-        base = (
-            event.profile
-            if query["profile"] in {OWN_PROFILE, event.profile.id}
-            else load_of_same_book(event.profile, query["profile"])
-        )
-        asked = {name: query[name] for name in CHOICES if query.get(name)}
-        if any(value not in CHOICES[name] for name, value in asked.items()):
-            wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
-            raise Refused("setting_unknown", N_("unknown setting: {wrong}", wrong=wrong))
-        wished = (base.id, tuple(asked.items()))
-        with self._turn:
-            moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
-            if self._last is None or self._last[0] is not moment or self._last[1] != wished:
-                found = what_if(room, changed_rules(base, asked))
-                self._last = moment, wished, found
-            return self._last[2]
-
-
-def _settings_now(profile: ComparisonRules) -> dict[str, str]:
-    return {
-        "method": profile.imp.method.value,
-        "own_score": profile.datum.own_score.value,
-        "gap": profile.imp.gap.value,
-        "rounding": profile.datum.rounding.value,
-    }

@@ -16,11 +16,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event import PLAYERS, Event
-from broker.event.players import (
+from broker.event import (
     EXTRA_COLUMNS,
     PARTS,
+    PLAYERS,
     WITHOUT_STANDING,
+    Event,
     ListedPlayer,
     current_players,
     players_csv,
@@ -28,14 +29,7 @@ from broker.event.players import (
 )
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
 from broker.i18n import N_, Message, folded
-from broker.protocol import (
-    PLAN_DECISIONS,
-    AnyDecision,
-    PlayerCorrected,
-    SessionsCorrected,
-    TitleCorrected,
-    Undo,
-)
+from broker.protocol import PLAN_DECISIONS, AnyDecision, PlayerCorrected, SessionsCorrected, TitleCorrected, Undo
 from broker.rules import RuleError
 from broker.rulings import (
     SESSIONS,

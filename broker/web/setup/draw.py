@@ -12,12 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
+from broker.errors import RuleError, ScorerError
 from broker.event import setup
-from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
+from broker.event.deals import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
-from broker.rules import RuleError
-from broker.rules.draw import check_words
+from broker.rules.commitment import check_words
 from broker.web import (
     Access,
     Form,
@@ -83,7 +82,7 @@ class DrawPage:
     def _announce(self, form: Form) -> None:
         rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
         people = [row for row in rows if any(cell.strip() for cell in row)]
-        setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
+        setup.announce_planned_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
 
     def _take_words(self, form: Form) -> None:
         draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)

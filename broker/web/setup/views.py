@@ -10,21 +10,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
-from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
-from broker.event.deals import COMMITMENT, read_commitment
-from broker.event.deals.draw import DRAWS
-from broker.event.earlier import Earlier, read_standings
+from broker.errors import RuleError, ScorerError
+from broker.event import HALLS_BY, MOVEMENT, PLAYERS, PROFILE, SETS, Earlier, read_saved_players, read_standings, setup
+from broker.event.deals import COMMITMENT, DRAWS, read_commitment
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
-from broker.event.players import HALLS_BY, read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import EarlierDraft, EarlierWish, EventHead, rows_to_fill, typed_session_rows
+from broker.event.setup import EarlierDraft, EarlierWish, EventDetails, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.export.spelling import spelling_notes
+from broker.export.pdf import spelling_notes
 from broker.i18n import N_
-from broker.rules import RuleError, shipped_profiles
+from broker.rules import shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
@@ -164,7 +161,7 @@ class SetupPage:
         )
 
     def _head(self, form: Form) -> None:
-        setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
+        setup.take_head(self._folder, EventDetails(**{key: form[key] for key in EventDetails._fields if key in form}))
 
     def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
@@ -280,7 +277,7 @@ class SetupPage:
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
             "earlier": plan.earlier if plan and isinstance(plan.earlier, Earlier) else None,
             "filled": dict.fromkeys((*HALL, *STRUCTURE, *EARLIER), "")
-            | (setup.head_of(plan) if plan else EventHead())._asdict()
+            | (setup.head_of(plan) if plan else EventDetails())._asdict()
             | form,
             "csv": {
                 "players": "",

@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.routing import Route
 
-from broker.event import Event
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS, Event
 from broker.people import Right
 from broker.protocol import PublicState, Session
+from broker.rulings import PlayKey
+from broker.scorer import DashboardView, Snapshot, TableView
 from broker.scorer.carriers import (
     Carrier,
     CarrierMove,
     Leg,
-    PlayKey,
     PlayPace,
     Progress,
     SlowTable,
@@ -27,13 +27,11 @@ from broker.scorer.carriers import (
     Stage,
     carrier_moves,
     carrier_places,
-    forecast,
+    forecast_carriers,
     play_pace,
     slow_tables,
 )
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView
 from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {
@@ -111,7 +109,7 @@ def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carry
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
     speed = play_pace(progress, session.play_minutes)
-    expected = forecast(progress, speed)
+    expected = forecast_carriers(progress, speed)
     return Carrying(
         now=now,
         round=round_,

@@ -3,7 +3,6 @@
 A phone draws sixty cards, and a hall may have a thousand tables: the cards come in pages.
 """
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -20,10 +19,10 @@ from broker.errors import ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
+from broker.protocol import wall_clock_ms
+from broker.scorer import AlertView, DashboardView, TableView, no_origin, standings_csv
+from broker.scorer import as_json as written
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.standings import no_origin, standings_csv
-from broker.scorer.view import AlertView, DashboardView, TableView
-from broker.scorer.view import as_json as written
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,
@@ -201,7 +200,7 @@ class DashboardPage:
         html = self._pages.whole(
             await self._seen(visitor),
             translator_for(request),
-            time.time_ns() // 1_000_000,
+            wall_clock_ms(),
             visitor,
             _cards_wanted(request),
         )

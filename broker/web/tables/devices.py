@@ -15,8 +15,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Account, Authentication
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
-from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
-from broker.scorer.upgrades import Offered
+from broker.scorer.devices import ID_SHOWN, Offered, Reading, UnknownDevice
 from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,
@@ -36,7 +35,7 @@ from broker.web import (
 )
 from broker.web.errors import FormMalformed
 from broker.web.services import NO_SERVICES, ScorerThread, Services
-from broker.web.tables.orders import LONGEST_REASON, read_reason
+from broker.web.tables.orders import LONGEST_REASON, order_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
 WHO: Final = "give_orders"
@@ -114,7 +113,7 @@ class DevicesPage:
     def _hand_over(self, request: Request, form: Form) -> Response:
         """Let a second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
-        about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
+        about = f"{to[:ID_SHOWN]}; {order_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.live.devices.hand_over(table, to))
         return redirect(request, "/devices", done="handed_over")
 
@@ -138,7 +137,7 @@ class DevicesPage:
         """Believe a device no more."""
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
-        reason = read_reason(form.get("reason", ""))
+        reason = order_reason(form.get("reason", ""))
         self._noted(
             request,
             DEVICE_REVOKED,

@@ -13,7 +13,7 @@ from msgspec import ValidationError, convert
 from broker.files import write_private
 from broker.protocol import Milliseconds, PinHash
 from broker.protocol.arbiter_session import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark
-from broker.scorer.view import TableView
+from broker.scorer import TableView
 from broker.web import NothingToPairWith, PinUnusable
 
 PIN_FILE: Final = "arbiter-pin"

@@ -8,12 +8,11 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from broker.protocol import TOPICS
+from broker.scorer import DashboardView, Snapshot, TableView
 from broker.scorer.carriers import Carrier
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView
-from broker.scorer.wire_log import WireLog
+from broker.scorer.live_event import WireLog
 from broker.web import (
     DealLine,
     HtmlTranslator,

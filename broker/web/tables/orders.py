@@ -33,8 +33,8 @@ from broker.people import (
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.scorer import TableView
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.view import TableView
 from broker.web import (
     TICKED,
     TICKED_ALONE,
@@ -99,10 +99,10 @@ def read_order(
         raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
     if not tables or not set(tables) <= set(known):
         raise BadOrder("an order goes to tables of this event")
-    return OrderGiven(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), read_reason(reason), author)
+    return OrderGiven(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), order_reason(reason), author)
 
 
-def read_reason(typed: str) -> str:
+def order_reason(typed: str) -> str:
     """Return a reason as it is kept. Raises BadOrder."""
     reason = " ".join(typed.split())
     if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():

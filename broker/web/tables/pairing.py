@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.errors import BrokerError
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
@@ -36,8 +36,8 @@ from broker.protocol.pairing import (
     TableBroker,
     pairing_text,
 )
+from broker.scorer import TableView
 from broker.scorer.dashboard import ViewFeed
-from broker.scorer.view import TableView
 from broker.web import (
     LOGGED_EACH,
     TICKED,

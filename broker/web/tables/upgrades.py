@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from broker.i18n import N_, Message
 from broker.protocol import TableState, UpgradeStep
-from broker.scorer.upgrades import Offered, Upgrades
+from broker.scorer.devices import Offered, Upgrades
 from broker.upgrade.bundle import (
     BESIDE_EVENT,
     HALL_KEYS,

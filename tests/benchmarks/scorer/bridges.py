@@ -19,18 +19,16 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from broker.cli.standby import free_port
-from broker.event import Event, open_event, save_event
-from broker.event.halls import CentreAddress
+from broker.event import CentreAddress, Event, open_event, save_event
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink
 from broker.mqtt.access import Credentials
 from broker.mqtt.mosquitto import find_mosquitto
 from broker.mqtt.nats import NatsBroker, find_nats_server
 from broker.mqtt.process import MqttBrokerSettings
-from broker.protocol import Confirmed, HallRow, LogMessage, encode, topics
+from broker.protocol import Confirmed, HallRow, LogMessage, SigningKey, encode, topics
 from broker.protocol.link import Address, Incoming, Link, passing_id
-from broker.protocol.signing import SigningKey
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.halls.places import HALLS
 from tests.broker.scorer.small import NAME, deals, plan, registry
 from tests.e2e.proxy import Proxy

@@ -21,8 +21,7 @@ from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.protocol import LogMessage, Result
 from broker.sim.processes import DemoProcess
-from broker.store import message_of
-from broker.store.sqlite import SqliteReader
+from broker.store import SqliteReader, message_of
 from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.large import NAME, certify, large_event, large_folder, list_devices
 from tests.broker.mqtt.brokers import make_broker

@@ -19,13 +19,11 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
-from broker.event import Event, open_event
-from broker.event.halls import CentreAddress, Hall, read_centre, read_halls
+from broker.event import CentreAddress, Event, Hall, open_event, read_centre, read_halls
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import Result, encode
 from broker.read_ahead import FIRST_LINK, StoredRow
-from broker.store import Journal
-from broker.store.integrity import link_after
+from broker.store import Journal, link_after
 from tests.benchmarks.scorer.crowd import wire_bytes
 from tests.benchmarks.scorer.large import Chains, plays
 from tests.benchmarks.scorer.playing import now_ms

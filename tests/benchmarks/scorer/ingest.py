@@ -20,7 +20,7 @@ from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.benchmarks.scorer.hall import cpu_s
 from tests.benchmarks.scorer.large import NAME, Chains, calls, certify, large_event, list_devices, table_address
 from tests.broker.mqtt.brokers import make_broker

@@ -25,10 +25,11 @@ from broker.protocol import (
     Result,
     Seat,
     Seated,
+    SigningKey,
     encode,
+    fact_hash,
 )
 from broker.protocol.link import Address
-from broker.protocol.signing import SigningKey, fact_hash
 from broker.protocol.tls import Identity
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 

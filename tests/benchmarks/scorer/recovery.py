@@ -16,8 +16,7 @@ from broker.event import Event
 from broker.protocol import LogMessage, Receipt, decode, encode
 from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.uplink import RESEND_NS, Uplink

@@ -23,8 +23,7 @@ import httpx
 from broker.event import save_event
 from broker.scorer.service import Scorer
 from broker.sim.processes import DemoProcess
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
 from tests.benchmarks.scorer.large import NAME, Chains, certify, large_event, large_folder, list_devices, plays
 from tests.encryption import trusting
@@ -79,7 +78,7 @@ def parts(folder: Path) -> None:
     """Print what a start is made of, in processor time (s)."""
     with _timed("Python and its libraries", since=0.0):
         import broker.cli.scorer_process  # noqa: F401, PLC0415 - this is what is measured
-        from broker.event.event import open_event  # noqa: PLC0415 - loaded where it is measured
+        from broker.event import open_event  # noqa: PLC0415 - loaded where it is measured
         from broker.scorer.service import Scorer  # noqa: PLC0415
     gc.disable()
     with _timed("the event's folder"):

@@ -11,16 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from broker.event import open_event, save_event
-from broker.event.halls import CentreAddress, write_centre, write_halls
+from broker.event import CentreAddress, open_event, save_event, write_centre, write_halls
 from broker.files import make_folder
 from broker.halls.link import FromCentre
-from broker.key_files import open_event_key
 from broker.protocol import LAST_TABLE, topics
 from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.signing import open_event_key
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.benchmarks.scorer.halls import Halls, SimulatedHall
 from tests.benchmarks.scorer.large import NAME, large_folder, list_devices
 from tests.benchmarks.scorer.playing import now_ms

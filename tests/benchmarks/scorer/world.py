@@ -21,15 +21,14 @@ from typing import Final
 import httpx
 
 from broker.cli.halls import hall as hall_command
-from broker.event import Event, open_event, save_event
-from broker.event.halls import CentreAddress, Hall, write_centre, write_halls
+from broker.event import CentreAddress, Event, Hall, open_event, save_event, write_centre, write_halls
 from broker.files import make_folder, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.protocol import LAST_TABLE
+from broker.protocol.signing import open_event_key
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from tests.benchmarks.scorer import watching

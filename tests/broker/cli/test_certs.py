@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.people import Actor, Authentication
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.web.people.audit_watch import TOLD_CODES
 
 KEY = SigningKey.new()

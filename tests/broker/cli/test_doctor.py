@@ -16,15 +16,14 @@ from click.testing import CliRunner, Result
 from broker.checkup import TAKEN_OUT, Examined, Finding, secret_words, versions, without_secrets, write_bundle
 from broker.cli.doctor import hall_findings
 from broker.cli.main import homologue
-from broker.event import open_event
+from broker.event import CentreAddress, Nodes, open_event, write_centre, write_nodes
 from broker.event.deals.commitment import commit_folder
-from broker.event.halls import CentreAddress, Nodes, write_centre, write_nodes
 from broker.files import write_private
 from broker.halls.link import PASSWORD_FILE
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
+from broker.protocol.signing import open_event_key
 from broker.store import STORE, open_journal
 from broker.store.backup import make_copy
 from tests.broker.people.conftest import PASSWORD, quick_hashes

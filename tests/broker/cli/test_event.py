@@ -14,14 +14,24 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.cli.movement import movement_new as new_movement
-from broker.event import PLAYERS, ListedDevice, Origin, open_event, read_devices, read_plan
+from broker.event import (
+    PLAYERS,
+    ListedDevice,
+    ListedPlayer,
+    Origin,
+    open_event,
+    players_csv,
+    read_devices,
+    read_plan,
+    read_players,
+)
 from broker.event.file_io import flatten_errors
-from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
+from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.certificates import Certificates
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rules import RuleError
 from tests.demo_event import exchange_two_tiles
 from tests.refusals import codes

@@ -14,9 +14,7 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from broker.event import STANDINGS
 from broker.export.archive import EXPORTS
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.standings import standings_csv
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event, standing_rows, standings_csv
 from broker.spreadsheet import read_grid
 from broker.store import STORE
 from tests.broker.export.test_results import LINES

@@ -11,12 +11,20 @@ from broker.cli.encryption import certificates_of
 from broker.cli.halls import hall
 from broker.cli.main import homologue
 from broker.cli.nodes import make_node
-from broker.event import ListedDevice, open_event, save_event, write_devices
-from broker.event.halls import read_centre, read_halls, read_nodes, write_halls
+from broker.event import (
+    ListedDevice,
+    open_event,
+    read_centre,
+    read_halls,
+    read_nodes,
+    save_event,
+    write_devices,
+    write_halls,
+)
 from broker.halls.link import addresses_of
-from broker.key_files import open_event_key
 from broker.mqtt.certificates import Certificates
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
+from broker.protocol.signing import open_event_key
 from tests.broker.halls.places import HALLS, plan_apart
 from tests.broker.scorer.small import deals, plan, registry
 

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from broker.scorer.snapshot import open_part
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_part, open_stored_event
 from broker.scoring import event_strength
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.refusals import codes

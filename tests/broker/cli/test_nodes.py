@@ -2,7 +2,7 @@
 
 from broker.cli.nodes import node_concern
 from broker.i18n import languages
-from broker.scorer.view import AlertView
+from broker.scorer import AlertView
 from broker.web import translators
 from tests.broker.web.tables.test_alerts import told
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from broker.event.par import PAR, read_par
+from broker.event import PAR, read_par
 from broker.protocol import SEATS
 from tests.refusals import codes
 

@@ -10,9 +10,8 @@ from click.testing import CliRunner
 
 from broker.cli.main import homologue
 from broker.protocol import SEATS
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.scorer import open_stored_event
+from broker.store import STORE, SqliteJournal
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME

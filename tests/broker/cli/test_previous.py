@@ -7,9 +7,8 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
-from broker.event import read_plan, write_plan
-from broker.event.earlier import Earlier
-from broker.scorer.stored_event import open_stored_event
+from broker.event import Earlier, read_plan, write_plan
+from broker.scorer import open_stored_event
 from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.small import plan, whole_event
 

@@ -12,8 +12,7 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from broker.event import save_event
 from broker.sim.processes import DemoProcess
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 from tests.patience import PATIENCE_S

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from broker.cli.main import homologue
 from broker.i18n import languages
-from broker.scorer.snapshot import open_part
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_part, open_stored_event
 from broker.scoring import event_strength
 from broker.web.i18n import translators
 from tests.broker.scorer.folders import event_folder

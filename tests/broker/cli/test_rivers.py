@@ -11,8 +11,8 @@ from broker.cli.main import homologue
 from broker.event import HandRecord, read_hands
 from broker.export.pmn.event import event_records
 from broker.rules import Outcome
-from broker.scorer.stored_event import open_stored_event
-from broker.sim.laid import LaidPlay, laid_play
+from broker.scorer import open_stored_event
+from broker.sim.laid import LaidTiles, laid_play
 from tests.broker.export.pmn.test_event import drawn_out
 from tests.broker.rules.mcr.test_play_from_rivers import pass_tiles
 
@@ -20,7 +20,7 @@ from tests.broker.rules.mcr.test_play_from_rivers import pass_tiles
 class Drawn(NamedTuple):
     folder: Path
     hand: HandRecord
-    laid: LaidPlay
+    laid: LaidTiles
 
 
 @pytest.fixture

@@ -29,10 +29,9 @@ from broker.event.deals.commitment import commit_folder
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import FIRST_LINK_FILE
-from broker.protocol import topics
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey, topics
+from broker.scorer import read_journal
 from broker.scorer.admissions import Admissions
-from broker.scorer.stored_event import read_journal
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import open_journal, open_reader

@@ -14,8 +14,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.scorer import lease
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import Peer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME

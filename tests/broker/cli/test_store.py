@@ -11,16 +11,14 @@ from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
 from broker.event import save_event
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.people.anchors import anchor_of
 from broker.protocol import FineRuled, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
+from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE, open_journal
-from broker.store.integrity import LogHead, anchor_text
+from broker.store import STORE, LogHead, SqliteJournal, anchor_text, open_journal
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

@@ -12,7 +12,7 @@ from broker.rules import load_mcr
 from broker.rules import mcr_folder as profiles
 from broker.rules.profiles import riichi_folder as riichi_profiles
 from broker.rulings.preview import changed_rules, what_if
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.event.deals.asking import contents
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.refusals import codes

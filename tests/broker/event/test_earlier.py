@@ -7,15 +7,14 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.event import PLAYERS, read_plan, setup, write_plan
-from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, going_on, match, read_standings
+from broker.event import PLAYERS, Earlier, EarlierLine, Hall, plan_of_hall, read_plan, read_standings, setup, write_plan
+from broker.event.earlier import EarlierPlace, going_on, match
 from broker.event.files import NO_OWN_RULES
-from broker.event.halls import Hall, plan_of_hall
 from broker.event.plan import plan_problems
 from broker.event.setup import EarlierWish, draft_earlier, take_earlier
 from broker.protocol import Imp, Standing
 from broker.rules import RuleError
-from broker.scorer.standings import standings_csv
+from broker.scorer import standings_csv
 from tests.broker.scorer.small import deals, plan
 
 NAMES: Final[tuple[tuple[str, Imp], ...]] = (("Ada", 12), ("=Böb", "7/2"), ("Cid", -3), ("Dee", -3))

@@ -27,8 +27,8 @@ from broker.event import (
 )
 from broker.protocol import SEATS, Assignment, Player, Session, decode_on_topic
 from broker.rules import FULL_SET, KINDS, Profile, form_hash, mcr_folder
+from broker.scorer import EventState
 from broker.scorer.publisher import Publisher
-from broker.scorer.state import EventState
 from tests.broker.scorer.hall import Ear
 from tests.broker.scorer.small import KEY, deals, event, plan, registry
 

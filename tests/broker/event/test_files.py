@@ -10,16 +10,25 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import PLAYERS, PROFILE, PROFILES, Listing, Origin, open_event, read_listings, save_event
-from broker.event.players import ListedPlayer, players_csv
+from broker.event import (
+    PLAYERS,
+    PROFILE,
+    PROFILES,
+    ListedPlayer,
+    Listing,
+    Origin,
+    open_event,
+    players_csv,
+    read_listings,
+    save_event,
+)
 from broker.export.document import event_document, restore_event
 from broker.export.session_sheet import read_session
 from broker.protocol import Player
 from broker.rules import parse_riichi
 from broker.rules.profiles import riichi_profile_text
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.scorer import open_stored_event
+from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.test_riichi_sessions import BOOKING, PLAN, told
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan

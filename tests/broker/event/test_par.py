@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.event.par import PAR, DealPar, EventPar, played_hash, read_par, write_par
+from broker.event import PAR, DealPar, EventPar, played_hash, read_par, write_par
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError, load_mcr, new_deal
 

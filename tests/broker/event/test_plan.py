@@ -1,16 +1,31 @@
 """The plays of a plan stand in `movement.csv`; in older folders they stand in `event.toml`."""
 
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import msgspec
 import pytest
 import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import EVENT, MOVEMENT, read_plan, write_plan
-from broker.protocol import Session
+from broker.event import (
+    EVENT,
+    MOVEMENT,
+    BookedPlay,
+    Plan,
+    by_round,
+    places_of,
+    read_plan,
+    seating_of,
+    seating_rounds,
+    tables_of_rounds,
+    write_plan,
+)
+from broker.protocol import SEATS, Player, Session
 from tests.broker.scorer.small import plan
 
 SESSION = Session(name="Morning", first_round=1, last_round=4)
@@ -89,3 +104,53 @@ def test_columns_may_stand_in_any_order(folder: Path) -> None:
     rows = [line.split(",") for line in (folder / MOVEMENT).read_text().splitlines()]
     (folder / MOVEMENT).write_text("\n".join(",".join(reversed(row)) for row in rows))
     assert read_plan(folder) == WHOLE
+
+
+PLAYERS = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 13))
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Draw rounds in which some of twelve players sit at up to three tables."""
+    plays = []
+    for round_ in range(1, draw(st.integers(1, 5)) + 1):
+        order = draw(st.permutations([one.id for one in PLAYERS]))
+        for table in range(1, draw(st.integers(1, 3)) + 1):
+            players = dict(zip(SEATS, order[4 * (table - 1) : 4 * table], strict=True))
+            plays.append(BookedPlay(round_, table, round_, players))
+    return Plan("cup", "Cup", "oedmc-2020", PLAYERS, tuple(plays))
+
+
+@given(plans())
+def test_every_place_is_listed_once(plan: Plan) -> None:
+    listed = Counter(
+        (one.round, one.table, one.seat, who) for who, places in seating_of(plan).items() for one in places
+    )
+    planned = Counter((one.round, one.table, seat, who) for one in plan.plays for seat, who in one.players.items())
+    assert listed == planned
+    assert [(one.round, one.table) for one in tables_of_rounds(plan)] == sorted(
+        (one.round, one.table) for one in plan.plays
+    )
+
+
+@given(plans())
+def test_a_player_is_found_by_round(plan: Plan) -> None:
+    for places in seating_of(plan).values():
+        assert list(by_round(places).values()) == list(places)
+        assert set(by_round(places)) <= set(seating_rounds(plan))
+
+
+@given(plans())
+def test_one_player_s_places_are_those_among_everybody_s(plan: Plan) -> None:
+    assert {player.id: places_of(plan, player.id) for player in PLAYERS} == seating_of(plan)
+
+
+def test_who_sits_nowhere_has_no_places_and_a_round_knows_its_session() -> None:
+    session = Session("Saturday", 1, 1, "2026-11-28 10:00")
+    plan = Plan(
+        *("cup", "Cup", "oedmc-2020", PLAYERS),
+        (BookedPlay(1, 1, 1, dict(zip(SEATS, ("p01", "p02", "p03", "p04"), strict=True))),),
+        sessions=(session,),
+    )
+    assert seating_of(plan)["p12"] == ()
+    assert seating_of(plan)["p03"][0].session is session

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Plan, read_deals, read_plan, setup, structure, write_plan
+from broker.event import BookedPlay, Plan, Stage, read_deals, read_part, read_plan, setup, structure, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
 from broker.event.movement.plays import lay_out
 from broker.event.movement.summary import USUAL_MINUTES, forecast_plan
-from broker.event.plan import BookedPlay, plan_problems
+from broker.event.plan import plan_problems
 from broker.event.readiness import start_notes, start_problems
-from broker.event.setup import EventHead
-from broker.event.stages import Section, Stage, read_part, section_plays
+from broker.event.setup import EventDetails
+from broker.event.stages import Section, section_plays
 from broker.event.structure import (
     Format,
     Resources,
@@ -191,7 +191,7 @@ def test_deals_that_are_more_than_set_numbers_lie_in_sets_that_are_free_and_the_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "SEARCH_S", 0.01)
-    setup.take_head(tmp_path, EventHead(name="long", title="Long", profile="oedmc-2020"))
+    setup.take_head(tmp_path, EventDetails(name="long", title="Long", profile="oedmc-2020"))
     setup.take_players(tmp_path, "name\n" + "".join(f"Player {n}\n" for n in range(1, 9)), movement_anew=False)
     setup.make_stages(tmp_path, Structure(LAST_SET + 3))
     setup.make_deals(tmp_path)

@@ -13,7 +13,7 @@ from broker.i18n import Translator
 from broker.people.anchors import anchor_of, check_anchor
 from broker.protocol import FinalDeclared
 from broker.rules import RuleError
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.export.test_what_counts import ruled
 from tests.broker.rulings.ruled import AT

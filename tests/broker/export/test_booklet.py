@@ -11,15 +11,13 @@ from broker.export.archive import BY_NAME, ExportSource
 from broker.export.booklet import DOT, SeatPoints, booklet_pdf
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import MINUS, travellers_pdf
-from broker.i18n import Translator, languages
+from broker.i18n import Translator, languages, tile_signs
 from broker.protocol import SEATS
 from broker.rules import ROWS, RuleError
-from broker.scorer.sheets import deal_sheet
-from broker.scorer.stored_event import open_stored_event
-from broker.terms import tile_signs
+from broker.scorer import deal_sheet, open_stored_event
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import declare
-from tests.broker.web.results.test_played_deal import with_par
+from tests.broker.web.results.test_views import with_par
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 

@@ -13,10 +13,9 @@ import pytest
 import zxingcpp
 
 from broker.event import read_deals
-from broker.i18n import Translator, languages
+from broker.i18n import SEAT_NAMES, Translator, languages
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, form_hash, in_rows, serial_order
-from broker.terms import SEAT_NAMES
 from tests.broker.event.deals.asking import codes, contents, done, sets_of
 
 PAGE: Final = (595.0, 842.0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event import PLAYERS
 from broker.export.document import (
     Document,
@@ -21,13 +21,12 @@ from broker.export.document import (
     restore_event,
 )
 from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode
-from broker.rules import KINDS, RuleError
+from broker.rules import KINDS
 from broker.rulings import RulingAuthor
 from broker.rulings.paper import keyed_of, sheet_of, take_sheet
+from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE, message_of
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal, message_of
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import event_folder, until_round

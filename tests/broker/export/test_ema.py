@@ -7,7 +7,7 @@ import pytest
 from broker.event import PLAYERS
 from broker.export.ema import Entrant, ema_report, entrants_of, read_entrants
 from broker.rules import RuleError
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.export.test_results import table
 from tests.broker.scorer.folders import event_folder, until_round
 

@@ -8,12 +8,11 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
-from broker.event import PLAYERS, Plan, read_plan, write_plan
-from broker.event.earlier import Earlier, EarlierLine, EarlierPlace, read_standings
-from broker.event.players import read_players
+from broker.event import PLAYERS, Earlier, EarlierLine, Plan, read_plan, read_players, read_standings, write_plan
+from broker.event.earlier import EarlierPlace
 from broker.event.setup import EarlierWish, draft_earlier, from_file, take_earlier
 from broker.export.next_event import next_event_csv, next_event_lines
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.scorer.folders import declare, event_folder
 from tests.broker.scorer.small import plan
 from tests.broker.scorer.team_event import TEAMS, said, team_event

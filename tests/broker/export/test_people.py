@@ -10,20 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
-from broker.event import PLAYERS, open_event
-from broker.event.players import ListedPlayer, players_csv
+from broker.event import PLAYERS, ListedPlayer, open_event, players_csv
 from broker.export import results
 from broker.export.pmn import event
 from broker.export.printed_results import standings_pdf, travellers_pdf
-from broker.i18n import Translator, languages
+from broker.i18n import SEAT_NAMES, Translator, languages
 from broker.protocol import Substitute
-from broker.scorer import standings
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
-from broker.terms import SEAT_NAMES
+from broker.scorer import EventState, StoredEvent, open_stored_event, standing_rows, standings
+from broker.store import STORE, SqliteJournal
 from tests.broker.export.test_results import table
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.folders import event_folder

@@ -8,18 +8,18 @@ import pypdfium2
 import pytest
 from msgspec.structs import replace
 
-from broker.event import save_event
-from broker.event.earlier import Earlier, EarlierPlace
-from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.event import Earlier, save_event
+from broker.event.earlier import EarlierPlace
+from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
 from broker.i18n import Translator, languages
-from broker.protocol import Adjusted, Award, AwardGiven, Void
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.protocol import Adjusted, Award, AwardGiven, TeamStanding, Void
+from broker.scorer import EventState, StoredEvent, open_stored_event
 from tests.broker.export.test_what_counts import ruled
 from tests.broker.rulings.drawn import Said
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.staged import play_rounds, staged_deals, staged_event
+from tests.broker.scorer.team_event import TEAMS, team_event
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
@@ -125,3 +125,13 @@ def test_the_travellers_of_sections_say_which_section_it_is_and_no_group_of_tile
     stored = StoredEvent(staged_event(), room, {deal.number: deal for deal in staged_deals()}, {})
     text = "\n".join(text_of(travellers_pdf(stored, Translator("en"), NOON)))
     assert [text.count(word) for word in ("Section A", "Section B", "group 1")] == [2, 2, 0]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_certificate_of_a_team_names_each_of_its_players(language: str) -> None:
+    rows = [TeamStanding(place=at, team=team, imp=9 - at, fines=0, deals=4) for at, team in enumerate(TEAMS, 1)]
+    made = certificates_pdf(team_event(), rows, datetime(2026, 5, 1, tzinfo=UTC), Translator(language))
+    pages = [one.get_textpage().get_text_bounded() for one in pypdfium2.PdfDocument(made)]
+    wanted = [[team, *(team_event().name_of(one) for one in members)] for team, members in TEAMS.items()]
+    lacking = [name for names, text in zip(wanted, pages, strict=True) for name in names if name not in text]
+    assert lacking == []

@@ -16,7 +16,7 @@ from broker.i18n import Translator, languages
 from broker.protocol import SEATS
 from broker.rules import RuleError, load_mcr
 from broker.rules.mcr import Action, PlayState, apply_action, open_play
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.export.pmn.test_event import drawn_out
 from tests.broker.rules.mcr.playing import at_random, seldom
 from tests.broker.rules.variants import OEDMC

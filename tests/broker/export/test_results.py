@@ -15,7 +15,7 @@ from broker.cli.score import read_plays
 from broker.export import results
 from broker.protocol import SEATS
 from broker.rules import RuleError, load_mcr
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.scoring import ScoredPlay, compare_plays
 from tests.broker.scorer.small import OTHER_FORM, event
 

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.paper import event_seating
-from broker.event import Event
-from broker.event.seating import seating_of
+from broker.event import Event, seating_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import Translator, languages
 from tests.broker.scorer.folders import event_folder

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.event import Event
-from broker.event.earlier import Earlier, EarlierPlace
+from broker.event import Earlier, Event
+from broker.event.earlier import EarlierPlace
 from broker.export import document, results
 from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.event import event_records, pmn_notes
@@ -37,9 +37,7 @@ from broker.protocol import (
     Void,
     Withdrawn,
 )
-from broker.scorer.snapshot import Snapshot, open_part
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import StoredEvent
+from broker.scorer import EventState, Snapshot, StoredEvent, open_part
 from broker.scoring import real_table
 from tests.broker.cli.asking import ask
 from tests.broker.rulings.drawn import Said, sequences

@@ -9,13 +9,22 @@ from sqlite3 import connect
 
 from msgspec.structs import replace
 
-from broker.event import BookedPlay, Plan, open_event, save_event
-from broker.event.halls import CentreAddress, Hall, plan_of_hall, write_centre, write_halls
+from broker.event import (
+    BookedPlay,
+    CentreAddress,
+    Hall,
+    Plan,
+    open_event,
+    plan_of_hall,
+    save_event,
+    write_centre,
+    write_halls,
+)
 from broker.halls.centre import Centre
 from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
-from broker.key_files import open_event_key
 from broker.protocol import SEATS, AtCentre, Beat, LetIn, LogMessage, Receipt, TableState, topics
 from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.signing import open_event_key
 from broker.scorer.service import Scorer
 from broker.store.sqlite import give_new_name
 from tests.broker.scorer.hall import NOW, STORE, Clock, Ear, open_journal, put

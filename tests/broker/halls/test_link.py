@@ -10,14 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.event.halls import CentreAddress
+from broker.event import CentreAddress
 from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
-from broker.protocol import Call, Confirmed, HallReceipt, HallRow, LogMessage, decode, encode, topics
-from broker.protocol.halls import LONGEST_ROW
+from broker.protocol import (
+    LONGEST_ROW,
+    Call,
+    Confirmed,
+    HallReceipt,
+    HallRow,
+    LogMessage,
+    SigningKey,
+    decode,
+    encode,
+    topics,
+)
 from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
-from broker.protocol.signing import SigningKey
+from broker.scorer import EventState
 from broker.scorer.dashboard import DashboardBuilder
-from broker.scorer.state import EventState
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places

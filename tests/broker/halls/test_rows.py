@@ -7,15 +7,18 @@ import pytest
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event.halls import HALLS as HALLS_FILE
-from broker.event.halls import HallsFile, read_halls, write_halls
-from broker.halls.centre import MOST_ATTEMPTS, Position
+from broker.event import HALLS as HALLS_FILE
+from broker.event import HallsFile, read_halls, write_halls
+from broker.halls.centre import MOST_ATTEMPTS, HallPosition
 from broker.protocol import (
     AnyDecision,
     Award,
     Deadline,
     DeviceAdmitted,
+    HallRow,
+    HallState,
     LogMessage,
+    NextRow,
     PlanChanged,
     Player,
     Ruling,
@@ -25,10 +28,9 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.halls import HallRow, HallState, NextRow
 from broker.protocol.link import Incoming
-from broker.rulings.model import RulingAuthor, RulingDraft
-from broker.store.integrity import link_after
+from broker.rulings import RulingAuthor, RulingDraft
+from broker.store import link_after
 from broker.web.embargo import PublicViews
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places, plan_apart
 from tests.broker.halls.test_link import said_in
@@ -106,7 +108,7 @@ def forged(
 
     `again`: what the next row in the same message says. `attempt`: at which time of beginning it is the first row.
     """
-    at = made.at_centre._at[hall] if attempt is None else Position(store="another-store", attempt=attempt)
+    at = made.at_centre._at[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
     number = at.upto + 1 if height is None else height
     link = link_after(bytes.fromhex(at.link), number, 1, body)
     then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()

@@ -9,17 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.halls import hall
-from broker.event import save_event
-from broker.event.halls import read_centre, write_halls
+from broker.event import read_centre, save_event, write_halls
 from broker.halls.link import IDENTITY_FILE, FromCentre, addresses_of
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind, broker_of
-from broker.protocol import CentreState, encode, topics
+from broker.protocol import CentreState, SigningKey, encode, topics
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.protocol.tls import Identity, event_context
 from tests.broker.halls.places import CENTRE, HALLS, places, plan_apart
 from tests.broker.mqtt.client import Client, Heard

@@ -21,8 +21,7 @@ from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.hall import NOW, admitting

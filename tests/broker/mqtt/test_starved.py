@@ -15,7 +15,8 @@ from broker.halls.link import MOST_PATIENCE_S
 from broker.mqtt.access import Credentials
 from broker.mqtt.nats import NatsBroker, nats_configuration
 from broker.mqtt.process import MqttBrokerSettings
-from broker.protocol.topics import HALL_ROW, LOG, SCORER
+from broker.protocol import LOG
+from broker.protocol.topics import HALL_ROW, SCORER
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
 from tests.patience import PATIENCE_S

@@ -22,7 +22,7 @@ from broker.mqtt.certificates import Certificates, device_user
 from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard

@@ -17,8 +17,7 @@ from broker.people.accounts import FIRST_DIGEST, digest_of
 from broker.people.anchors import CheckedAnchor, anchor_of, check_anchor
 from broker.protocol.paper_codes import CODE_ALPHABET
 from broker.read_ahead import FIRST_LINK
-from broker.store import STORE, open_journal
-from broker.store.integrity import AnchorPlace, LogHead, anchor_text, find_anchor, link_after
+from broker.store import STORE, AnchorPlace, LogHead, anchor_text, find_anchor, link_after, open_journal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 from tests.broker.store.server import Server

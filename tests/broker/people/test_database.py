@@ -37,7 +37,7 @@ def test_what_the_disk_did_not_take_is_named_after_the_next_entry(
 
     enter(desk, "first")
     with monkeypatch.context() as patch:
-        patch.setattr("broker.store.integrity.os.write", full)
+        patch.setattr("broker.store.records.os.write", full)
         enter(desk, "second")
         enter(desk, "third")
     enter(desk, "fourth")

@@ -36,7 +36,7 @@ from broker.people.login import (
     OF_BROWSER,
     OF_FRESH_NETWORK,
     OF_NAME,
-    Throttle,
+    LoginThrottle,
 )
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
 
@@ -283,7 +283,7 @@ def test_the_clock_of_the_log_is_the_doors(anne: Authentication) -> None:
 def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_window(
     limit: int, name: str, address: str
 ) -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     heard = []
     for at in range(limit + 1):
         heard.append(throttle.wait_ms(name.format(at), address.format(at), 1000) == 0)
@@ -294,7 +294,7 @@ def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_windo
 
 
 def test_a_name_that_many_have_tried_is_heard_no_more_from_those_who_have_tried() -> None:
-    throttle, heard = Throttle(), 0
+    throttle, heard = LoginThrottle(), 0
     for at in range(10 * OF_NAME):
         address = f"10.0.0.{at % 25}"
         if not throttle.wait_ms("anne", address, 0):
@@ -305,7 +305,7 @@ def test_a_name_that_many_have_tried_is_heard_no_more_from_those_who_have_tried(
 
 @given(st.lists(st.tuples(st.sampled_from(["anne", "bert"]), st.integers(2, 60)), max_size=200))
 def test_whatever_others_try_elsewhere_the_owner_is_heard(tries: list[tuple[str, int]]) -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for name, host in tries:
         throttle.failed(name, f"10.0.0.{host}", 0)
         throttle.failed(name, f"fd00::{host:x}", 0)
@@ -315,7 +315,7 @@ def test_whatever_others_try_elsewhere_the_owner_is_heard(tries: list[tuple[str,
 
 
 def test_a_network_of_ipv6_has_its_first_tries_once_however_many_addresses_it_takes() -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for at in range(OF_NAME):
         throttle.failed("anne", f"10.0.{at}.1", 0)
     heard = 0
@@ -367,14 +367,14 @@ def test_rubbish_is_no_mark(anne: Authentication) -> None:
 
 
 def test_somebody_elsewhere_does_not_keep_the_owner_out() -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(OF_BOTH):
         throttle.failed("anne", "10.0.0.66", 0)
     assert (throttle.wait_ms("anne", "10.0.0.66", 0), throttle.wait_ms("anne", "10.0.0.1", 0)) == (LOGIN_WINDOW_MS, 0)
 
 
 def test_a_success_forgets_the_failures_before_it() -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(3 * OF_BOTH):
         throttle.failed("anne", "10.0.0.1", 0)
         throttle.succeeded("anne", "10.0.0.1")
@@ -382,14 +382,14 @@ def test_a_success_forgets_the_failures_before_it() -> None:
 
 
 def test_a_clock_that_was_put_back_keeps_nobody_out() -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(OF_BOTH):
         throttle.failed("anne", "10.0.0.1", 10 * LOGIN_WINDOW_MS)
     assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
 
 
 def test_many_names_fill_no_memory() -> None:
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for at in range(MOST_LOGIN_KEYS + 100):
         throttle.failed(f"n{at}", f"a{at}", 0)
     assert len(throttle._failures) == MOST_LOGIN_KEYS
@@ -399,7 +399,7 @@ def test_many_names_fill_no_memory() -> None:
 def test_in_no_window_are_more_tries_of_one_name_from_one_address_heard_than_the_limit(
     tries: list[tuple[str, str, int]],
 ) -> None:
-    throttle, now = Throttle(), 0
+    throttle, now = LoginThrottle(), 0
     heard: dict[tuple[str, str], list[int]] = {}
     for name, address, later in tries:
         now += later // 20

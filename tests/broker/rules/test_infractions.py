@@ -3,9 +3,9 @@
 import pytest
 
 from broker.i18n import languages
-from broker.rules import RuleError, load_mcr
+from broker.rules import RuleError, load_mcr, load_rules, mcr_folder, shipped_profiles
 from broker.rules.infractions import FALSE_HU, Penalty, appeal_minutes, infractions_of, penalty_of
-from broker.rules.profiles import load_rules, mcr_folder, parse_mcr, shipped_profiles
+from broker.rules.profiles import parse_mcr
 
 SHIPPED = (mcr_folder() / "oedmc-2020.toml").read_text(encoding="utf-8")
 TELEPHONE = """

@@ -3,8 +3,7 @@
 from hypothesis import given
 
 from broker.protocol import SEATS
-from broker.rules import RuleError, load_riichi
-from broker.rules.points import score_alone
+from broker.rules import RuleError, load_riichi, score_alone
 from broker.rules.riichi import Abort, ExhaustiveDraw, SessionEvent, SessionWin, Tsumo
 from tests.broker.cli.asking import ask
 from tests.broker.rules.riichi.test_session import EVENTS

@@ -5,7 +5,7 @@ from typing import Final
 from broker.protocol import AnyDecision, Correct, Fouled, LogMessage, Ruling, Undo
 from broker.rules import Outcome, load_mcr, seat_points
 from broker.rulings import RulingAuthor, RulingDraft, event_subject
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from tests.broker.scorer.small import NAME, event, whole_event
 
 HEAD: Final = RulingAuthor("Hélène Roy", "helene", "head_arbiter")

@@ -2,19 +2,9 @@
 
 import pytest
 
-from broker.protocol import (
-    SEATS,
-    Adjusted,
-    AnyDecision,
-    Award,
-    DealPlayed,
-    FinalDeclared,
-    Undo,
-    Void,
-)
+from broker.protocol import SEATS, Adjusted, AnyDecision, Award, DealPlayed, FinalDeclared, Undo, Void
 from broker.rulings.follow_ups import follow_ups
-from broker.scorer.snapshot import open_part
-from broker.scorer.state import EventState
+from broker.scorer import EventState, open_part
 from tests.broker.rulings.ruled import room_of, ruling
 from tests.broker.scorer.small import event, whole_event
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from broker.protocol import AnyDecision, AppealDecided, Appealed, FineRuled, Refused, Ruled, Undo
 from broker.protocol.rulings import Measure, Verdict
+from broker.rules import load_rules
 from broker.rules.infractions import FALSE_HU, Penalty, fines_of
-from broker.rules.profiles import load_rules
 from broker.rulings import RulingAuthor, RulingEntry
 from broker.rulings.final import open_matters
 from broker.rulings.infractions import appeals, penalty_for, register
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, TABLE, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, whole_event

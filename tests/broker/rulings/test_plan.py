@@ -28,8 +28,7 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rulings import RulingAuthor, sitting_players, with_substitutes
-from broker.scorer.snapshot import open_part
-from broker.scorer.state import EventState
+from broker.scorer import EventState, open_part
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall

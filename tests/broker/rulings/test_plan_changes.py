@@ -28,7 +28,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rulings import result_of
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall

@@ -2,7 +2,7 @@
 
 from broker.protocol import Deadline, FineRuled, Fouled, Overridden, Reopen, Ruled, SeatsPlayed, Substitute, Undo, Void
 from broker.rulings.preview import RulingChange, RulingChanges
-from broker.scorer.state import EventState
+from broker.scorer import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.small import OUTCOMES, event, log, result, whole_play
 

@@ -28,9 +28,8 @@ from broker.protocol import (
 )
 from broker.rules import Outcome
 from broker.rulings import RulingAuthor, RulingDraft
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE, copy_journal
-from broker.store.sqlite import SqliteJournal
+from broker.scorer import open_stored_event
+from broker.store import STORE, SqliteJournal, copy_journal
 from tests.broker.rulings.ruled import HEAD, TABLE, correct, draft, told
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal

@@ -30,11 +30,9 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
-from broker.rulings.plan_check import planned_after
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
-from broker.scorer.snapshot import open_part
-from broker.scorer.standings import standings_table
-from broker.scorer.state import EventState
+from broker.rulings.validate import planned_after
+from broker.scorer import EventState, open_part, standings_table
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import fact

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from broker.event import Plan, save_event
 from broker.protocol import FinalDeclared, LogMessage, Ruling
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 
 

@@ -14,8 +14,7 @@ from broker.protocol import Beat, LetIn, LogMessage, Message, TableState, decode
 from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.store import Journal
-from broker.store.sqlite import SqliteJournal
+from broker.store import Journal, SqliteJournal
 from tests.broker.scorer.small import NAME, admissions, event, sent
 
 NOW = 1_800_000_000_000

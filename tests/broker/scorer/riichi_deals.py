@@ -7,8 +7,7 @@ import msgspec
 
 from broker.event import Event, Plan
 from broker.protocol import LogMessage, Result, RiichiEvent, RiichiWin
-from broker.rules import load_riichi
-from broker.rules.points import score_riichi
+from broker.rules import load_riichi, score_riichi
 from tests.broker.scorer.small import deals, five, plan, registry
 from tests.broker.scorer.small import event as mcr
 

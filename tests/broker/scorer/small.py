@@ -30,12 +30,14 @@ from broker.protocol import (
     Result,
     Seat,
     Seated,
+    SigningKey,
     TableState,
     encode,
+    kept_form,
     topics,
+    with_sender,
 )
 from broker.protocol.arbiter_session import SessionKey
-from broker.protocol.signing import SigningKey, kept_form, with_sender
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME: Final = "cup"

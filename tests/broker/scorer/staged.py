@@ -6,8 +6,8 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from broker.event import BookedPlay, DealRecord, Event, Plan
-from broker.event.stages import Section, Stage
+from broker.event import BookedPlay, DealRecord, Event, Plan, Stage
+from broker.event.stages import Section
 from broker.protocol import SEATS, Fact, LogMessage, Player, Restored, Result
 from broker.rules import Outcome, load_mcr, new_deal, seat_points
 from tests.broker.scorer.small import NAME, fact, registry, steps_to

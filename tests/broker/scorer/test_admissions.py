@@ -11,26 +11,30 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice, write_devices
-from broker.key_files import EVENT_KEY_FILE, open_event_key
 from broker.protocol import (
     Confirmed,
     DeviceAdmitted,
     FineRuled,
     LogMessage,
     Receipt,
+    Ruled,
+    SigningKey,
     TilesLaid,
     Void,
     decode,
     encode,
+    fact_hash,
+    is_signed_by,
+    kept_form,
     topics,
+    with_sender,
 )
-from broker.protocol.facts import Ruled
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, signed_part, with_sender
+from broker.protocol.signing import EVENT_KEY_FILE, open_event_key, signed_part
 from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.service import Scorer
-from broker.store.integrity import LOST, Fault
+from broker.store import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 

@@ -23,15 +23,17 @@ from broker.protocol import (
     PinAnswer,
     PinGiven,
     Reopen,
+    Ruled,
+    SigningKey,
     TimeAdded,
     Void,
     decode,
     encode,
+    fact_hash,
+    is_signed_by,
     topics,
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, PinPlace, begun_session, seal_pin
-from broker.protocol.facts import Ruled
-from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
 from broker.scorer import arbiter_access
 from broker.scorer.arbiter_access import MOST_IN_ALL
 from broker.scorer.service import Scorer

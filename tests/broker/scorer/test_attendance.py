@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from broker.errors import CallAttended
 from broker.protocol import Call, LogMessage
+from broker.scorer import AlertView, TableView
 from broker.scorer.alerts import Attendance
 from broker.scorer.service import PendingCall
-from broker.scorer.view import AlertView, Attending, TableView
+from broker.scorer.view import Attending
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, state
 

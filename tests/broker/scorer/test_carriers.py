@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event.plan import ASSUMED_MS, MINUTE_MS
+from broker.event import ASSUMED_MS, MINUTE_MS
 from broker.scorer.carriers import (
     Leg,
     PlayPace,
@@ -11,7 +11,7 @@ from broker.scorer.carriers import (
     by_carrier,
     carrier_moves,
     carrier_places,
-    forecast,
+    forecast_carriers,
     play_pace,
     slow_tables,
 )
@@ -39,7 +39,7 @@ def state(now: int = 0, recorded: dict[tuple[int, int], int] | None = None, **mo
 
 
 def test_before_the_event_every_carrier_goes_from_its_place_to_its_first_table() -> None:
-    found = carrier_moves(state(), forecast(state(), TEN))
+    found = carrier_moves(state(), forecast_carriers(state(), TEN))
     assert [(m.deal, m.from_table, m.to_table, m.urgency) for m in found] == [
         (1, None, 1, "now"),
         (2, None, 2, "now"),
@@ -49,7 +49,7 @@ def test_before_the_event_every_carrier_goes_from_its_place_to_its_first_table()
 
 def test_a_carrier_whose_play_is_over_goes_where_a_table_waits_and_is_ready_where_one_still_plays() -> None:
     progress = state(12, {(1, 1): 10, (3, 1): 11}, at_work={2: (1, "under_way")})
-    found = {m.deal: m for m in carrier_moves(progress, forecast(progress, TEN))}
+    found = {m.deal: m for m in carrier_moves(progress, forecast_carriers(progress, TEN))}
     # Round 2: table 1 has deal 2, table 2 deal 3, table 3 deal 1.
     assert {deal: (m.from_table, m.to_table, m.urgency) for deal, m in found.items()} == {
         1: (1, 3, "now"),
@@ -68,19 +68,19 @@ def test_a_carrier_is_at_the_table_that_says_its_tiles_were_verified_and_then_go
 
 def test_a_table_that_restores_a_deal_may_have_its_carrier_already() -> None:
     progress = state(12, {(1, 1): 10, (3, 1): 11}, at_work={3: (2, "laid_out")})
-    (move,) = [m for m in carrier_moves(progress, forecast(progress, TEN)) if m.deal == 1]
+    (move,) = [m for m in carrier_moves(progress, forecast_carriers(progress, TEN)) if m.deal == 1]
     assert (move.to_table, move.urgency, move.laid_out) == (3, "now", True)
 
 
 def test_a_carrier_that_has_been_everywhere_goes_nowhere() -> None:
     done = {(table, round_): 10 * round_ for table in (1, 2, 3) for round_ in (1, 2, 3)}
-    assert carrier_moves(state(40, done), forecast(state(40, done), TEN)) == ()
+    assert carrier_moves(state(40, done), forecast_carriers(state(40, done), TEN)) == ()
     assert [c.left for c in carrier_places(state(40, done))] == [0, 0, 0]
 
 
 def test_a_round_is_over_when_its_last_table_is_and_the_next_waits_for_the_carrier_from_there() -> None:
     progress = state(12, {(1, 1): 10, (3, 1): 11}, at_work={2: (1, "under_way")}, begins={1: START})
-    told = forecast(progress, TEN)
+    told = forecast_carriers(progress, TEN)
     first, second = told.round(1), told.round(2)
     assert first is not None
     assert second is not None
@@ -90,7 +90,7 @@ def test_a_round_is_over_when_its_last_table_is_and_the_next_waits_for_the_carri
 
 
 def test_nobody_plays_before_the_clock_of_the_session() -> None:
-    told = forecast(state(0, begins={1: at(0), 3: at(90)}), TEN)
+    told = forecast_carriers(state(0, begins={1: at(0), 3: at(90)}), TEN)
     last = told.round(3)
     assert last is not None
     assert last.usual == at(100)
@@ -136,6 +136,6 @@ def test_a_forecast_is_never_in_the_past_and_later_results_never_make_it_earlier
     legs = round_robin(4, 4)
     known = {leg.key: at(10 * leg.round) for leg in legs if leg.round == 1 or data.draw(st.booleans())}
     progress = Progress(legs, at(25), known)
-    told = forecast(progress, TEN)
+    told = forecast_carriers(progress, TEN)
     assert set(told.plays) == {leg.key for leg in legs} - set(known)
     assert all(progress.now <= span.early <= span.usual <= span.late for span in told.plays.values())

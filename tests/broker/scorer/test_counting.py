@@ -34,7 +34,7 @@ from broker.rules import FULL_SET, KINDS, Outcome
 from broker.rules.mcr import RULESETS, Ruleset, fan_value
 from broker.rules.mcr.fan import fan_entries
 from broker.scorer.counting import MOST_COUNTS, HandCounter
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import NAME, OTHER_FORM, deals, fact, plan, registry, result
 

@@ -6,15 +6,20 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from broker.event import BookedPlay, Event, Plan
-from broker.event.earlier import Earlier, EarlierPlace
+from broker.event import BookedPlay, Earlier, Event, Plan
+from broker.event.earlier import EarlierPlace
 from broker.protocol import SEATS, PlayerCorrected, Undo
 from broker.rulings.final import draft_stage, qualified
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_facts
-from broker.scorer.sheets import deal_sheet, player_sheet, team_sheet
-from broker.scorer.snapshot import open_part
-from broker.scorer.standings import standings_history, standings_table
-from broker.scorer.state import EventState
+from broker.scorer import (
+    EventState,
+    deal_sheet,
+    open_part,
+    player_sheet,
+    standings_history,
+    standings_table,
+    team_sheet,
+)
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import deals, registry
 from tests.broker.scorer.staged import STAGES, places, play_rounds, staged_deals, staged_plan, whole

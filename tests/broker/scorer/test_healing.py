@@ -11,13 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from broker.event import open_event
-from broker.protocol import LogMessage, Receipt, Result, TableState, Taken, encode
-from broker.protocol.signing import SigningKey
-from broker.scorer.stored_event import open_stored_event, read_journal, verify_store
-from broker.store import STORE, message_of, witness_of
+from broker.protocol import LogMessage, Receipt, Result, SigningKey, TableState, Taken, encode
+from broker.scorer import open_stored_event, read_journal, verify_store
+from broker.store import STORE, SqliteJournal, SqliteReader, message_of, witness_of
 from broker.store.backup import check_copy, copy_faults
 from broker.store.backup_worker import BackupWorker
-from broker.store.sqlite import SqliteJournal, SqliteReader
 from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from broker.i18n import Translator
 from broker.protocol import SEATS
+from broker.scorer import deal_sheet, open_part
 from broker.scorer.highlights import LEAST_TABLES, OF_EACH, deal_highlights, event_highlights, highlight_text
-from broker.scorer.sheets import deal_sheet
-from broker.scorer.snapshot import open_part
 from tests.broker.scorer.small import OUTCOMES, event
 from tests.broker.scorer.test_sheets import Said, a_play, moment_of
 

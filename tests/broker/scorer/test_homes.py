@@ -8,15 +8,11 @@ from typing import Final
 
 import pytest
 
-from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, LogMessage, Ruling, Void, encode, topics
-from broker.protocol.signing import SigningKey
+from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, Void, encode, topics
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.journal import Journal
-from broker.store.records import Decided
+from broker.store import STORE, Decided, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteJournal
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from tests.broker.rulings.ruled import HEAD, draft

@@ -28,9 +28,9 @@ from broker.protocol import (
     TableDecision,
     Void,
     encode,
+    fact_hash,
     topics,
 )
-from broker.protocol.signing import fact_hash
 from broker.rules import Outcome
 from broker.scorer.intake import MOST_LISTED, MOST_MISSING, MOST_OF_A_KIND, MOST_RULED, Intake, IntakeVerdict, TableBook
 from broker.store import MOST_REFUSALS

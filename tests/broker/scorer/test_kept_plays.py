@@ -19,15 +19,13 @@ from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, play_from_rivers
-from broker.scorer import kept_plays
+from broker.scorer import kept_plays, standings_csv
 from broker.scorer.intake import MOST_LAID
 from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
-from broker.scorer.standings import standings_csv
-from broker.sim.laid import LaidPlay, laid_play
+from broker.sim.laid import LaidTiles, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
-from broker.store import Journal
-from broker.store.sqlite import SqliteJournal
+from broker.store import Journal, SqliteJournal
 from tests.broker.rules.variants import OEDMC
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import deals, event, fact, plan, registry, steps
@@ -39,7 +37,7 @@ DEAL: Final = event().bookings[TABLE, 1].deal
 
 
 @cache
-def played() -> LaidPlay:
+def played() -> LaidTiles:
     """Play the first deal of the table, and lay all tiles as they lie at its end."""
     players = {seat: SimulatedPlayer(1.0, Random(f"kept {seat}")) for seat in SEATS}
     deal = event().open_deal(DEAL)

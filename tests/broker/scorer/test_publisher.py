@@ -31,11 +31,11 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import LinkChanged
+from broker.scorer import EventState
 from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake, TableBook
 from broker.scorer.publisher import Publisher
-from broker.scorer.state import EventState
-from broker.store.integrity import AnchorPlace, LogHead, find_anchor
+from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
 from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event

@@ -28,10 +28,9 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import TableSequence
 from broker.rulings import RulingAuthor, RulingDraft
-from broker.scorer.quarantine import Decided, Quarantine
-from broker.scorer.state import EventState
-from broker.store import copy_journal
-from broker.store.sqlite import SqliteJournal
+from broker.scorer import EventState
+from broker.scorer.quarantine import ApartDecisions, Quarantine
+from broker.store import SqliteJournal, copy_journal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
     OUTCOMES,
@@ -348,7 +347,7 @@ def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
     steps: list[Step], random: Random
 ) -> None:
     messages = log(1, *(one for step in steps for one in step.facts))
-    quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: Decided())
+    quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: ApartDecisions())
     arriving = random.sample(messages, len(messages))
     counted = [one for message in arriving for one in quarantine.take(message) if isinstance(one, LogMessage)]
     assert (quarantine.ids(), sorted(counted, key=lambda one: one.seq)) == (set(), messages)

@@ -9,13 +9,11 @@ import pytest
 from broker.event import Event, OwnRules
 from broker.export.pmn.event import event_records
 from broker.protocol import SEATS, Assignment, DealPlayed, RiichiEvent, RiichiWin, Undo
-from broker.rules import RuleError, load_riichi, to_imp
-from broker.rules.points import score_riichi
+from broker.rules import RuleError, load_riichi, score_riichi, to_imp
 from broker.rules.profiles import riichi_profile_text
 from broker.rulings.preview import what_if
+from broker.scorer import EventState, open_stored_event
 from broker.scorer.intake import Intake
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import open_stored_event
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import make_hall, open_journal

@@ -13,7 +13,7 @@ from broker.errors import BadEvent
 from broker.event import Event, Plan, RiichiBooking, save_event
 from broker.protocol import SEATS, Fact, FinalDeclared, LogMessage, Refused, Undo, Void
 from broker.rulings.final import open_matters
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import NAME, event

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from broker.event import DealRecord, Event, open_event, save_event
-from broker.event.deals import sealing
-from broker.event.deals.sealing import Opener
+from broker.event.deals import Opener, sealing
 from broker.protocol import LogMessage, McrValue, NotCounted
 from broker.rules import RuleError
+from broker.scorer import EventState
 from broker.scorer.counting import HandCounter
-from broker.scorer.state import EventState
 from tests.broker.scorer.small import deals, plan, registry
 from tests.broker.scorer.test_counting import EVENT, READ, SELF_DRAWN, declared, restored
 

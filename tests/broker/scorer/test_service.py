@@ -15,9 +15,9 @@ from sqlalchemy.exc import OperationalError
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
 from broker.protocol import ArbiterPin, Fine, Message, Player, Receipt
+from broker.scorer import DashboardView
 from broker.scorer.service import MOST_AT_ONCE, PendingCall
-from broker.scorer.view import DashboardView
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
 from tests.broker.scorer.small import (
     NAME,

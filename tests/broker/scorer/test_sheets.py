@@ -26,12 +26,24 @@ from broker.protocol import (
     receipt_code,
 )
 from broker.rules import Outcome
+from broker.scorer import (
+    Embargo,
+    EventState,
+    ReceiptIndex,
+    Snapshot,
+    TeamSheet,
+    deal_sheet,
+    open_part,
+    player_sheet,
+    receipt_sheet,
+    standings_history,
+    standings_table,
+    team_sheet,
+)
 from broker.scorer.grid import grid
-from broker.scorer.sheets import ReceiptIndex, TeamSheet, deal_sheet, play_line, player_sheet, receipt_sheet, team_sheet
-from broker.scorer.snapshot import Embargo, Snapshot, open_part
-from broker.scorer.standings import MOST_DEALS, standings_history, standings_table
-from broker.scorer.state import EventState
-from broker.scorer.whole_plays import Results
+from broker.scorer.sheets import play_line
+from broker.scorer.snapshot import Results
+from broker.scorer.standings_view import MOST_DEALS
 from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.rulings.ruled import correct, ruling

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from broker.errors import ScorerBusy, ScorerReplaced, StandbyBehind
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.scorer.lease import TAKEOVER, Lease
 from broker.scorer.standby import (
     FAREWELL_S,

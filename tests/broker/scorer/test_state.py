@@ -29,12 +29,11 @@ from broker.protocol import (
 from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
 from broker.rulings.infractions import register
+from broker.scorer import EventState, as_json, standings_table
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
-from broker.scorer.stages import TeamState
-from broker.scorer.standings import DEAL_FACTOR, standings_table
-from broker.scorer.state import EventState
-from broker.scorer.view import as_json
+from broker.scorer.standings import TeamState
+from broker.scorer.standings_view import DEAL_FACTOR
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import correct, room_of, ruling, told

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from broker.errors import BadEvent, StoreBroken, StoreMissing
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.scorer import EventState, open_stored_event
+from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, event, whole_event
 

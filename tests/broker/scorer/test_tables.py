@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from broker.protocol import Call, Confirmed, topics
+from broker.scorer import EventState
 from broker.scorer.grid import grid, urgent
-from broker.scorer.state import EventState
+from broker.scorer.live_event import LONGEST_TEXT, MESSAGES_KEPT, WireLog
 from broker.scorer.tables import Since, TableTimes
 from broker.scorer.view import Attending
-from broker.scorer.wire_log import LONGEST_TEXT, MESSAGES_KEPT, WireLog
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import event, fact, log, restored, result, sent, state, steps, whole_play
 

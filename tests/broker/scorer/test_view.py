@@ -7,21 +7,13 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.event.plan import MINUTE_MS
+from broker.event import MINUTE_MS
 from broker.protocol import Adjusted, Fine, Reopen, Result, Ruled, Seat, Void
+from broker.scorer import AnchorView, DashboardView, TableView, open_part, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
-from broker.scorer.snapshot import open_part
-from broker.scorer.view import (
-    AnchorView,
-    DashboardView,
-    TableView,
-    paused_left_ms,
-    time_left_ms,
-    time_up_at,
-    whole_minutes,
-)
-from broker.store.integrity import AnchorPlace, find_anchor
+from broker.scorer.view import time_left_ms
+from broker.store import AnchorPlace, find_anchor
 from broker.web import public_view
 from broker.web.tables.carriers import progress_of
 from tests import event_loop

@@ -37,14 +37,12 @@ from broker.protocol import (
 )
 from broker.read_ahead import Rows
 from broker.rulings import PlayKey
+from broker.scorer import EventState
 from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
-from broker.scorer.state import EventState
-from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
+from broker.scorer.stored_event import JournalContent, JournalLoader, PastConcern, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
-from broker.store import Recorded
-from broker.store.integrity import ALTERED, WRONG_POINTS, Fault
-from broker.store.records import Decided
+from broker.store import ALTERED, WRONG_POINTS, Decided, Fault, Recorded
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
 from tests.examples import COSTLY
@@ -69,7 +67,7 @@ def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalConten
     """Return what was taken as a journal is read."""
     bodies = [(height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)]
     parts = (Rows.of(bodies[:SOME]), Rows.of(bodies[SOME:])) if len(bodies) > SOME else (Rows.of(bodies),)
-    return Reading(event(), judged_from).content(parts)._replace(judged_from=judged_from)
+    return JournalLoader(event(), judged_from).content(parts)._replace(judged_from=judged_from)
 
 
 def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
@@ -386,7 +384,7 @@ def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_
     wrong = replace(last.fact, points={seat: -paid for seat, paid in last.fact.points.items()})
     found = []
     for ended in (last, fact(1, last.seq, wrong, at=last.at)):
-        reading = Reading(event(), 0)
+        reading = JournalLoader(event(), 0)
         rows = Rows.of((height, MINUTE, encode(one)) for height, one in enumerate([*said, ended], 1))
         whole = [isinstance(one, WholePlay) for one in reading.content([rows]).messages]
         found.append((whole, [(one.code, one.height) for one in reading.faults]))
@@ -402,7 +400,7 @@ def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(se
     body[place] = chance.draw(st.sampled_from([*b'0123456789"\\,:{} \n', body[place] ^ 1, body[place] ^ 128]))
     bodies[seq - 1] = bytes(body)
     rows = [(height, MINUTE, one) for height, one in enumerate(bodies, 1)]
-    alone, together = (Reading(event(), after).content([Rows.of(rows)]) for after in (len(rows), 0))
+    alone, together = (JournalLoader(event(), after).content([Rows.of(rows)]) for after in (len(rows), 0))
     assert [*unfolded_all(together)] == [*alone.messages]
     assert loaded(together._replace(judged_from=0)) == loaded(alone._replace(judged_from=0))
 
@@ -419,7 +417,7 @@ def test_a_play_of_which_a_fact_says_something_twice_is_judged_by_what_it_says_l
         bodies[at] = bodies[at].replace(b'},"device"', again)
         assert again in bodies[at]
         rows = Rows.of((height, MINUTE, body) for height, body in enumerate(bodies, 1))
-        assert not any(isinstance(one, WholePlay) for one in Reading(event(), 0).content([rows]).messages)
+        assert not any(isinstance(one, WholePlay) for one in JournalLoader(event(), 0).content([rows]).messages)
 
 
 def unfolded_all(content: JournalContent) -> Iterator[Recorded]:

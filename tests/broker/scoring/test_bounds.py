@@ -11,7 +11,7 @@ from msgspec import structs
 
 from broker.protocol import SEATS
 from broker.rules import Profile, Stated, load_mcr
-from broker.scorer.stages import TeamState
+from broker.scorer.standings import TeamState
 from broker.scoring import (
     Bounds,
     Ledger,

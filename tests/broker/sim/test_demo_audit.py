@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from broker.event import STANDINGS
 from broker.protocol import SEATS, Confirmed, LogMessage, Restored, Result, Seat
 from broker.rules import Outcome
+from broker.scorer import as_json
 from broker.scorer.service import Scorer
-from broker.scorer.view import as_json
 from broker.sim.demo_audit import audit_event, facts, kept_problems, luck_lines
-from broker.store.sqlite import SqliteJournal
+from broker.store import SqliteJournal
 from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
 
 Log = list[LogMessage]

@@ -14,7 +14,7 @@ from broker.event.movement import sixteen_players
 from broker.protocol import SEATS, Seat
 from broker.rules.mcr import fan_judge, replay_actions
 from broker.sim.demo_event import make_event, player_strengths, stage_plays
-from broker.sim.play import EventPlay
+from broker.sim.table import EventPlay
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import played
 

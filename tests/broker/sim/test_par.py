@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from broker.event.par import EventPar
+from broker.event import EventPar
 from broker.protocol import SEATS
 from broker.rules import new_deal
 from broker.sim.par import PLAYERS, play_par, still_to_play

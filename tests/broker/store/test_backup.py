@@ -11,7 +11,7 @@ import pytest
 
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, BadEvent, RestoreTaken
 from broker.event import open_event
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.store import STORE, DatabaseAddress, backup, open_journal
 from broker.store.backup import (
     check_copy,

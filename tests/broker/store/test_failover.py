@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 from broker.event import save_event
-from broker.key_files import open_event_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
 from broker.people import Actor, Authentication
 from broker.protocol import LogMessage, Receipt, decode, topics
 from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.signing import open_event_key
 from broker.sim.processes import DemoProcess
 from broker.store import decoded
 from tests.broker.mqtt.brokers import make_broker

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
-from broker.store import STORE, RefusedRow, fingerprint
-from broker.store.following import OWN, EventCopy, FollowedEvent, Part
-from broker.store.integrity import ALTERED, Fault
-from broker.store.sqlite import SqliteJournal, SqliteReader
+from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader, fingerprint
+from broker.store.following import OWN, EventCopy, FollowedEvent, JournalPart
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
 from tests.examples import COSTLY
@@ -41,7 +39,7 @@ def follow(copy: EventCopy, folder: Path) -> None:
     """Ask and take in, over the wire, until nothing is lacking."""
     for _ in range(50):
         part = msgspec.msgpack.encode(FollowedEvent(folder, NAME).part(copy.have))
-        if copy.take(msgspec.msgpack.decode(part, type=Part)):
+        if copy.take(msgspec.msgpack.decode(part, type=JournalPart)):
             return
     raise AssertionError(copy.have)
 
@@ -153,7 +151,7 @@ def test_nobody_else_works_on_a_store_that_follows(copy: EventCopy, tmp_path: Pa
 
 
 def test_a_file_outside_of_the_folder_is_not_written(copy: EventCopy, tmp_path: Path) -> None:
-    copy.take(Part(0, states={"../stolen": "1"}))
+    copy.take(JournalPart(0, states={"../stolen": "1"}))
     with pytest.raises(FollowedDiffers):
-        copy.take(Part(0, files={"../stolen": b"x"}))
+        copy.take(JournalPart(0, files={"../stolen": b"x"}))
     assert not (tmp_path / "stolen").exists()

@@ -13,10 +13,18 @@ from hypothesis import strategies as some
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
 from broker.protocol import LogMessage
-from broker.store import MOST_BYTES, MOST_REFUSALS, Journal, RefusedRow, copy_journal, decoded, fingerprint
-from broker.store.integrity import ALTERED
+from broker.store import (
+    ALTERED,
+    MOST_BYTES,
+    MOST_REFUSALS,
+    Journal,
+    RefusedRow,
+    SqliteJournal,
+    copy_journal,
+    decoded,
+    fingerprint,
+)
 from broker.store.journal import MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
-from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
 from tests.broker.store.stores import Kept, Refusal, fill

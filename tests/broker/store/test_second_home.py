@@ -9,11 +9,9 @@ from typing import Final
 
 import pytest
 
-from broker.store import STORE
+from broker.store import STORE, SqliteJournal, Witness, WitnessLine
 from broker.store.backup_worker import BackupReport
-from broker.store.integrity import Witness, WitnessLine
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
 from tests.patience import PATIENCE_S

@@ -13,7 +13,7 @@ from broker.cli.main import homologue
 from broker.errors import StoreBroken
 from broker.people import Authentication
 from broker.protocol import Call, LogMessage, Ruling
-from broker.scorer.stored_event import open_stored_event, verify_store
+from broker.scorer import open_stored_event, verify_store
 from broker.store import STORE, Recorded, message_of
 from tests.broker.scorer.hall import make_hall
 from tests.broker.scorer.small import event, fact, list_devices

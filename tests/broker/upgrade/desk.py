@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
-from broker.protocol import UpgradeOffer
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey, UpgradeOffer
 from broker.upgrade.bundle import take_bundle
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from broker.protocol.signing import SigningKey
-from broker.upgrade.bundle import Manifest, make_bundle, own_formats
+from broker.protocol import SigningKey
+from broker.upgrade.bundle import BundleManifest, make_bundle, own_formats
 from broker.upgrade.slots import own_target
 
 KEY: Final = SigningKey.from_bytes(b"r" * 32)
@@ -67,7 +67,7 @@ def make_debs(
     ]
 
 
-def bundle_of(folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> tuple[Path, Manifest]:
+def bundle_of(folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> tuple[Path, BundleManifest]:
     """Lay a bundle for this machine into a folder."""
     folder.mkdir(exist_ok=True)
     bundle = folder / f"homologue-{version}.upgrade"
@@ -77,7 +77,7 @@ def bundle_of(folder: Path, version: str = "0.3.0", formats_told: str | None = N
 
 
 @cache
-def _made(version: str, formats_told: str | None) -> tuple[bytes, Manifest]:
+def _made(version: str, formats_told: str | None) -> tuple[bytes, BundleManifest]:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         manifest = make_bundle(make_debs(Path(folder), version, formats_told=formats_told), KEY, bundle)

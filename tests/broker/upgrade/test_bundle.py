@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.store import journal as store
 from broker.upgrade.bundle import (
     HALL_KEYS,
     UpgradeError,
     make_bundle,
     own_formats,
-    read_manifest,
+    read_signed_manifest,
     take_bundle,
     taken,
     trusted_keys,
@@ -136,7 +136,7 @@ def test_a_hall_adds_its_own_key_to_those_of_releases(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b'{"manifest": "{}", "key": "no", "signature": ""}'])
 def test_what_is_no_manifest_is_refused_with_a_code(content: bytes) -> None:
     with pytest.raises(UpgradeError) as caught:
-        read_manifest(content)
+        read_signed_manifest(content)
     assert caught.value.code == "upgrade_damaged"
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.upgrade.bundle import UpgradeError, take_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import (
@@ -20,7 +20,7 @@ from broker.upgrade.start import (
     MOST_STARTS,
     STATE,
     Slots,
-    choose,
+    choose_slot,
     read_slots,
     write_slots,
 )
@@ -55,7 +55,7 @@ class Table:
 
     def start(self) -> str:
         """Choose as a start does; return the version."""
-        chosen = choose(self.slots.folder, BASE)
+        chosen = choose_slot(self.slots.folder, BASE)
         return "apt's" if chosen is None else str(json.loads((chosen / COMPLETE).read_text())["version"])
 
     def run(self, failures: int = 0) -> str:
@@ -131,8 +131,8 @@ def test_one_that_gives_itself_up_is_left_at_once(table: Table) -> None:
 def test_once_apt_has_put_another_version_in_place_that_one_is_started(table: Table) -> None:
     table.upgrade("0.3.0")
     table.slots.confirm()
-    assert choose(table.slots.folder, BASE) == table.slots.folder / "a"
-    assert choose(table.slots.folder, f"{BASE}1") is None
+    assert choose_slot(table.slots.folder, BASE) == table.slots.folder / "a"
+    assert choose_slot(table.slots.folder, f"{BASE}1") is None
     assert SlotFolder(table.slots.folder, f"{BASE}1").now == Slots(base=f"{BASE}1")
 
 
@@ -156,7 +156,7 @@ def test_a_version_that_was_kept_and_starts_no_more_takes_turns_with_apts(table:
     table.upgrade("0.3.0")
     table.slots.confirm()
     slot = table.slots.folder / "a"
-    chosen = [choose(table.slots.folder, BASE, failures) for failures in range(MOST_FAILURES + 3)]
+    chosen = [choose_slot(table.slots.folder, BASE, failures) for failures in range(MOST_FAILURES + 3)]
     assert chosen == [slot] * MOST_FAILURES + [None, slot, None]
     (slot / "bin/homologue").write_text("import nothing_that_there_is")
     assert table.run(failures=MOST_FAILURES) == "apt's"
@@ -164,7 +164,7 @@ def test_a_version_that_was_kept_and_starts_no_more_takes_turns_with_apts(table:
 
 def test_a_version_on_trial_has_its_three_starts(table: Table) -> None:
     table.upgrade("0.3.0")
-    assert choose(table.slots.folder, BASE, MOST_FAILURES) == table.slots.folder / "a"
+    assert choose_slot(table.slots.folder, BASE, MOST_FAILURES) == table.slots.folder / "a"
 
 
 def test_a_start_that_cannot_be_counted_is_none_on_trial(table: Table) -> None:
@@ -175,7 +175,7 @@ def test_a_start_that_cannot_be_counted_is_none_on_trial(table: Table) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("broker.upgrade.start.write_slots", full)
-        assert choose(table.slots.folder, BASE) is None
+        assert choose_slot(table.slots.folder, BASE) is None
     assert table.start() == "0.3.0"
 
 

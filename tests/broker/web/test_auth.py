@@ -20,18 +20,9 @@ from starlette.routing import Mount, Route
 from broker.mqtt.certificates import Certificates
 from broker.people import ROLES, Actor, Authentication
 from broker.people.login import OF_BOTH
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.state import EventState
-from broker.scorer.view import DashboardView
-from broker.scorer.wire_log import WireLog
-from broker.web import (
-    FORM_MEDIA_TYPE,
-    MOST_FIELDS,
-    CertificateRefused,
-    FormMalformed,
-    parse_form,
-    public_view,
-)
+from broker.scorer import DashboardView, EventState, Snapshot
+from broker.scorer.live_event import WireLog
+from broker.web import FORM_MEDIA_TYPE, MOST_FIELDS, CertificateRefused, FormMalformed, parse_form, public_view
 from broker.web.app import create_app
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services

@@ -11,6 +11,7 @@ from broker.errors import (
     BadEvent,
     CallAttended,
     NoDeviceWaits,
+    RuleError,
     ScorerBusy,
     ScorerError,
     StoreBroken,
@@ -20,7 +21,6 @@ from broker.errors import (
 )
 from broker.i18n import N_, languages
 from broker.protocol import Refused
-from broker.rules import RuleError
 from broker.web import translators
 from broker.web.problems import PROBLEM, code_message, error_message
 from tests.broker.protocol.codes import ROOT, in_source

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from broker.protocol import SEATS
-from broker.scorer.sheets import deal_sheet
-from broker.scorer.standings import HistoryLine, StandingsHistory
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import StandingsHistory, deal_sheet, open_stored_event
+from broker.scorer.standings_view import HistoryLine
 from broker.web.svg import MOST_NUMBERS, course_chart, deal_chart
 from tests.broker.scorer.folders import event_folder
 

@@ -26,6 +26,7 @@ from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.people import Authentication
+from broker.protocol import SigningKey
 from broker.protocol.pairing import (
     FINGERPRINT_SHOWN,
     Pairing,
@@ -37,7 +38,6 @@ from broker.protocol.pairing import (
     pairing_text,
     read_pairing,
 )
-from broker.protocol.signing import SigningKey
 from broker.web import PairingUnknown
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from broker.cli.main import homologue
-from broker.i18n import Translator
-from broker.terms import SEAT_NAMES
+from broker.i18n import SEAT_NAMES, Translator
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 

@@ -10,10 +10,9 @@ import msgspec
 import pygame
 import pytest
 
-from broker.i18n import Translator, languages
+from broker.i18n import SEAT_NAMES, Translator, languages
 from broker.protocol import SEATS, CountRequest, HandLayout, PlannedPlay, RiichiValue, RiichiWinDetails, Seat
 from broker.rules.hand_value import KnownTiles, answer_count
-from broker.terms import SEAT_NAMES
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import FACES, practice_plan, riichi_hand

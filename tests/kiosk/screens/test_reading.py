@@ -7,8 +7,7 @@ from typing import Final
 import pygame
 import pytest
 
-from broker.i18n import Translator, languages
-from broker.terms import SEAT_NAMES
+from broker.i18n import SEAT_NAMES, Translator, languages
 from kiosk.screens import drawing, fonts
 from tests.kiosk.screens.test_table import inked, scene_of
 

@@ -3,8 +3,7 @@
 import pytest
 
 from broker.protocol import SEATS, Declared, Result, RiichiEvent, RiichiWin, Ruled, Seat
-from broker.rules import load_rules
-from broker.rules.points import points_paid
+from broker.rules import load_rules, points_paid
 from kiosk.table import (
     DeclarationsCorrected,
     DepositLaid,

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
 from broker.event import SetFaces, read_registry
-from broker.event.deals.sealing import Opener
+from broker.event.deals import Opener
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, Deal, new_deal
 from tests import refusals

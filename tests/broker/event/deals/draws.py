@@ -6,7 +6,7 @@ from typing import Final
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from broker.rules.draw import words_hash
+from broker.rules.commitment import words_hash
 from tests.broker.event.deals.asking import done
 
 WORDS: Final = {"Li Wei": "alpha beta gamma", "Anne": "delta 西 风"}

@@ -10,13 +10,12 @@ import pytest
 import zxingcpp
 
 from broker.event import read_deals
+from broker.event.deals import DEALS_KEY, Opener, read_commitment
 from broker.event.deals import draw as draws
-from broker.event.deals import read_commitment
-from broker.event.deals.sealing import DEALS_KEY, Opener
 from broker.event.readiness import deal_notes
 from broker.export.revealed_deals import verify_folder
 from broker.rules import KINDS
-from broker.rules.draw import words_hash
+from broker.rules.commitment import words_hash
 from tests.broker.event.deals.asking import ask, codes, contents, done, refused
 from tests.broker.event.deals.draws import BEACON, VALUE, WORDS, announce, drawn, say
 

@@ -11,14 +11,12 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
-from broker.errors import BadEvent
+from broker.errors import BadEvent, RuleError
 from broker.event import open_event, read_deals, read_registry, save_event, write_deals
-from broker.event.deals import refuse_altered_deals, sealing
+from broker.event.deals import DEALS_KEY, Opener, refuse_altered_deals, sealing
 from broker.event.deals.commitment import commit_folder
-from broker.event.deals.sealing import DEALS_KEY, Opener
 from broker.event.readiness import deal_notes, start_problems
 from broker.export.carrier_sheets import carrier_layouts
-from broker.rules import RuleError
 from broker.store.backup import files_of
 from tests.broker.event.deals.asking import ask, codes, done, sets_of
 from tests.broker.scorer.folders import event_folder

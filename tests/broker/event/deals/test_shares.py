@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.cli.main import homologue
-from broker.event.deals import sealing
+from broker.event.deals import DEALS_KEY, sealing
 from broker.event.deals.commitment import commit_folder
-from broker.event.deals.sealing import DEALS_KEY, DealsKey
+from broker.event.deals.sealing import DealsKey
 from broker.event.readiness import start_problems
 from broker.people import Authentication
 from broker.rules import RuleError

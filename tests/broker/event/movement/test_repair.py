@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event.movement import MovementOrder, check_movement, make_movement
-from broker.event.movement.plays import MovementPlay, NamedPlay
+from broker.event.movement import MovementOrder, MovementPlay, NamedPlay, check_movement, make_movement
 from broker.event.movement.repair import Remainder, replan
 
 

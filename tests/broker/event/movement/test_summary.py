@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from broker.cli.main import homologue
 from broker.cli.movement import movement_new as movement_command
 from broker.event import Plan, read_plan
-from broker.event.movement import make_movement, name_players, summary
+from broker.event.movement import make_movement, name_players, summary, usual_order
 from broker.event.movement.files import scheduled_plays
-from broker.event.movement.make import usual_order
 from broker.event.readiness import start_notes, start_problems
 from broker.protocol import Player
 

@@ -13,7 +13,7 @@ from broker.export.pmn.record import by_wind
 from broker.protocol import SEATS
 from broker.rules import ROWS, Profile, load_mcr
 from broker.rules.mcr import Action, Hu, apply_action, awaited_seats, open_play
-from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scorer import StoredEvent, open_stored_event
 from tests.broker.export.pmn.plays import of
 from tests.broker.scorer.small import deals
 

@@ -5,10 +5,10 @@ from random import Random
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, LaidSeat
-from broker.sim.laid import LaidPlay
+from broker.sim.laid import LaidTiles
 
 
-def unread(play: LaidPlay, chance: Random) -> LaidPlay:
+def unread(play: LaidTiles, chance: Random) -> LaidTiles:
     """Overlook one tile of a river, a meld or a hand."""
     seat = chance.choice(SEATS)
     one = play.laid[seat]
@@ -25,7 +25,7 @@ def unread(play: LaidPlay, chance: Random) -> LaidPlay:
     return play._replace(laid={**play.laid, seat: changed})
 
 
-def turned(play: LaidPlay, chance: Random) -> LaidPlay:
+def turned(play: LaidTiles, chance: Random) -> LaidTiles:
     """Lay one river the wrong way round."""
     seat = chance.choice([seat for seat in SEATS if play.laid[seat].river])
     one = play.laid[seat]

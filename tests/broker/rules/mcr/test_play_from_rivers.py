@@ -11,20 +11,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, LaidSeat, Seat
-from broker.rules import Deal, Outcome, RuleError, new_deal, new_set, serial_order
-from broker.rules.deal import NEXT_SEAT, SerialTray
-from broker.rules.mcr import (
-    Action,
-    Ending,
-    FoundPlay,
-    Judge,
-    PlayState,
-    apply_action,
-    play_from_rivers,
-    replay_actions,
-)
+from broker.rules import Deal, Outcome, RuleError, SerialTray, new_deal, new_set, serial_order
+from broker.rules.deal import NEXT_SEAT
+from broker.rules.mcr import Action, Ending, FoundPlay, Judge, PlayState, apply_action, play_from_rivers, replay_actions
 from broker.rules.mcr.play_search import Serial
-from broker.sim.laid import LaidPlay, laid_play
+from broker.sim.laid import LaidTiles, laid_play
 from tests.broker.rules.mcr.playing import at_random, everybody, robbing, seldom
 from tests.broker.rules.mcr.rivers import turned, unread
 from tests.broker.rules.variants import OEDMC
@@ -40,12 +31,12 @@ SELF_DRAWN: Final = (1, 2, 5)
 Own = dict[Seat, list[tuple[str, Serial]]]
 
 
-def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidPlay:
+def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidTiles:
     play = played(seed)
     return laid_play(dealt(seed), play.actions, play.outcome, seed, hands=hands, gaps=gaps)
 
 
-def random_play(seed: int, judge: Judge = seldom, *, gaps: bool = False) -> LaidPlay:
+def random_play(seed: int, judge: Judge = seldom, *, gaps: bool = False) -> LaidTiles:
     """Lay a play at random, with every kong that can be."""
     states = [*at_random(seed, judge)]
     end = apply_action(*states[-1], judge)
@@ -59,11 +50,11 @@ def outcome_of(end: PlayState, last: Action) -> Outcome:
     return Outcome("self_drawn", won) if last.do == "self_hu" else Outcome("discard", won, end.turns.turn)
 
 
-def found(play: LaidPlay) -> FoundPlay:
+def found(play: LaidTiles) -> FoundPlay:
     return play_from_rivers(play.deal, play.order, play.laid, play.ending)
 
 
-def own_steps(play: LaidPlay) -> Own:
+def own_steps(play: LaidTiles) -> Own:
     """List what each seat did; a melded kong counts as two, as a pung and a kong made of it later do."""
     own: Own = {seat: [] for seat in SEATS}
     for action, serial in play.done:
@@ -76,7 +67,7 @@ def times(action: Action) -> int:
     return 2 if action.do == "melded_kong" else 1
 
 
-def wrong_steps(it: FoundPlay, play: LaidPlay) -> list[object]:
+def wrong_steps(it: FoundPlay, play: LaidTiles) -> list[object]:
     """Return the steps said to be proved that are not what their players did."""
     true, done, wrong = own_steps(play), dict.fromkeys(SEATS, 0), list[object]()
     for step in it.steps:
@@ -202,13 +193,13 @@ def test_a_win_on_a_discard_that_was_recorded_as_self_drawn_is_refused_or_not_pr
     assert found(unseen._replace(ending=ending)).self_drawn is None
 
 
-def passed_play(out_of_turn: int | None = None) -> LaidPlay:
+def passed_play(out_of_turn: int | None = None) -> LaidTiles:
     """Return a play of which everybody discards what was drawn, as `pass_tiles`."""
     deal = new_deal(7, "east", "east", Random(3))
     return pass_tiles(deal, serial_order(deal, new_set(Random(4))), out_of_turn)
 
 
-def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | None = None) -> LaidPlay:
+def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | None = None) -> LaidTiles:
     """Everybody discards what was drawn; after so many discards the next player is passed over."""
     walls = {seat: [*chain.from_iterable(order[seat][1:])] for seat in SEATS}
     rivers: dict[Seat, list[int]] = {seat: [] for seat in SEATS}
@@ -222,7 +213,7 @@ def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | 
         if thrown == out_of_turn:
             seat = NEXT_SEAT[seat]
     laid = {one: LaidSeat(tuple(rivers[one]), hand=tuple(order[one][0])) for one in SEATS}
-    return LaidPlay(deal, order, laid, Ending(Outcome("draw", {})), ())
+    return LaidTiles(deal, order, laid, Ending(Outcome("draw", {})), ())
 
 
 def test_who_drew_out_of_turn_is_proved() -> None:
@@ -231,7 +222,7 @@ def test_who_drew_out_of_turn_is_proved() -> None:
     assert (it.irregular, it.out_of_turn) == (True, "west")
 
 
-def code(play: LaidPlay, laid: Mapping[Seat, LaidSeat], ending: Ending | None = None) -> str:
+def code(play: LaidTiles, laid: Mapping[Seat, LaidSeat], ending: Ending | None = None) -> str:
     with pytest.raises(RuleError) as refused:
         found(play._replace(laid={**play.laid, **laid}, ending=ending or play.ending))
     return refused.value.code

@@ -11,8 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from broker.people import EMBARGO_READ, Actor, Authentication
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.state import EventState
+from broker.scorer import EventState, Snapshot
 from broker.web.api import openapi
 from broker.web.api.openapi import openapi_document, openapi_text
 from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from broker.cli.desk import empty_view_feed
 from broker.event import PLAYERS as PLAYERS_CSV
-from broker.event import Plan, RiichiBooking, open_event, read_deals
-from broker.event.earlier import Earlier, EarlierPlace
-from broker.event.players import ListedPlayer, players_csv
+from broker.event import Earlier, ListedPlayer, Plan, RiichiBooking, open_event, players_csv, read_deals
+from broker.event.earlier import EarlierPlace
 from broker.mqtt.access import Credentials
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import (
@@ -42,10 +41,9 @@ from broker.protocol import (
 from broker.protocol.arbiter_session import pin_mark
 from broker.protocol.link import LinkChanged
 from broker.rulings import PlayKey
+from broker.scorer import DashboardView
 from broker.scorer.service import Scorer
-from broker.scorer.view import DashboardView
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin

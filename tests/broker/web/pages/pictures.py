@@ -25,7 +25,7 @@ from broker.i18n import Translator
 from broker.rules import DEFAULT_MCR, load_mcr
 from broker.rules.mcr.fan import fan_judge
 from broker.sim.demo_event import PLAYERS
-from broker.sim.play import play_event
+from broker.sim.table import play_event
 from tests.broker.scorer import small
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.places import CODE, HEAD, Place, keyed, named, submit

@@ -10,8 +10,7 @@ import pytest
 
 from broker.event import Event, Plan, save_event
 from broker.protocol import LogMessage
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from tests.benchmarks.scorer.large import NAME, large_folder, plays
 from tests.broker.web.pages.desks import quickly, whole
 from tests.broker.web.rulings.desks import opened, send

@@ -16,8 +16,7 @@ from broker.people import Actor, Authentication
 from broker.rules import RuleError
 from broker.rulings.paper import keyed_of, sheet_of
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from broker.web.paper.keying import Keying, body_of, keyed_from, open_readings, reading_differences
 from broker.web.server import DeskServer
 from broker.web.services import Services

@@ -15,10 +15,9 @@ from broker.protocol import AnyDecision, Correct, Fine, LogMessage, Void, Withdr
 from broker.rules import RuleError
 from broker.rulings import RulingAuthor
 from broker.rulings.paper import NEEDED, PaperSheet, keyed_of, read_sheets, sheet_of, take_sheet, take_sheets
+from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from broker.web.paper.views import FIELDS
 from broker.web.server import DeskServer
 from broker.web.services import Services

@@ -13,9 +13,9 @@ from broker.cli.people import note_faces_shown
 from broker.cli.scorer_process import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
+from broker.scorer import AlertView
 from broker.scorer.alerts import Concern
-from broker.scorer.view import AlertView
-from broker.store.integrity import AnchorPlace, find_anchor
+from broker.store import AnchorPlace, find_anchor
 from broker.web import environment, translators
 from broker.web.people.audit_watch import TOLD_CODES, AuditWatch, concern_of_entry
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from broker.store.integrity import AnchorPlace, find_anchor
+from broker.store import AnchorPlace, find_anchor
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.hall import Hall

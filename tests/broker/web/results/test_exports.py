@@ -13,10 +13,9 @@ from broker.event import Plan, open_event
 from broker.export.archive import EXPORTS
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import LogMessage
+from broker.scorer import StoredEvent, open_stored_event
 from broker.scorer.service import Scorer
-from broker.scorer.stored_event import StoredEvent, open_stored_event
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from broker.web.problems import PROBLEM
 from broker.web.results import exports
 from broker.web.server import DeskServer

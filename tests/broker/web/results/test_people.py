@@ -10,9 +10,7 @@ from msgspec.structs import replace
 
 from broker.event import Event, Listing, Origin
 from broker.protocol import LogMessage, Substitute, Undo, receipt_code
-from broker.scorer.sheets import player_sheet
-from broker.scorer.snapshot import Embargo
-from broker.scorer.standings import standings_table
+from broker.scorer import Embargo, player_sheet, standings_table
 from broker.web.app import create_app
 from broker.web.services import Services
 from tests import event_loop

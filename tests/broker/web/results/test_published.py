@@ -22,7 +22,7 @@ from playwright.sync_api import Browser
 from broker.event import Event
 from broker.i18n import languages
 from broker.rules import RuleError
-from broker.web.results.published import MANIFEST, Address, PublishedFolder, PublishedPages
+from broker.web.results.published import MANIFEST, PageAddress, PublishedFolder, PublishedPages
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import NAME, OUTCOMES, deals, event, plan, registry, whole_event
 from tests.broker.scorer.team_event import said as said_of_team
@@ -99,7 +99,7 @@ def test_the_files_are_what_the_desk_shows_to_somebody_without_a_login(
         play_all(order[:count], dict(zip(order, plays, strict=True)), hall)
         files = PublishedPages().files(hall.scorer.snapshot)
         *pages, table = shown(hall, *DESK_PAGES, "/standings.csv")
-    at_desk = {f"en/{Address.of(path).file}": content(page) for path, page in zip(DESK_PAGES, pages, strict=True)}
+    at_desk = {f"en/{PageAddress.of(path).file}": content(page) for path, page in zip(DESK_PAGES, pages, strict=True)}
     in_files = {name: text.decode() for name, text in files.items() if name.startswith("en/")}
     assert {name: content(page) for name, page in in_files.items()} == at_desk
     assert files["standings.csv"].decode() == table

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 from broker.event import HANDS, write_hands
 from broker.export.pmn.event import event_records
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.web.results.published import PublishedFolder, PublishedPages
 from tests.broker.export.pmn.test_event import drawn_out
 from tests.broker.people.conftest import PASSWORD

@@ -14,8 +14,7 @@ from broker.event import Plan, open_event
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import LogMessage
 from broker.scorer.service import Scorer
-from broker.store import STORE
-from broker.store.sqlite import SqliteJournal
+from broker.store import STORE, SqliteJournal
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import DeskServer
 from broker.web.services import Services

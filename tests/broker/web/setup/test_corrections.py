@@ -15,7 +15,7 @@ from broker.cli.main import homologue
 from broker.event import open_event
 from broker.export.document import event_document, restore_event
 from broker.export.ema import entrants_of
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from tests.broker.scorer.folders import until_round
 from tests.broker.web.pages.desks import Whole, cup, quickly, whole
 from tests.broker.web.test_auth import logged_in, token_of

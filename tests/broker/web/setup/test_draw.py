@@ -8,11 +8,11 @@ import pytest
 
 from broker.cli.desk import empty_view_feed
 from broker.event import read_deals
-from broker.event.deals.draw import read_draws
+from broker.event.deals import read_draws
 from broker.event.readiness import start_problems
 from broker.export.revealed_deals import verify_folder
 from broker.people import Actor, Authentication
-from broker.rules.draw import words_hash
+from broker.rules.commitment import words_hash
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.event.deals.draws import BEACON, VALUE, WORDS

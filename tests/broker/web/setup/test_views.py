@@ -17,8 +17,7 @@ from markupsafe import escape
 
 from broker.cli.desk import empty_view_feed
 from broker.cli.main import homologue
-from broker.event import open_event, read_deals, read_plan, setup
-from broker.event.halls import Hall, read_halls, write_halls
+from broker.event import Hall, open_event, read_deals, read_halls, read_plan, setup, write_halls
 from broker.event.structure import Resources, Structure, formats
 from broker.i18n import Translator, languages
 from broker.people import ROLES, Actor, Authentication

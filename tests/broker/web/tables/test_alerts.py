@@ -11,9 +11,8 @@ from broker.halls import centre
 from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
-from broker.scorer import admissions, arbiter_access, intake
+from broker.scorer import AlertView, admissions, arbiter_access, intake
 from broker.scorer.alerts import DISK_CONCERNS, HALL_CODES
-from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
 from broker.web.people.audit_watch import TOLD_CODES

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import Standing
-from broker.scorer.view import DashboardView
+from broker.scorer import DashboardView
 from broker.web import CARDS_A_PAGE, SHOWN_PLACES, translators
 from broker.web.tables.dashboard import CardsPage, CardsWanted, DashboardRenderer
 from tests.broker.web import sample

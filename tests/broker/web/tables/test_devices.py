@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from broker.i18n import N_
 from broker.people import DEVICE_REVOKED, Actor, Authentication
-from broker.protocol.signing import SigningKey
+from broker.protocol import SigningKey
 from broker.scorer import service
 from broker.scorer.devices import Reading
 from broker.version import program_version

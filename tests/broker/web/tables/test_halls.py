@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol.messages import CLOCK_TOLERANCE_MS
-from broker.scorer.view import DashboardView
+from broker.protocol import CLOCK_TOLERANCE_MS
+from broker.scorer import DashboardView
 from broker.web import translators
 from broker.web.tables.dashboard import DashboardRenderer
 from tests.broker.web import sample

@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
 from broker.people import Account, Actor, Authentication, OrderUnsent
-from broker.protocol import Message, Order, decode_on_topic, topics
+from broker.protocol import Message, Order, SigningKey, decode_on_topic, topics
 from broker.protocol.arbiter_session import SessionKey, scope_of
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.protocol.signing import SigningKey
 from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
+from broker.protocol import SigningKey
 from broker.protocol.pairing import (
     DIGITS,
     FINGERPRINT_SHOWN,
@@ -28,7 +29,6 @@ from broker.protocol.pairing import (
     read_pairing,
     read_typed_pairing,
 )
-from broker.protocol.signing import SigningKey
 from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
 from broker.web.server import DeskServer
 from broker.web.services import Services

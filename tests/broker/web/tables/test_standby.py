@@ -15,9 +15,8 @@ from broker.people import Actor, Authentication
 from broker.protocol.link import Address
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
-from broker.store import STORE
+from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, Have
-from broker.store.sqlite import SqliteJournal
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk

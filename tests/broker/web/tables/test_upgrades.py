@@ -14,9 +14,8 @@ import pytest
 from msgspec.structs import replace
 from starlette.types import Message as ASGIMessage
 
-from broker.protocol import UpgradeState
-from broker.protocol.signing import SigningKey
-from broker.scorer.upgrades import OFFERED, Offered, Upgrades
+from broker.protocol import SigningKey, UpgradeState
+from broker.scorer.devices import OFFERED, Offered, Upgrades
 from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE

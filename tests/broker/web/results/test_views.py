@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from broker.event.par import PAR, EventPar, read_par, write_par
+from broker.event import PAR, EventPar, read_par, write_par
 from broker.i18n import languages
 from broker.protocol import SEATS
 from broker.rules import load_mcr
-from broker.scorer.stored_event import open_stored_event
+from broker.scorer import open_stored_event
 from broker.sim.par import PLAYERS, play_par, still_to_play
-from broker.web.results.played_deal import PlayedDeals
 from broker.web.results.published import PublishedPages
+from broker.web.results.views import PlayedDeals
 from tests.broker.scorer.folders import declare
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from broker.cli.stream import LONGEST_LINE
+from broker.cli.rules_input import LONGEST_LINE
 from tests.broker.cli.asking import ask, ask_bytes, code
 
 ASKED: Final = b'{"difference":"8.6"}'

@@ -1,6 +1,7 @@
-"""Changes of who plays: asked for, shown before they are made, published, and taken back."""
+"""Check-in at the door, and changes of who plays: shown before they are made, published, and taken back."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -9,17 +10,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.event import Event
+from broker.event import Event, SeatingPlace, seating_of
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, folded
-from broker.protocol import PlanChanged, Player, Refused, Undo
+from broker.i18n import N_, SEAT_LETTERS, folded
+from broker.protocol import CheckedIn, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
-from broker.rulings import WHO_PLAYS, RulingEntry
-from broker.rulings.plan_check import check_plan_change, planned_after
+from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
 from broker.rulings.plan_draft import PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.service import RulingService
-from broker.terms import SEAT_LETTERS
-from broker.web import Access, Form, done_before, form_page, new_id, read_number, render_page, visitor_of
+from broker.rulings.validate import check_plan_change, planned_after
+from broker.web import (
+    Access,
+    Form,
+    FormMalformed,
+    done_before,
+    form_page,
+    new_id,
+    read_number,
+    redirect,
+    render_page,
+    visitor_of,
+)
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, player_of, read_plan_change, read_reason, sent_draft
 
@@ -157,3 +168,84 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
     leave = tuple(one for one in named("leave") if one not in replaced)
     first = read_number(form.get("round", ""), otherwise=1)
     return PlanWishes(leave, enter, tuple(named("back")), replaced, first, bool(form.get("without_standing")))
+
+
+SAID: Final = {"present": True, "absent": False, "unknown": None}
+SHOWN: Final = 100
+LONGEST_SEARCH: Final = 100
+REASON: Final = "check-in"
+
+FILTERS: Final = {"": N_("All"), "unknown": N_("Not yet seen"), "absent": N_("Absent"), "present": N_("Present")}
+
+
+class Arrival(NamedTuple):
+    """A player at the door. `after`: the last word on whether they are here."""
+
+    player: Player
+    present: bool | None
+    first: SeatingPlace | None
+    after: str | None
+
+    @property
+    def said(self) -> str:
+        """The word for how they stand."""
+        return next(word for word, present in SAID.items() if present is self.present)
+
+
+class CheckInPage:
+    """Answers whoever may check players in."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return form_page(self._access, "/checkin", self._page, self._said, "check_in")
+
+    def _said(self, request: Request, form: Form) -> Response:
+        """Keep what was said of one player."""
+        if form.get("said") not in SAID:
+            raise FormMalformed("the form does not say who is here")
+        decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
+        self._rulings.give(request, sent_draft({**form, "reason": REASON}, decision))
+        asked = {name: form[name] for name in ("q", "show") if form.get(name)}
+        answer = redirect(request, "/checkin", **asked)
+        answer.headers["location"] += f"#{decision.player}"
+        return answer
+
+    def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
+        """Show the list, or those whom the address asks for."""
+
+        def look(rulings: RulingService) -> list[Arrival]:
+            room = rulings.room
+            places = seating_of(room.event.plan)
+            return [
+                Arrival(
+                    one,
+                    room.checked_in.get(one.id),
+                    next(iter(places[one.id]), None),
+                    room.last_word(event_subject(CheckedIn(player=one.id, present=None)) or ""),
+                )
+                for one in room.event.plan.players
+            ]
+
+        listed = sorted(self._rulings.look(look), key=lambda one: (folded(one.player.name), one.player.id))
+        query = request.query_params
+        asked, only = " ".join(query.get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
+        found = [
+            one
+            for one in listed
+            if folded(asked) in folded(f"{one.player.id} {one.player.name}") and only in {"", one.said}
+        ]
+        values = {
+            "found": found[:SHOWN],
+            "more": max(0, len(found) - SHOWN),
+            "counts": {word: sum(one.said == word for one in listed) for word in SAID},
+            "total": len(listed),
+            "asked": asked,
+            "only": only,
+            "filters": FILTERS,
+            "letters": SEAT_LETTERS,
+            "new_id": partial(new_id, "door"),
+        }
+        return render_page(request, "checkin.html", N_("Check-in"), visitor_of(request), error=error, values=values)

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 import pytest
 
-from broker.coded_error import reason
+from broker.errors import reason
 
 
 class Entry(msgspec.Struct):

@@ -1,30 +1,29 @@
-"""What happened at a table, as the rules see it: asked by an arbiter who stands there. Nothing is stored."""
+"""What an arbiter asks: what happened at a table, as the rules see it, and how all would stand under other rules.
 
+Nothing is stored.
+"""
+
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
-from broker.rules import Profile, RuleError
-from broker.rules.mcr import (
-    ABOUT_SETS,
-    ASKED,
-    CLAIMS,
-    MOST_SETS,
-    PHASE_ASKED,
-    WALL,
-    Answer,
-    Do,
-    Scene,
-    what_happened,
-)
-from broker.web import Access, PageUnknown, render_page, translator_for, visitor_of
+from broker.rules import ComparisonRules, Profile, RuleError, load_of_same_book, same_rule_book
+from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
+from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
+from broker.scorer import Snapshot
+from broker.web import Access, PageUnknown, Pagination, render_page, translator_for, visitor_of
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.rulings.forms import whole_number
+from broker.web.rulings.forms import (
+    whole_number,
+)
 from broker.web.rulings.views import play_asked_for
 
 WHAT_HAPPENED_PATH: Final = "/what-happened"
@@ -108,3 +107,80 @@ def _seat(written: str | None) -> Seat | None:
 
 def _count(said: Mapping[str, str], field: str) -> int:
     return min(max(whole_number(said, field) or 0, 0), MOST_SETS)
+
+
+OWN_PROFILE: Final = ""
+"""The event's own profile."""
+
+WishedRules = tuple[str, tuple[tuple[str, str], ...]]
+"""A profile's id, and what is changed of it."""
+
+
+class WhatIfPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+        self._turn = threading.Lock()
+        """One at a time: the whole event is counted again."""
+        self._last: tuple[Snapshot, WishedRules, WhatIf] | None = None
+        """What was counted last: a hall's has many pages."""
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [self._access.route("/what-if", self.show, "see_room")]
+
+    async def show(self, request: Request) -> Response:
+        """Show who would change place."""
+        return await run_in_threadpool(self._show, request)
+
+    def _show(self, request: Request) -> Response:
+        event, query, error = self._rulings.event, dict(request.query_params), None
+        found: WhatIf | None = None
+        try:
+            found = self._counted(query) if "profile" in query else None
+        except (RuleError, Refused) as refusal:
+            error = refusal
+        pagination = Pagination.at(query.get("page", ""), len(found.players) if found else 0)
+        kept = {name: query[name] for name in ("profile", *CHOICES) if name in query}
+        values = {
+            "found": found,
+            "shown": found.players[pagination.lines()] if found else (),
+            "pagination": pagination,
+            "kept": urlencode(kept) + "&",
+            "query": {"profile": ""} | query,
+            "choices": CHOICES,
+            "now": _settings_now(event.profile),
+            "profiles": same_rule_book(event.profile),
+            "own": event.profile.id,
+            "players": event.players,
+        }
+        return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
+
+    def _counted(self, query: Mapping[str, str]) -> WhatIf:
+        event = self._rulings.event
+        base = (
+            event.profile
+            if query["profile"] in {OWN_PROFILE, event.profile.id}
+            else load_of_same_book(event.profile, query["profile"])
+        )
+        asked = {name: query[name] for name in CHOICES if query.get(name)}
+        if any(value not in CHOICES[name] for name, value in asked.items()):
+            wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
+            raise Refused("setting_unknown", N_("unknown setting: {wrong}", wrong=wrong))
+        wished = (base.id, tuple(asked.items()))
+        with self._turn:
+            moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
+            if self._last is None or self._last[0] is not moment or self._last[1] != wished:
+                found = what_if(room, changed_rules(base, asked))
+                self._last = moment, wished, found
+            return self._last[2]
+
+
+def _settings_now(profile: ComparisonRules) -> dict[str, str]:
+    return {
+        "method": profile.imp.method.value,
+        "own_score": profile.datum.own_score.value,
+        "gap": profile.imp.gap.value,
+        "rounding": profile.datum.rounding.value,
+    }

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from broker.notify import ServiceNotifier
+from broker.daemon import ServiceNotifier
 from broker.sim.demo_event import write_kiosk
 from kiosk.loop import run_program
 from kiosk.upgrade import TableUpgrade
@@ -117,3 +118,44 @@ def test_the_units_wait_for_the_first_word_and_end_what_says_no_more(name: str) 
     assert values(unit(name), "Type") == ["notify"]
     (patience,) = values(unit(name), "WatchdogSec")
     assert int(patience) >= 30 * SECOND
+
+
+PROCESSES: Final = 40
+"""Without the examination one in ten crashes, so that some of these would."""
+
+TABLES_IN_THREADS: Final = """
+import sys, threading
+import msgspec
+from broker.rules.profiles import load_rules
+from broker.daemon import examine_structs
+from kiosk.config import Config
+from kiosk.sim import Script
+
+examine_structs()
+together = threading.Barrier(5)
+sys.setswitchinterval(1e-5)
+
+def read():
+    together.wait()
+    for kind, decode in ((Script, msgspec.json.decode), (Config, msgspec.toml.decode)):
+        try:
+            decode(b"1 = 1" if kind is Config else b"{}", type=kind)
+        except msgspec.ValidationError:
+            pass
+    load_rules("mcr")
+
+threads = [threading.Thread(target=read) for _ in range(5)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.slow
+def test_threads_may_read_the_same_kinds_for_the_first_time() -> None:
+    ends = [
+        subprocess.run([sys.executable, "-c", TABLES_IN_THREADS], check=False, capture_output=True).returncode
+        for _ in range(PROCESSES)
+    ]
+    assert ends == [0] * PROCESSES

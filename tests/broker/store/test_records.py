@@ -12,18 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from broker.read_ahead import FIRST_LINK, StoredRow
-from broker.store import STORE, Journal, witness_of
-from broker.store.integrity import (
+from broker.store import (
     ALTERED,
     LINK_ALTERED,
     LOST,
     MISSING,
+    STORE,
     Fault,
+    Journal,
     Witness,
     WitnessLine,
-    intact_rows,
     link_after,
+    witness_of,
 )
+from broker.store.records import intact_rows
 from tests.broker.scorer.small import whole_event
 from tests.broker.store.stores import Kept, fill
 

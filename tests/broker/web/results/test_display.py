@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser
 
-from broker.event.seating import seating_of
+from broker.event import seating_of
 from broker.protocol import PublicState
-from broker.scorer.view import AnchorView
-from broker.web.results.display import rounds_to_come
-from broker.web.results.seating import next_place
+from broker.scorer import AnchorView
+from broker.web.results.display import next_place, rounds_to_come
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.folders import event_folder, until_round
