@@ -26,7 +26,7 @@ from kiosk.table import (
     SeatsSwapped,
     SelfTestBegun,
     Table,
-    guards,
+    active_guards,
     in_play,
 )
 
@@ -167,7 +167,7 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
     """Return what can be ruled on the play itself."""
     acts: list[Act] = []
-    if guards.active_guards(state):
+    if active_guards(state):
         acts.append("override")
     if state.check is not None and state.check.deal is not None:
         acts.append("forward")

@@ -42,9 +42,10 @@ from kiosk.table import (
     Table,
     TrayProblem,
     Work,
+    active_guards,
     claim,
-    guards,
     minutes_left,
+    players_repeating,
     sheet_pages,
 )
 
@@ -571,7 +572,7 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
                 state.check,
                 state.verified,
                 state.arrived,
-                stopped=next(iter(guards.active_guards(state)), None),
+                stopped=next(iter(active_guards(state)), None),
                 repeating=_repeating(state),
             )
         case Phase.SEATING | Phase.CONFIRMING:
@@ -644,7 +645,7 @@ def _quiet(line: StatusLine) -> StatusLine:
 
 
 def _repeating(state: Table) -> tuple[Seat, ...]:
-    again = guards.players_repeating(state) if guards.active_guards(state) else ()
+    again = players_repeating(state) if active_guards(state) else ()
     return tuple(seat for seat, player in state.players.items() if player.id in again)
 
 
