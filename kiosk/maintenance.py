@@ -23,9 +23,8 @@ from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken
-from kiosk.journal import TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.journal_file import JournalOwner
-from kiosk.journaled_table import JournaledTable
 from kiosk.pairing import exchange
 from kiosk.supervisor import run_supervised
 

@@ -29,8 +29,7 @@ from kiosk.config import PIN_TOLD_FILE, Config, KioskSettings
 from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
 from kiosk.keeping import KeepDesk, Keeping
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
