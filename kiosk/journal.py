@@ -41,9 +41,9 @@ from broker.protocol import (
     Taken,
     decode_fact,
     encode,
+    play_sequence,
+    signing,
 )
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, SessionSoFar, TableSequence, fact_kind
-from broker.protocol.signing import fact_hash, kept_form
 from broker.rules import Profile
 from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalBroken, JournalFull, JournalNewer
 from kiosk.journal_file import HAPPENED, JournalFile
@@ -228,7 +228,7 @@ class TableJournal(JournalFile):
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
         """Return a fact that is here the same way, with all that it says, be it that only a newer program knows it."""
-        said = msgspec.json.decode(kept_form(body), type=dict[str, Any])
+        said = msgspec.json.decode(signing.kept_form(body), type=dict[str, Any])
         said.pop("signature", None)
         if said["fact"].get("sealed"):  # at the device that it names, to which the box is bound
             said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")
@@ -242,7 +242,7 @@ class TableJournal(JournalFile):
         if head and seq == self.upto:
             return head
         row = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
-        return fact_hash(row[0]) if row else None
+        return signing.fact_hash(row[0]) if row else None
 
     def _sign_old(self) -> None:
         """Sign what a program of before facts were signed has left here, and the scorer has not said to have."""
@@ -401,7 +401,7 @@ class TableJournal(JournalFile):
         shared, due = receipt.upto + 1, receipt.head
         rows = self._store.execute("SELECT seq, body FROM outbox WHERE seq <= ? ORDER BY seq DESC", (receipt.upto,))
         for seq, body in rows:
-            if due is None or seq != shared - 1 or fact_hash(body) != due:
+            if due is None or seq != shared - 1 or signing.fact_hash(body) != due:
                 break
             shared, due = seq, _FACTS_TOLD.decode(body).before
         return shared
@@ -494,19 +494,19 @@ class SequenceWatch:
         self.unexpected: Unexpected | None = None
         self._of: tuple[object, ...] = ()
         """What is played: of another store, or under other rules, everything begins anew."""
-        self._sequence = TableSequence(NO_TURNS)
+        self._sequence = play_sequence.TableSequence(NO_TURNS)
 
     def take(self, state: Table, facts: Iterable[Fact]) -> None:
         """Take in what a table tells, and the state in which it tells it."""
         for fact in facts:
-            if isinstance(fact, OF_A_PLAY):
+            if isinstance(fact, play_sequence.OF_A_PLAY):
                 self._follow(state)
                 self._judge(fact)
 
     def _judge(self, fact: Fact) -> None:
         try:
             self._sequence.follow(fact)
-        except OutOfSequence as error:
+        except play_sequence.OutOfSequence as error:
             self.unexpected = Unexpected(fact, error.code)
             self._sequence.count(fact)
             return
@@ -521,9 +521,9 @@ class SequenceWatch:
             rules = state.profile
             nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
             sessions = frozenset((session.round,) if session else ())
-            self._of, self._sequence = of, TableSequence(NO_TURNS, sessions, nearest=nearest)
+            self._of, self._sequence = of, play_sequence.TableSequence(NO_TURNS, sessions, nearest=nearest)
             if session and session.entries:  # another device has begun it
-                self._sequence.plays[session.round] = SessionSoFar(confirmed=True)
+                self._sequence.plays[session.round] = play_sequence.SessionSoFar(confirmed=True)
 
 
 ENOUGH_ROOM: Final = 100_000_000
@@ -620,7 +620,7 @@ class JournaledTable:
     def _log_unexpected(self, before: Unexpected | None) -> None:
         found = self.sequence.unexpected
         if found and found is not before:
-            fact, kind = found.fact, fact_kind(found.fact)
+            fact, kind = found.fact, play_sequence.fact_kind(found.fact)
             log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
 
     # ---- without room on the disk -----------------------------------------------------------

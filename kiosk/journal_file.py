@@ -24,8 +24,7 @@ from typing import Final, TextIO, TypeVar
 from broker.coded_error import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
-from broker.protocol import Refused, decode_fact
-from broker.protocol.signing import SigningKey, is_signed_by
+from broker.protocol import Refused, decode_fact, signing
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 
@@ -194,7 +193,7 @@ def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) ->
     """Return whether each fact in a spare is signed with a device's key, or on the card too; and nothing in it acts."""
     known = {body for (body,) in card.execute("SELECT body FROM outbox")}
     more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
-    signed = all(is_signed_by(key, body, decode_fact(body).signature) for body in more)
+    signed = all(signing.is_signed_by(key, body, decode_fact(body).signature) for body in more)
     acts = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
     return signed and spare.execute(acts).fetchone() is None
 
@@ -243,7 +242,7 @@ class JournalFile:
     """Where one journal is kept, and how it is written: all of a change or nothing of it."""
 
     def __init__(
-        self, path: Path, whose: JournalOwner, key: SigningKey | None = None, spares: Sequence[Path] = ()
+        self, path: Path, whose: JournalOwner, key: signing.SigningKey | None = None, spares: Sequence[Path] = ()
     ) -> None:
         """Open or make it, in one of the folders `spares` where the card takes no writes.
 

@@ -15,9 +15,7 @@ from typing import Final
 
 from broker.files import make_folder
 from broker.logs import get_logger
-from broker.protocol import UpgradeOffer, UpgradeState, UpgradeStep
-from broker.protocol.signing import SigningKey
-from broker.protocol.tls import event_context
+from broker.protocol import UpgradeOffer, UpgradeState, UpgradeStep, signing, tls
 from broker.upgrade.bundle import (
     CHUNK,
     HALL_KEYS,
@@ -71,7 +69,7 @@ class DeskDoor:
     host: str
     ca: Path | None
     """None: the event goes without TLS. What is fetched is signed all the same."""
-    key: SigningKey
+    key: signing.SigningKey
 
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Ask for something, from this byte on; give pieces, each with where it begins. Raises UpgradeError."""
@@ -95,7 +93,7 @@ class DeskDoor:
     def _line(self, host: str, port: int) -> http.client.HTTPConnection:
         if self.ca is None:
             return http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
-        context = event_context(self.ca.read_text("ascii"))
+        context = tls.event_context(self.ca.read_text("ascii"))
         return http.client.HTTPSConnection(host, port, timeout=PATIENCE_S, context=context)
 
 

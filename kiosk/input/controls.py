@@ -32,27 +32,7 @@ from kiosk.input.panel import (
     ruling_event,
 )
 from kiosk.input.riichi import RiichiForm, RiichiKeys
-from kiosk.table import (
-    AT_THE_TABLE,
-    SETTLE_NS,
-    ArbiterAdmitted,
-    ArbiterLeft,
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    CallToggled,
-    Event,
-    NextDealCalled,
-    NoHuMeant,
-    NotNow,
-    Phase,
-    PinRefused,
-    PlayEndedDrawn,
-    ResultRefused,
-    Table,
-    ValueEntered,
-    refuse_locked_pin,
-)
+from kiosk.table import AT_THE_TABLE, SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
@@ -72,11 +52,15 @@ class ButtonInput:
                 self._agreeing[seat] = at
                 return None
             case Pressed(seat, at):
-                return ButtonPressed(at=at, seat=seat)
+                return events.ButtonPressed(at=at, seat=seat)
             case Held(seat, at):
-                return ButtonHeld(at=at, seat=seat)
+                return events.ButtonHeld(at=at, seat=seat)
             case Released(seat, at):
-                return ButtonReleased(at=at, seat=seat) if since is None else ButtonPressed(at=since, seat=seat)
+                return (
+                    events.ButtonReleased(at=at, seat=seat)
+                    if since is None
+                    else events.ButtonPressed(at=since, seat=seat)
+                )
 
 
 GRACE_NS: Final = 150 * MS
@@ -139,7 +123,7 @@ class TableButtons:
 
     def counts(self, event: Event, state: Table) -> bool:
         """Return whether whoever pressed had seen what the screen asks now; what is no press always counts."""
-        if not isinstance(event, ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
+        if not isinstance(event, events.ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
             return True
         return state.closed_at is not None and event.at < state.closed_at
 
@@ -304,7 +288,7 @@ class Keyboard:
             self._seen_at = now
         elif now >= self._seen_at + STAYS_NS:
             self._seen_at = None
-            self._apply_with(None, ArbiterLeft(at=now))
+            self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
         """Take one key in."""
@@ -313,7 +297,7 @@ class Keyboard:
             return
         if key == "c":
             seen = state.calling and not state.discreet
-            self.problem = self._apply(CallToggled(at=now, open=not seen))
+            self.problem = self._apply(events.CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state, ArbiterPanel("pin"))
         elif key == "x" and (seat := self._asked_of(state)):
@@ -324,13 +308,13 @@ class Keyboard:
     def _type(self, key: str, state: Table, now: int) -> None:
         """Take a key in that means the present question, or the phase."""
         plain: dict[tuple[Phase, str], Event] = {
-            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
-            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
-            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
-            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
+            (Phase.PLAYING, "d"): events.PlayEndedDrawn(at=now),
+            (Phase.CLAIMING, "d"): events.PlayEndedDrawn(at=now),
+            (Phase.ACCEPTING, "r"): events.ResultRefused(at=now),
+            (Phase.RECORDED, "enter"): events.NextDealCalled(at=now),
         }
         if state.doubt in ("asked", "leaving"):
-            self.problem = self._apply(NoHuMeant(at=now)) if key == "n" else None
+            self.problem = self._apply(events.NoHuMeant(at=now)) if key == "n" else None
         elif state.session is not None or state.alone:
             with self._drafts.beside(draft=""):
                 self.riichi.key(key, state, now)
@@ -407,7 +391,7 @@ class Keyboard:
             case Decided() as decided:
                 self.problem = self._apply_with(None, ruling_event(decided, state, now))
             case PanelClosed() if state.arbiter is not None:
-                self._apply_with(None, ArbiterLeft(at=now))
+                self._apply_with(None, events.ArbiterLeft(at=now))
             case PanelClosed():
                 self.panel = self._checking = None
 
@@ -427,7 +411,7 @@ class Keyboard:
     def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
         """Let somebody in whose PIN is judged later: what is ruled counts if it was right."""
         session = begun_session(given.session)
-        admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
+        admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
         return self._apply_with(panel_after_pin(panel, state), admitted)
 
     def _answered(self, answer: PinAnswer, state: Table, now: int) -> None:
@@ -436,7 +420,7 @@ class Keyboard:
         if checking is not None and checking.given.session == answer.asked:
             self._checking = None
             if answer.session is not None:
-                admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
+                admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
                 self.problem = self._apply_with(panel_after_pin(checking.panel, state), admitted)
             else:
                 self._refuse_pin(checking.panel, answer, now)
@@ -444,13 +428,13 @@ class Keyboard:
             if answer.session is not None:
                 self._proved = answer.asked
             else:
-                self._apply(ArbiterLeft(at=now))
+                self._apply(events.ArbiterLeft(at=now))
                 self._refuse_pin(None, answer, now)
 
     def _refuse_pin(self, panel: ArbiterPanel | None, answer: PinAnswer, now: int) -> None:
         self.panel, self.problem = panel, answer.code
         if answer.code == NotNow("pin_wrong").code:
-            self._apply(PinRefused(at=now))
+            self._apply(events.PinRefused(at=now))
 
 
 def _least(state: Table) -> int:
@@ -462,4 +446,4 @@ def _least(state: Table) -> int:
 def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
     told, tiles = filled.winners, filled.declared_on
-    return ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)
+    return events.ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)

@@ -20,8 +20,8 @@ from broker.protocol import (
     Tray,
     Wind,
     WinKind,
+    play_sequence,
 )
-from broker.protocol.play_sequence import winning_tile
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
 from broker.version import program_version
@@ -436,7 +436,7 @@ def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiV
 
 def overtaken_seats(state: Table) -> tuple[Seat, ...]:
     """Return who declared on a tile that came after the winning one."""
-    return tuple(seat for seat in state.declared_on if seat not in winning_tile(state.declared_on)[1])
+    return tuple(seat for seat in state.declared_on if seat not in play_sequence.winning_tile(state.declared_on)[1])
 
 
 @dataclass(frozen=True, slots=True)

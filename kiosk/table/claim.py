@@ -10,10 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace as changed
 
-from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat
-from broker.protocol.play_sequence import winning_tile
-from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome
-from broker.rules.points import points_paid
+from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat, play_sequence
+from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points
 from kiosk.table import events, plan
 from kiosk.table.state import (
     SETTLE_NS,
@@ -232,7 +230,7 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
         return {*declared}
     if {*declared_on} != {*declared}:
         raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
-    owner, first = winning_tile({seat: declared_on[seat] for seat in declared})
+    owner, first = play_sequence.winning_tile({seat: declared_on[seat] for seat in declared})
     if owner != discarder:
         raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
     return {*first}
@@ -278,4 +276,4 @@ def pending_result(state: Table) -> Result:
         hand=state.hand.told,
         declared_on=state.declared_on or None,
     )
-    return changed(ended, points=points_paid(ended, state.play.dealer, state.profile))
+    return changed(ended, points=points.points_paid(ended, state.play.dealer, state.profile))

@@ -183,8 +183,9 @@ def on_play_kept(state: Table, event: events.PlayKept) -> Step:
 def begin_play(state: Table, index: int, at: int) -> Table:
     """Begin a play. Who sits where is known still where the same people stay in their seats."""
     plays = state.assignment.plays if state.assignment else ()
-    coming = plays[index] if index < len(plays) else None
-    arrived = state.arrived if still_seated(state, coming) else frozenset()
+    seated = len(state.arrived) == len(SEATS) and index < len(plays)
+    stays = seated and dict(state.players) == dict(plays[index].players)  # a substitute has not checked in
+    arrived = state.arrived if stays else frozenset()
     fresh = replace(cleared(state, at), played=state.played, arrived=arrived, index=index)
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)
 
@@ -277,13 +278,6 @@ def on_seats_swapped(state: Table, event: events.SeatsSwapped) -> Step:
         ),
         (),
     )
-
-
-def still_seated(state: Table, coming: PlannedPlay | None) -> bool:
-    """Return whether the next play is for those who have checked in, each where they sit; a substitute has not."""
-    if coming is None or len(state.arrived) < len(SEATS):
-        return False
-    return dict(state.players) == dict(coming.players)
 
 
 ENOUGH: Final = 17

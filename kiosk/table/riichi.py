@@ -9,8 +9,7 @@ from dataclasses import replace
 from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
-from broker.rules import Outcome, RuleError
-from broker.rules.points import score_riichi
+from broker.rules import Outcome, RuleError, points
 from broker.rules.riichi import (
     RiichiProfile,
     SettledEvent,
@@ -314,6 +313,6 @@ def _outcome(state: Table, ending: RiichiEvent) -> Outcome:
     if not isinstance(rules, RiichiProfile):
         raise NotNow("no_session", "this table plays no riichi")
     try:
-        return score_riichi(ending, current_play(state).dealer, rules)[0]
+        return points.score_riichi(ending, current_play(state).dealer, rules)[0]
     except RuleError as error:
         raise NotNow(error.code, error.text) from None

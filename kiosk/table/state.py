@@ -6,8 +6,7 @@ from enum import Enum
 from typing import Final, Literal
 
 from broker.protocol import SEATS, Assignment, Fact, Fine, PlannedPlay, Player, PublicState, Seat
-from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_rules, parse_rules
-from broker.rules.riichi import RiichiProfile
+from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_rules, parse_rules, riichi
 from kiosk.table.events import ButtonPressed, Misplaced, TrayChecked, Verdict
 from kiosk.table.session import PlannedHand, RiichiSession
 from kiosk.table.trays import Work
@@ -396,12 +395,12 @@ class Table:
     def claim_ms(self) -> int:
         """How long a claim window is open."""
         rules = self.profile
-        return rules.play.ron_ms.value if isinstance(rules, RiichiProfile) else rules.claim_window_ms.value
+        return rules.play.ron_ms.value if isinstance(rules, riichi.RiichiProfile) else rules.claim_window_ms.value
 
     @property
     def alone(self) -> bool:
         """Whether planned deals are played under riichi rules here: hands scored alone."""
-        return self.session is None and isinstance(self.profile, RiichiProfile)
+        return self.session is None and isinstance(self.profile, riichi.RiichiProfile)
 
     @property
     def players(self) -> dict[Seat, Player]:
