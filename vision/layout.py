@@ -15,8 +15,7 @@ from vision.geometry import Picture, Points, Quad
 from vision.plane import Flags, Indices
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
 from vision.strays import colour_groups, unlike_tiles
-from vision.tray_grid import Lattice
-from vision.trays import FilledTray, find_trays, name_seats
+from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
 Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
 

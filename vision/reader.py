@@ -25,6 +25,7 @@ from vision.marks.read import (
     CheckMarks,
     FirstLooks,
     TileMarks,
+    count_alike,
     decide_ambiguous,
     drop_duplicate_tiles,
     first_looks,
@@ -287,7 +288,9 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
-    settled = settled if enrolled is not None else withhold_unlike(picture, found, withhold_few(settled))
+    if enrolled is None:
+        settled = withhold_unlike(picture, found, withhold_few(settled))
+        settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
 
 
@@ -325,10 +328,12 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
     there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
     spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
     middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
+    beside = [number for number, lie in enumerate(layout.lies) if lie.row is None and there]
     owners, expected = list[int](), list[Quad]()
-    for number, (tile, mark, lie) in enumerate(zip(found.tiles, marks, layout.lies, strict=True)):
-        if lie.row is not None or not there or len(owners) >= 2 * _MOST:
-            continue
+    for number in sorted(beside, key=lambda one: not is_sure(marks[one])):  # what is read first: much else is print
+        if len(owners) >= 2 * _MOST:
+            break
+        tile, mark = found.tiles[number], marks[number]
         near = there[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
         if mark is not None and is_sure(mark):
             known = spot if number in layout.unlike else None

@@ -1,11 +1,17 @@
-"""Find the trays of a picture: steps 1 to 6 of the layout in order, and which seat's tray is which."""
+"""Find the trays of a picture: from tiles in the plane to the 34 places of each tray, and whose tray is which.
 
+Steps 1 and 2 of the layout, neighbours and the plane, are in `plane.py`. Neighbours become groups that one tray may
+hold (3). A group is turned and bent until neighbours in a row lie level and evenly, its tiles are sorted into rows, the
+rows are matched with a tray's places, and the places are mapped back to pixels (4 to 6).
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from vision.detections import DetectedTile, Detections, TileMark
-from vision.geometry import Points
+from vision.geometry import Points, Quad, rectangle
 from vision.plane import (
     FEWEST_FOR_PLANE,
     HEIGHT,
@@ -17,8 +23,253 @@ from vision.plane import (
     linked_groups,
     tile_frames,
 )
-from vision.reading import ROW_LENGTHS, SEATS, RowCol, tray_places
-from vision.tray_grid import QUARTER_TURNS, Lattice, align_rows, find_rows, fit_lattice, level_group
+from vision.reading import CENTRED, LEFT, ROW_LENGTHS, ROWS, SEATS, Indents, RowCol, tray_places
+
+_BESIDE = (0.7, 1.35)  # tile widths from tile to tile in a row
+_SLOPE = 0.4  # the most by which the plane's axes may be off: rows are 1.4 widths apart
+_LEVEL_PRIOR = np.diag([0.05, 1.0, 1.0])  # how much a term is held to nothing, in pairs' worth
+_LEVEL_STRAY = 0.25  # widths off level from which a pair is no pair
+
+
+def level_group(spots: Points) -> Points:
+    """Return a group's middles, shape (n, 2), tile widths, with x along its rows and y across them."""
+    away = spots[None] - spots[:, None]
+    beside = (away[..., 0] > _BESIDE[0]) & (away[..., 0] < _BESIDE[1]) & (np.abs(away[..., 1]) < _SLOPE)
+    left, right = np.nonzero(beside)
+    if not len(left):
+        return spots
+    centred = spots - spots.mean(axis=0)
+    x, y = centred.T
+    basis = np.column_stack([x, x * x / 6, x * y / 2])
+    steps, rises = basis[right] - basis[left], y[right] - y[left]
+    near = np.abs(rises - np.median(rises)) < _LEVEL_STRAY
+    terms = np.linalg.solve(steps[near].T @ steps[near] + _LEVEL_PRIOR, steps[near].T @ rises[near])
+    return np.column_stack([_even(x, y, left[near], right[near]) + terms[0] * y, y - basis @ terms])
+
+
+def _even(x: Points, y: Points, left: Indices, right: Indices) -> Points:
+    """Stretch x until neighbours are equally far apart in every row and along it."""
+    steps = x[right] - x[left]
+    usual = float(np.median(steps))
+    basis = np.column_stack([y[left] + y[right], x[left] + x[right]]) / 2
+    terms = np.linalg.solve(basis.T @ basis + np.eye(2), basis.T @ (steps - usual))
+    return np.asarray(x - (terms[0] * x * y + terms[1] * x * x / 2) / usual)
+
+
+_BREAK = 0.45 * HEIGHT  # tile widths off a row; they lie 1.04 heights and more apart, a tile 0.2 off its row
+_APART = 0.75 * HEIGHT  # nearer to a fuller row than this lies a false tile
+_ROW_PITCH = 1.17 * HEIGHT  # the usual one: a row that is empty lies between two that are two of these apart
+_PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrayRows:
+    """Tiles in rows: `row` counts from the topmost occupied one, -1 for none; `along` is in pitches, near halves.
+
+    Both have shape (n,), one for each tile of the group, x along the rows and y across them. Where a row begins and
+    which end is the player's is not known here.
+    """
+
+    row: Indices
+    along: Points
+
+
+def find_rows(spots: Points) -> TrayRows:
+    """Sort a group's middles, shape (n, 2), tile widths, into rows of one pitch."""
+    row = _best_three(_row_numbers(spots[:, 1]))
+    pitch, phase = _pitch_and_phase(spots[:, 0], row)
+    return TrayRows(row, np.asarray(spots[:, 0] / pitch - phase))
+
+
+def _row_numbers(heights: Points) -> Indices:
+    """Count rows from the top, -1 for what lies between them. The fullest is found first: false tiles lie anywhere."""
+    near = np.abs(heights[:, None] - heights) < _BREAK
+    left = np.ones(len(heights), dtype=bool)
+    rows: list[tuple[float, Flags]] = []
+    while left.any():
+        fullest = int((left * near[:, left].sum(axis=1)).argmax())
+        middle = float(np.median(heights[left & near[fullest]]))
+        group = left & (np.abs(heights - middle) < _BREAK)
+        left[group], left[fullest] = False, False
+        if all(abs(middle - other) > _APART for other, _ in rows):
+            rows.append((middle, group))
+    rows.sort(key=lambda row: row[0])
+    steps = np.diff([middle for middle, _ in rows]) / _ROW_PITCH
+    row = np.full(len(heights), -1)
+    for number, (_, group) in zip(np.append(0, np.cumsum(np.maximum(1, np.round(steps)))), rows, strict=True):
+        row[group] = number
+    return row
+
+
+def _best_three(row: Indices) -> Indices:
+    """Keep the three rows that hold most; a false tile may lie beyond them."""
+    held = [int(((row >= first) & (row < first + ROWS)).sum()) for first in range(int(row.max()) + 1)]
+    moved = row - int(np.argmax(held))
+    moved = np.where((moved >= 0) & (moved < ROWS), moved, -1)
+    return np.asarray(np.where(moved >= 0, moved - moved[moved >= 0].min(), -1))
+
+
+def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
+    """Return the pitch at which all rows beat together, the first or the last perhaps by half a pitch aside."""
+    beats = np.stack(
+        [np.exp(2j * np.pi * along[None, row == number] / _PITCHES[:, None]).sum(axis=1) for number in range(ROWS)]
+    )
+    signs = np.array([[1, 1, 1], [1, 1, -1], [-1, 1, 1], [1, -1, 1]])
+    strength = signs @ beats  # shape (4, pitches)
+    best = np.unravel_index(int(np.abs(strength).argmax()), strength.shape)
+    return float(_PITCHES[best[1]]), float(np.angle(strength[best]) / (2 * np.pi))
+
+
+_ON_PLACE = 0.38  # pitches a tile may lie off its place: play in the tray, and what the lens still bends
+_ONE_SPOT = 0.5  # pitches
+_FEWEST_TILES = 6  # tiles on places; fewer make no tray
+_MOST_MISSES = 0.7  # share of the group that must lie on places
+_CLEAR_LEAD = 0.3  # weight by which the best way must be better than any other
+_LENGTHS = np.array(ROW_LENGTHS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrayAlignment:
+    """How a tray lies: turned by half or not, its short rows' indents, its tiles' rows and columns (-1: none)."""
+
+    half_turned: bool
+    row: Indices
+    col: Indices
+    indents: Indents
+    inside: float  # weight of the tiles that lie on places
+
+
+def align_rows(rows: TrayRows, votes: float, weights: Points | None = None) -> TrayAlignment | None:
+    """Return the one way in which the tray lies; None when the picture does not tell.
+
+    `votes` counts marks that stand upright along the rows' own y, less those that stand upside down; `weights`, shape
+    (n,), 0..1, how much each tile counts, all alike by default.
+    """
+    weights = _once(rows, np.ones(len(rows.row)) if weights is None else weights)
+    ways = [way for half in (False, True) for way in _ways(rows, weights, half_turned=half)]
+    if not ways:
+        return None
+    scores = np.array([way.inside + (-votes if way.half_turned else votes) for way in ways])
+    best = ways[int(scores.argmax())]
+    rivals = [way for way, score in zip(ways, scores, strict=True) if score > scores.max() - _CLEAR_LEAD]
+    held = int((best.row >= 0).sum())
+    if any(not _same(best, rival) for rival in rivals) or held < max(_FEWEST_TILES, _MOST_MISSES * (weights > 0).sum()):
+        return None
+    return best
+
+
+def _same(one: TrayAlignment, other: TrayAlignment) -> bool:
+    return (
+        one.half_turned == other.half_turned
+        and np.array_equal(one.row, other.row)
+        and np.array_equal(one.col, other.col)
+    )
+
+
+def _once(rows: TrayRows, weights: Points) -> Points:
+    """Let only the weightiest of the tiles on one spot count: a finder may see one thing twice."""
+    order = np.argsort(-weights, kind="stable")
+    row, along = rows.row[order], rows.along[order]
+    same = (row[:, None] == row) & (np.abs(along[:, None] - along) < _ONE_SPOT)
+    counts = np.empty(len(order))
+    counts[order] = np.where(np.tril(same, -1).any(axis=1), 0.0, weights[order])
+    return counts
+
+
+def _ways(rows: TrayRows, weights: Points, *, half_turned: bool) -> Iterator[TrayAlignment]:
+    there = rows.row >= 0
+    last = int(rows.row.max())
+    row = np.where(there, last - rows.row, -1) if half_turned else rows.row
+    along = -rows.along if half_turned else rows.along
+    for first in range(ROWS - last):
+        moved = np.where(there, row + first, -1)
+        for indents in (LEFT, CENTRED):
+            yield from _starts(moved, along, weights, indents, half_turned=half_turned)
+
+
+def _starts(
+    row: Indices, along: Points, weights: Points, indents: Indents, *, half_turned: bool
+) -> Iterator[TrayAlignment]:
+    """Try every half pitch at which row 0 may begin."""
+    at = along - np.array([*indents, 0.0])[row]
+    starts = np.arange(np.floor(at.min()) - ROW_LENGTHS[0], np.ceil(at.max()) + 1, 0.5)
+    steps = at[None] - starts[:, None]
+    col = np.round(steps).astype(int)
+    inside: Flags = (row >= 0) & (np.abs(steps - col) < _ON_PLACE) & (col >= 0) & (col < _LENGTHS[row])
+    weight = inside @ weights
+    for number in np.nonzero(weight > weight.max() - _CLEAR_LEAD)[0]:
+        held = inside[number]
+        where = np.where(held, row, -1), np.where(held, col[number], -1)
+        yield TrayAlignment(half_turned, *where, indents, float(weight[number]))
+
+
+_USUAL_TERMS = np.array([[0.0, 0.0], [1.05, 0.0], [0.0, 1.16 * HEIGHT], [0.0, 0.0], [0.0, 0.0]])
+_LATTICE_PRIOR = np.array([0.0, 0.3, 1.0, 300.0, 300.0])  # how much a term is held to what is usual, in tiles' worth
+_TILE: Quad = rectangle(np.zeros(2), 1.0, HEIGHT)
+_LATTICE_PLAY = 0.35  # widths: a tile further off than this is no measure of the lattice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """A tray's places in the plane: `terms`, shape (5, 2), times 1, x, row, x row and x squared, x in pitches."""
+
+    plane: TablePlane
+    quarter: int  # of a turn from the plane's x to the player's left-to-right
+    terms: Points
+    indents: Indents
+
+    @property
+    def pitch(self) -> float:
+        """Tile widths from tile to tile."""
+        return float(self.terms[1, 0])
+
+    @property
+    def row_pitch(self) -> float:
+        """Tile widths from row to row."""
+        return float(self.terms[2, 1])
+
+    @property
+    def rotation(self) -> float:
+        """The tray's own left-to-right in the picture, degrees 0..360, clockwise on the screen."""
+        ends = self.quads(self.spots(np.array([1.0, 1.0]), np.array([2.0, 8.0]))).mean(axis=1)
+        right = ends[1] - ends[0]
+        return float(np.degrees(np.arctan2(right[1], right[0])) % 360)
+
+    def spots(self, rows: Points, cols: Points) -> Points:
+        """Where the middles of places lie in the tray's own directions, tile widths, shape (n, 2)."""
+        return np.asarray(_basis(rows, cols, self.indents) @ self.terms)
+
+    def own(self, flat: Points) -> Points:
+        """Turn points of the plane, shape (n, 2), to the tray's own directions: x to the player's right."""
+        return np.asarray(flat @ QUARTER_TURNS[self.quarter])
+
+    def quads(self, spots: Points) -> Quad:
+        """Return the pixels of upright tiles about `spots`, shape (n, 4, 2)."""
+        corners = (spots[:, None] + _TILE) @ QUARTER_TURNS[self.quarter].T
+        return self.plane.pixels(corners.reshape(-1, 2)).reshape(-1, 4, 2)
+
+
+def fit_lattice(plane: TablePlane, quarter: int, flat: Points, settled: TrayAlignment) -> Lattice:
+    """Fit a tray's places to its tiles' middles `flat`, shape (n, 2), in the plane."""
+    here = settled.row >= 0
+    own = flat[here] @ QUARTER_TURNS[quarter]
+    basis = _basis(settled.row[here].astype(float), settled.col[here].astype(float), settled.indents)
+    weight = np.ones(len(own))
+    for _ in range(3):
+        rows = np.vstack([basis * weight[:, None], np.diag(np.sqrt(_LATTICE_PRIOR))])
+        aims = np.vstack([own * weight[:, None], np.sqrt(_LATTICE_PRIOR)[:, None] * _USUAL_TERMS])
+        terms, *_ = np.linalg.lstsq(rows, aims, rcond=None)
+        weight = (np.abs(basis @ terms - own).max(axis=1) < _LATTICE_PLAY).astype(float)
+    return Lattice(plane, quarter, np.asarray(terms), settled.indents)
+
+
+def _basis(rows: Points, cols: Points, indents: Indents) -> Points:
+    x = cols + np.array(indents)[np.asarray(rows, dtype=int)]
+    return np.column_stack([np.ones(len(x)), x, rows, x * rows / 20, (x / 6 - 1) ** 2])
+
+
+QUARTER_TURNS = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]], [[-1, 0], [0, -1]], [[0, 1], [-1, 0]]], dtype=float)
+
 
 LONGEST_PITCH, LONGEST_ROW_PITCH = 1.17, 1.32 * HEIGHT  # tile widths: room between tiles and between rows
 

@@ -31,8 +31,7 @@ from vision.layout import (
 )
 from vision.plane import TablePlane, tile_frames
 from vision.reading import CENTRED, LEFT, Indents, PlaceState, RowCol, tray_places
-from vision.tray_grid import Lattice
-from vision.trays import _fill, _turned, _usual_turn, _weight, directions, find_trays, name_seats, tray_groups
+from vision.trays import Lattice, _fill, _turned, _usual_turn, _weight, directions, find_trays, name_seats, tray_groups
 
 SQUARE = rectangle(np.array([50.0, 50.0]), 40.0, 40.0)
 

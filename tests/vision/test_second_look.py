@@ -18,6 +18,7 @@ from vision.reading import PlaceState
 
 NUMBERED = "dev_005_tray-faulty"
 UNREAD = TileMark(None, None, None, 0.0, np.full(2, np.nan))
+THING = np.array([[0.0, 0.0], [40.0, 0.0], [40.0, 54.0], [0.0, 54.0]])
 
 
 @cache
@@ -82,26 +83,32 @@ def test_a_picture_whose_tiles_are_all_read_tells_nothing_new() -> None:
     assert take_second_look(picture, Detections(tiles, np.zeros((1, 1), np.uint8), 8.0), marks, layout) is None
 
 
-def look_beside_at(quad: Quad, said: TileMark | None = None) -> tuple[DetectedTile, TileMark | None] | None:
-    """Look again at the first tile, read along an outline, as if it lay beside a tray of the others."""
+def look_beside_at(
+    quad: Quad, said: TileMark | None = None, things: int = 0
+) -> tuple[DetectedTile, TileMark | None] | None:
+    """Look again at the first tile, read along an outline, as if it lay beside a tray of the others, after `things`."""
     picture, tiles, marks = seen()
-    sites = tuple(LaidOutPlace(0, at, PlaceState.BACK, at, tile.quad) for at, tile in enumerate(tiles[1:], 1))
+    tray = range(things + 1, things + len(tiles))
+    sites = tuple(LaidOutPlace(0, at, PlaceState.BACK, at, tiles[at - things].quad) for at in tray)
     lies = (
+        *[TilePosition(THING, 0.0)] * things,
         TilePosition(quad, 0.0),
-        *(TilePosition(tile.quad, 0.0, None, 0, at) for at, tile in enumerate(tiles[1:], 1)),
+        *(TilePosition(tiles[at - things].quad, 0.0, None, 0, at) for at in tray),
     )
-    layout = TableLayout(lies, (LaidOutTray(None, sites, 0.0),), unlike=frozenset({0}))
+    layout = TableLayout(lies, (LaidOutTray(None, sites, 0.0),), unlike=frozenset({things}))
     before = said or look_at_crops_twice(cut_backs(picture, [quad]))[0].mark
-    found = Detections((replace(tiles[0], quad=quad), *tiles[1:]), np.zeros((1, 1), np.uint8), 8.0)
-    again = look_beside_trays(picture, found, (before, *marks[1:]), layout)
-    return (again[0].tiles[0], again[1][0]) if again else None
+    seen_there = (*[replace(tiles[0], quad=THING)] * things, replace(tiles[0], quad=quad), *tiles[1:])
+    found = Detections(seen_there, np.zeros((1, 1), np.uint8), 8.0)
+    again = look_beside_trays(picture, found, (*[UNREAD] * things, before, *marks[1:]), layout)
+    return (again[0].tiles[things], again[1][things]) if again else None
 
 
-def test_a_tile_beside_a_tray_whose_outline_was_too_wide_has_its_own_again() -> None:
+@pytest.mark.parametrize("things", [0, 12])
+def test_a_tile_beside_a_tray_whose_outline_was_too_wide_has_its_own_again(things: int) -> None:
     _, tiles, marks = seen()
     right = tiles[0].quad
     wide = right + 0.15 * np.array([[-1.0], [1.0], [1.0], [-1.0]]) * (right[1] - right[0])
-    again = look_beside_at(wide)
+    again = look_beside_at(wide, things=things)  # as many outlines as are looked at
     assert again is not None
     tile, mark = again
     assert mark is not None

@@ -27,7 +27,7 @@ from vision.marks.digits import (
     look_at_crops_twice,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
-from vision.marks.shapes import unlike_others
+from vision.marks.shapes import like_others, says_number, unlike_others
 from vision.reading import HALF_TURN
 from vision.trays import way_votes
 
@@ -329,6 +329,31 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks) -> Ti
     """Take the serial from numbers that are in doubt and of which a digit looks more like the picture's other ones."""
     unlike = unlike_others(picture, found.tiles, marks)
     return tuple(_unread(mark) if mark is not None and number in unlike else mark for number, mark in enumerate(marks))
+
+
+def count_alike(
+    picture: Picture, found: Detections, said: TileMarks, settled: TileMarks, strays: frozenset[int]
+) -> TileMarks:
+    """Give a number in doubt the serial that it says where its digits look like those of the picture's other tiles.
+
+    `said` are the marks before anything was withheld. What is no tile, and a serial that another tile says, stays out.
+    """
+    there = {
+        serial for mark in settled if mark is not None for serial in (mark.serial, mark.clash, *(mark.either or ()))
+    }
+    doubted = {
+        number: mark
+        for number, (mark, now) in enumerate(zip(said, settled, strict=True))
+        if mark is not None and now is not None and says_number(mark) and mark.confidence >= _MADE_OUT
+        if number not in strays and not _says_something(now) and mark.serial not in there
+    }
+    alike = like_others(picture, found.tiles, settled, doubted)
+    times = Counter(doubted[number].serial for number in alike)
+    counted = {number: doubted[number] for number in alike if times[doubted[number].serial] == 1}
+    return tuple(
+        replace(counted[number], confidence=max(SURE, counted[number].confidence)) if number in counted else mark
+        for number, mark in enumerate(settled)
+    )
 
 
 def _says_something(mark: TileMark) -> bool:

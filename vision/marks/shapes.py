@@ -2,7 +2,8 @@
 
 Numbers of one set are of one hand or one font. A digit of which wear, pale ink or a hurried pen has made another is
 still liker to its own kind: a struck-through 0 that has lost a stroke is no 9 where the other tiles' 9 has none. A
-number that is not beyond doubt is held against the picture's mean looks of digits, without its own tile.
+number that is not beyond doubt is held against the picture's mean looks of digits, without its own tile; one that the
+readers leave in doubt counts where all three of its digits look like their own kind, and clearly like no other.
 """
 
 from collections.abc import Sequence
@@ -22,10 +23,14 @@ _LEAD: Final = 0.4  # by which a rival has to be liker, of all that tells the tw
 _FEWEST: Final = 8  # numbers of a picture that make a usual look
 _MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no more
 _OF_EACH: Final = 2  # other digits that make a digit's usual look
+_CLEARLY: Final = -0.2  # lead that no other digit may have over one that is told by its looks
+_ALIKE: Final = 0.5  # correlation with its usual look that such a digit has at least
+_KINDS: Final = 8  # digits whose usual looks are known, from which one is told by them
 _LEAST_APART: Final = 0.05  # of two digits' looks, which noise alone makes differ
 _SIZE: Final = (14, 24)  # pixels, width and height, of a digit
 _REACH: Final = (0.62, 1.1)  # how far it reaches from its middle, in steps from digit to digit
-_SHIFT: Final = 2  # pixels by which a digit may be off, each way
+_SHIFT: Final = (4, 2)  # pixels by which a digit may be off, across and down, either way: a 1 is narrower than a 0
+_TIMES: Final = 2  # that digits are aligned with their usual look
 _SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: what changes over less is noise, over more light
 _BAND: Final = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where numbers are
 _EVERY: Final = 4  # of so many tiles one tells the ink's colour
@@ -34,21 +39,41 @@ _TINY: Final = 1e-6
 
 def unlike_others(picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None]) -> set[int]:
     """Return which marks say a number of which a digit looks clearly more like that of a rival."""
-    said = {number: mark for number, mark in enumerate(marks) if mark is not None and _says_number(mark)}
+    said = {number: mark for number, mark in enumerate(marks) if mark is not None and says_number(mark)}
     if len(said) < _FEWEST or not any(mark.rivals for mark in said.values()):
         return set()
     sure = [number for number, mark in said.items() if not mark.rivals]
     for number in sure[_MOST:]:
         del said[number]
-    asked = [(at, rival) for at, mark in enumerate(said.values()) for rival in mark.rivals]
-    crops = cut_backs(picture, [tiles[number].quad for number in said])
-    looks = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in said.values()]))
-    serials = np.array([digits_of(mark.serial or 0) for mark in said.values()])
-    leads = leads_of_rivals(looks, serials, [(at, digits_of(rival)) for at, rival in asked])
+    asked = [(at, digits_of(rival)) for at, mark in enumerate(said.values()) for rival in mark.rivals]
+    leads = leads_of_rivals(*_looks(picture, tiles, said), asked)
     return {list(said)[at] for (at, _), lead in zip(asked, leads, strict=True) if lead > _LEAD}
 
 
-def _says_number(mark: TileMark) -> bool:
+def like_others(
+    picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None], doubted: dict[int, TileMark]
+) -> set[int]:
+    """Return which of the doubted numbers have digits that each look like their kind on the marks that count."""
+    sure = [number for number, mark in enumerate(marks) if mark is not None and says_number(mark)]
+    if len(sure) < _FEWEST or not doubted:
+        return set()
+    said = {number: marks[number] for number in sure[:_MOST]} | doubted
+    looks, serials = _looks(picture, tiles, {number: mark for number, mark in said.items() if mark is not None})
+    told = are_told_by_looks(looks, serials, len(said) - len(doubted))
+    return {number for number, is_told in zip(doubted, told, strict=True) if is_told}
+
+
+def _looks(
+    picture: Picture, tiles: Sequence[DetectedTile], said: dict[int, TileMark]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the digits of numbers, shape (n, 3, 28, 22), and what they are read as, shape (n, 3)."""
+    crops = cut_backs(picture, [tiles[number].quad for number in said])
+    looks = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in said.values()]))
+    return looks, np.array([digits_of(mark.serial or 0) for mark in said.values()])
+
+
+def says_number(mark: TileMark) -> bool:
+    """Return whether a mark says one number that is printed or written."""
     return mark.serial is not None and bool(np.isfinite(mark.pitch))
 
 
@@ -64,8 +89,8 @@ def _between(crop: Floats) -> Floats:
 
 
 def _cut_digits(inks: Floats, places: Points) -> Floats:
-    """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 18), `_SHIFT` pixels about."""
-    wide, high = (side + 2 * _SHIFT for side in _SIZE)
+    """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 22), `_SHIFT` pixels about."""
+    wide, high = _SIZE[0] + 2 * _SHIFT[0], _SIZE[1] + 2 * _SHIFT[1]
     digits = np.empty((*places.shape[:2], high, wide), dtype=np.float32)
     for ink, spots, cut in zip(inks, places, digits, strict=True):
         step = (spots[2] - spots[0]) / 2
@@ -81,31 +106,64 @@ def _cut_digits(inks: Floats, places: Points) -> Floats:
 def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[tuple[int, Digits]]) -> list[float]:
     """Return by how much the digit in which each rival differs looks more like the rival's.
 
-    `looks`, shape (n, 3, 28, 18), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
+    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
     are numbers with rivals. The lead is a share of what tells two digits apart: 1 looks just as the rival's does, -1
     just as it should. It is -1, too, where a digit is on too few other numbers.
     """
-    middle = slice(_SHIFT, -_SHIFT)
-    units = _unit(looks[:, :, middle, middle].reshape(len(looks), 3, -1))
-    kinds = np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
-    sums, counts = np.einsum("nkd,nkp->dp", kinds, units), kinds.sum(axis=(0, 1))
+    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
+    aligned = _aligned(shifted, serials)
+    sums, counts = np.einsum("nkd,nkp->dp", kinds, aligned), kinds.sum(axis=(0, 1))
     leads = []
     for number, rival in asked:
         at = int((serials[number] != rival).argmax())
-        pair = [int(serials[number][at]), rival[at]]
-        known = (counts - kinds[number].sum(axis=0))[pair] >= _OF_EACH
-        usual = _unit((sums - kinds[number].T @ units[number])[pair])
-        apart = max(1 - float(usual[0] @ usual[1]), _LEAST_APART)
-        own, other = (_shifted(looks[number, at]) @ usual.T).max(axis=0).tolist()
-        leads.append((other - own) / apart if known.all() else -1.0)
+        own, other = int(serials[number][at]), rival[at]
+        known = counts - kinds[number].sum(axis=0) >= _OF_EACH
+        usual = _unit(sums - kinds[number].T @ aligned[number])
+        lead = _leads(shifted[number, at], usual, own)[0][other]
+        leads.append(float(lead) if known[own] and known[other] else -1.0)
     return leads
 
 
-def _shifted(digit: Floats) -> Floats:
-    """Return a digit, shape (28, 18), shifted each way, as rows: shape (25, 336)."""
+def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:
+    """Return of each number after the first `known` whether each of its digits looks like that digit on those.
+
+    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as.
+    """
+    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials[:known]]
+    there = kinds.sum(axis=(0, 1)) >= _OF_EACH
+    usual = _unit(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
+    told = []
+    for digits, kind in zip(shifted[known:], serials[known:], strict=True):
+        seen = [_leads(digit, usual, own) for digit, own in zip(digits, kind, strict=True)]
+        alike, lead = min(likeness for _, likeness in seen), max(float(leads[there].max()) for leads, _ in seen)
+        told.append(bool(there[kind].all()) and alike >= _ALIKE and lead <= _CLEARLY)
+    return told if there.sum() >= _KINDS else [False] * len(told)
+
+
+def _shifted(looks: Floats) -> Floats:
+    """Return digits, shape (n, 3, 28, 22), shifted each way: shape (n, 3, 45, 336), of length 1."""
     wide, high = _SIZE
-    places = [(down, across) for down in range(2 * _SHIFT + 1) for across in range(2 * _SHIFT + 1)]
-    return _unit(np.stack([digit[down : down + high, across : across + wide].ravel() for down, across in places]))
+    windows = np.lib.stride_tricks.sliding_window_view(looks, (high, wide), axis=(2, 3))
+    return _unit(windows.reshape(*looks.shape[:2], -1, high * wide))
+
+
+def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
+    """Return each digit, shape (n, 3, 336), shifted to where it is most like the others that are read as the same."""
+    kinds = np.eye(10, dtype=np.float32)[serials]
+    aligned = shifted[:, :, shifted.shape[2] // 2]
+    for _ in range(_TIMES):
+        usual = _unit(np.einsum("nkd,nkp->dp", kinds, aligned))
+        best = np.einsum("nksp,nkp->nks", shifted, usual[serials]).argmax(axis=2)
+        aligned = np.take_along_axis(shifted, best[:, :, None, None], axis=2)[:, :, 0]
+    return aligned
+
+
+def _leads(shifted: Floats, usual: Floats, own: int) -> tuple[Floats, float]:
+    """Return by how much a digit looks more like each other usual one than like its own, and how much like that."""
+    alike = (shifted @ usual.T).max(axis=0)
+    leads = (alike - alike[own]) / np.maximum(1 - usual @ usual[own], _LEAST_APART)
+    leads[own] = -np.inf
+    return leads, float(alike[own])
 
 
 def _unit(rows: Floats) -> Floats:

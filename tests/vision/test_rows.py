@@ -6,7 +6,7 @@ import pytest
 from vision.geometry import Points, rectangle
 from vision.plane import HEIGHT, TablePlane
 from vision.reading import CENTRED, LEFT, Indents, RowCol, tray_places
-from vision.tray_grid import (
+from vision.trays import (
     QUARTER_TURNS,
     Lattice,
     TrayAlignment,
