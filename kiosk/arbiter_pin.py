@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from broker.files import write_private
 from broker.logs import get_logger
-from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, decode, encode
-from broker.protocol.arbiter_session import NONCE_DIGITS, PinPlace, seal_pin
+from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, arbiter_session, decode, encode
 
 log = get_logger("homologue.kiosk")
 
@@ -51,8 +50,8 @@ class TablePin:
         if self._said is None:
             raise TypeError("a PIN is asked for where one is set")
         event, table, device = self._place
-        nonce = secrets.token_hex(NONCE_DIGITS // 2)
-        sealed = seal_pin(self._said.key, pin, PinPlace(event, table, device, nonce))
+        nonce = secrets.token_hex(arbiter_session.NONCE_DIGITS // 2)
+        sealed = arbiter_session.seal_pin(self._said.key, pin, arbiter_session.PinPlace(event, table, device, nonce))
         return SealedTry(nonce, sealed, self._ask(nonce, sealed))
 
     def take(self, said: ArbiterPin) -> None:

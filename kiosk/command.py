@@ -17,16 +17,14 @@ from broker.daemon import examine_structs
 from broker.logs import get_logger, set_up_logs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
-from kiosk.camera.observations import picture_room
-from kiosk.camera.thread import CameraThread
+from kiosk.camera import observations, thread
 from kiosk.config import KioskSettings
 from kiosk.errors import JournalBroken, NotPaired, PairingAsked
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenWindow, open_keyboards, type_key
-from kiosk.screens.texts import translator
+from kiosk.screens import ScreenWindow, open_keyboards, translator, type_key
 from kiosk.status import serve_metrics
 from kiosk.supervisor import CHANGES, ENDED, SupervisorLine
 
@@ -149,11 +147,11 @@ def serve(
 
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
-        camera_thread = CameraThread(
+        camera_thread = thread.CameraThread(
             lambda: open_camera(settings.camera, world=trays),
             program.observe,
             time.monotonic_ns,
-            picture_room((config.screen.width, config.screen.height)),
+            observations.picture_room((config.screen.width, config.screen.height)),
             settings.enrolled,
         )
         opened.callback(camera_thread.stop)

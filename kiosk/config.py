@@ -16,21 +16,18 @@ from msgspec import Meta, Struct, structs
 
 from broker.errors import reason
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
-from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, SigningKey, TableNo
-from broker.protocol.link import Address
+from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, TableNo, link, signing, tls
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import open_key
-from broker.protocol.tls import Identity
-from firmware.errors import BadAddress
+from firmware import errors, scanners
 from firmware.keyboards import parse_keyboard
-from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, KioskError, NotPaired
 
 KEY_FILE: Final = "device.key"
 """The device's private key, beside what it was paired with; without a pairing, beside the journal."""
 
 
-def open_device_key(path: Path) -> SigningKey:
+def open_device_key(path: Path) -> signing.SigningKey:
     """Return a device's key. One that is spoilt is put aside and another made, so that the table can be played at.
 
     The scorer knows the device no more then, until an arbiter has accepted it. Raises OSError.
@@ -356,12 +353,12 @@ class KioskSettings:
             raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
         named: list[tuple[str, Callable[[str], object], str]] = [
             *(("keyboards", parse_keyboard, one) for one in devices.keyboards),
-            *([("scanner", parse_scanner, devices.scanner)] if devices.scanner is not None else []),
+            *([("scanner", scanners.parse_scanner, devices.scanner)] if devices.scanner is not None else []),
         ]
         for setting, parse, address in named:
             try:
                 parse(address)
-            except BadAddress as error:
+            except errors.BadAddress as error:
                 raise BadConfiguration(f"{path}: devices.{setting}: {reason(error)}") from None
 
     def beside(self, name: str) -> Path:
@@ -403,7 +400,7 @@ class KioskSettings:
         """Where the device's private key is: beside the pairing, else beside the journal."""
         return self.beside(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
 
-    def device_key(self) -> SigningKey:
+    def device_key(self) -> signing.SigningKey:
         """Return the device's private key. Raises BadConfiguration."""
         try:
             return open_device_key(self.key_path)
@@ -415,7 +412,7 @@ class KioskSettings:
         path = self.beside(self.config.arbiter_pin_file)
         return () if (path.parent / "event.toml").exists() else (path,)
 
-    def address(self) -> Address:
+    def address(self) -> link.Address:
         """Return the broker's address, and who we are there. Raises BadConfiguration."""
         broker, user = self.config.broker, f"table-{self.config.table}"
         if broker.plain == bool(broker.ca_file):
@@ -423,9 +420,9 @@ class KioskSettings:
         ca = self._present(broker.ca_file, "ca_file")
         certificate = self._present(broker.certificate_file, "certificate_file")
         if ca and certificate:
-            identity = Identity(certificate, self.device_key())
-            return Address(broker.host, broker.port, user, "", ca, broker.keepalive_s, identity)
-        return Address(broker.host, broker.port, user, self._password(), ca, broker.keepalive_s)
+            identity = tls.Identity(certificate, self.device_key())
+            return link.Address(broker.host, broker.port, user, "", ca, broker.keepalive_s, identity)
+        return link.Address(broker.host, broker.port, user, self._password(), ca, broker.keepalive_s)
 
     def _present(self, name: str | None, setting: str) -> Path | None:
         path = self.beside(name) if name else None

@@ -20,8 +20,7 @@ from cryptography import x509
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
 from broker.console import EXISTING_FILE
 from firmware.errors import FirmwareError
-from firmware.hardware.command import inspect_hardware
-from firmware.hardware.inventory import clock_troubles
+from firmware.hardware import command, inventory
 from firmware.wiring import Wiring, read_wiring
 from kiosk.config import KioskSettings
 from kiosk.errors import KioskError, NotPaired
@@ -100,14 +99,14 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
     except FirmwareError as error:
         yield Finding(error.code, what=str(error), why="the buttons cannot be opened", do="put devices.buttons right")
         return
-    for trouble in inspect_hardware(wiring, root, addresses).troubles:
+    for trouble in command.inspect_hardware(wiring, root, addresses).troubles:
         what, _, do = trouble.text.partition(": ")
         why = "a part of the table does not work, or works less well"
         yield Finding(trouble.code, what=what, why=why, do=do or "homologue table hardware CONFIG says more")
 
 
 def _clock() -> Iterator[Finding]:
-    for trouble in clock_troubles():
+    for trouble in inventory.clock_troubles():
         why = "times that people read are wrong, and certificates may seem to have ended"
         yield Finding(trouble.code, what=trouble.text, why=why, do="let it reach a time server", must=False)
 

@@ -3,8 +3,11 @@
 One SQLite file, open in one kiosk at a time. Its write-ahead log gets its full length before anybody plays, so that no
 press waits for the file system.
 
-Where the card takes no write, full or failing, the whole journal goes on elsewhere (`kiosk/spare.py`) in the middle of
-that write, and comes back when the card takes it; the card is looked at by the clock.
+Where the card takes no write, full or failing, the whole journal goes on in another folder, a spare, in the middle of
+that write, and comes back when the card takes it; the card is looked at by the clock. A spare holds everything that the
+card holds, and what has happened since; so whoever finds both takes the one that is ahead. Where each of them has
+something that the other has not (the table was played without its stick), the facts of the spare join those of the
+card: they keep their ids, by which the scorer takes each once.
 """
 
 import errno
@@ -12,7 +15,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +24,7 @@ from typing import Final, TextIO, TypeVar
 from broker.errors import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
-from broker.protocol import Refused, SigningKey
-from kiosk import spare
+from broker.protocol import Refused, decode_fact, signing
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 
@@ -93,6 +95,138 @@ def is_read_only(folder: Path) -> bool:
         return False
 
 
+SPARE_FILE: Final = "table.sqlite"
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a journal's file as every one is opened. Raises sqlite3.Error."""
+    store = sqlite3.connect(path, isolation_level=None)
+    try:
+        store.execute("PRAGMA journal_mode=WAL")
+        store.execute("PRAGMA synchronous=FULL")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _make_own_folder(folder: Path) -> None:
+    """Make a spare's folder, for this user alone. Raises OSError, also if it is somebody else's."""
+    make_folder(folder, 0o700)
+    for made in (folder, folder.parent):
+        if made.stat().st_uid != os.getuid():
+            raise PermissionError(f"{made} belongs to another user")
+
+
+def remove_journal(path: Path) -> None:
+    """Remove a journal's files; what cannot be removed is found behind the card at the next start, and dropped."""
+    for suffix in ("-wal", "-shm", ""):
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _put_aside(path: Path) -> None:
+    """Keep what could not be joined to the card, for somebody to look at."""
+    for suffix in ("", "-wal"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).replace(path.with_name(f"unjoined-{path.name}{suffix}"))
+
+
+def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path, sqlite3.Connection] | None:
+    """Copy a journal into the first folder that takes it, and return its file there, open; None: none does."""
+    for folder in folders:
+        spare = None
+        try:
+            _make_own_folder(folder)
+            _put_aside(folder / SPARE_FILE)
+            spare = connect(folder / SPARE_FILE)
+            store.backup(spare)
+        except (OSError, sqlite3.Error):
+            if spare is not None:
+                spare.close()
+        else:
+            return folder / SPARE_FILE, spare
+    return None
+
+
+def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
+    """Return the journal's file in the first folder that takes it, as far as this or the card has got.
+
+    The card can be read, but not by SQLite, which writes to read: its files are copied.
+    """
+    for folder in folders:
+        spare, copy = folder / SPARE_FILE, folder / "card.sqlite"
+        try:
+            _make_own_folder(folder)
+            remove_journal(copy)
+            for suffix in ("-wal", ""):
+                if (source := card.with_name(card.name + suffix)).exists():
+                    shutil.copyfile(source, copy.with_name(copy.name + suffix))
+            if copy.exists() and length(copy) > length(spare):
+                with closing(connect(copy)) as ahead, closing(connect(spare)) as behind:
+                    ahead.backup(behind)
+            remove_journal(copy)
+            connect(spare).close()
+        except (OSError, sqlite3.Error):
+            continue
+        return spare
+    return None
+
+
+def length(path: Path) -> int:
+    """Return how many events a journal's file holds; none if there is no such file. Raises sqlite3.Error."""
+    if not path.exists():
+        return 0
+    with closing(connect(path)) as store:
+        return _length(store)
+
+
+def is_ahead(spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
+    """Return whether a spare holds all events of the card, and more."""
+    have = _length(card)
+    event = "SELECT wall, event FROM happened WHERE number = ?"
+    same = spare.execute(event, (have,)).fetchone() == card.execute(event, (have,)).fetchone()
+    return same and _length(spare) > have
+
+
+def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) -> bool:
+    """Return whether each fact in a spare is signed with a device's key, or on the card too; and nothing in it acts."""
+    known = {body for (body,) in card.execute("SELECT body FROM outbox")}
+    more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
+    signed = all(signing.is_signed_by(key, body, decode_fact(body).signature) for body in more)
+    acts = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
+    return signed and spare.execute(acts).fetchone() is None
+
+
+def _length(store: sqlite3.Connection) -> int:
+    if not store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'happened'").fetchone():
+        return 0
+    (count,) = store.execute("SELECT coalesce(max(number), 0) FROM happened").fetchone()
+    return int(count)
+
+
+PAGES: Final = 500
+"""Of the log, then it begins anew: one event of some 400 waits for that."""
+
+MORE_PAGES: Final = 50
+"""More pages than one event adds when the log is nearly full."""
+
+
+def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
+    """Write the log full and take back what was written: the file keeps the room, for events to come.
+
+    Raises sqlite3.OperationalError if there is no room; then the log grows with the events, as SQLite's do.
+    """
+    (size,) = store.execute("PRAGMA page_size").fetchone()
+    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
+    store.execute("CREATE TABLE ahead (pages BLOB)")
+    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + MORE_PAGES) * size,))
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute("DROP TABLE ahead")
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute(f"PRAGMA wal_autocheckpoint={pages}")
+
+
 T = TypeVar("T")
 
 
@@ -108,7 +242,7 @@ class JournalFile:
     """Where one journal is kept, and how it is written: all of a change or nothing of it."""
 
     def __init__(
-        self, path: Path, whose: JournalOwner, key: SigningKey | None = None, spares: Sequence[Path] = ()
+        self, path: Path, whose: JournalOwner, key: signing.SigningKey | None = None, spares: Sequence[Path] = ()
     ) -> None:
         """Open or make it, in one of the folders `spares` where the card takes no writes.
 
@@ -157,9 +291,9 @@ class JournalFile:
         try:
             self._open(self._card)
             for folder in self.spares:
-                self._join(folder / spare.FILE)
+                self._join(folder / SPARE_FILE)
         except (sqlite3.OperationalError, OSError) as error:
-            found = spare.open_without_card(self.spares, self._card) if refused(error) else None
+            found = open_without_card(self.spares, self._card) if refused(error) else None
             if found is None:
                 raise
             if hasattr(self, "_store"):
@@ -175,12 +309,12 @@ class JournalFile:
         if not path.exists():
             return
         try:
-            with closing(spare.connect(path)) as other:
+            with closing(connect(path)) as other:
                 about = dict(other.execute("SELECT key, value FROM about"))
                 of = about.get("event"), about.get("table")
                 if of != (self._whose.event, str(self._whose.table)) or not self._has_written(other):
                     return
-                if spare.is_ahead(other, self._store):
+                if is_ahead(other, self._store):
                     other.backup(self._store)
                     self._read_about()
                     self._sign_old()
@@ -196,17 +330,17 @@ class JournalFile:
             if refused(error):
                 raise
             return
-        spare.remove(path)
+        remove_journal(path)
 
     def _has_written(self, other: sqlite3.Connection) -> bool:
-        ours = spare.written_by(other, self._store, self.key.public)
+        ours = written_by(other, self._store, self.key.public)
         if not ours:
             log.warning("spare_journal_foreign")
         return ours
 
     def _open(self, path: Path) -> None:
         sync_log(path)
-        self._store = spare.connect(path)
+        self._store = connect(path)
         (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":  # a card that lost what it said it had written: better now than at a press
             raise JournalBroken(str(said))
@@ -305,7 +439,7 @@ class JournalFile:
         Nothing of it may show or be told: it may be a press that could not be written.
         """
         at = 0 if self._spare is None else self.spares.index(self._spare.parent) + 1
-        moved = spare.copy_into(self.spares[at:], self._store)
+        moved = copy_into(self.spares[at:], self._store)
         if moved is None:
             return False
         with suppress(sqlite3.OperationalError):
@@ -331,7 +465,7 @@ class JournalFile:
 
     def _come_back(self, left: Path) -> None:
         try:
-            card = spare.connect(self._card)
+            card = connect(self._card)
         except sqlite3.OperationalError:
             return
         try:
@@ -342,7 +476,7 @@ class JournalFile:
             return
         self._store.close()
         self._store, self._spare = card, None
-        spare.remove(left)
+        remove_journal(left)
         self.lay_out()
 
     @property
@@ -364,7 +498,7 @@ class JournalFile:
     def lay_out(self) -> None:
         """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
         try:
-            spare.allocate_log(self._store)
+            allocate_log(self._store)
         except sqlite3.OperationalError as error:
             if not refused(error):
                 raise

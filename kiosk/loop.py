@@ -9,8 +9,7 @@ from broker.daemon import ServiceNotifier
 from broker.i18n import Translator
 from broker.logs import follow_play, get_logger
 from firmware.reports import SEATS, Health, Lamp, Seat
-from kiosk.camera.observations import CameraTarget
-from kiosk.camera.thread import CameraThread
+from kiosk.camera import observations, thread
 from kiosk.errors import PairingAsked
 from kiosk.keeping import Keeping
 from kiosk.program import TableProgram
@@ -60,7 +59,7 @@ class LoopRound:
         self,
         program: TableProgram,
         window: ScreenWindow,
-        camera: CameraThread,
+        camera: thread.CameraThread,
         show_lamp: Callable[[Seat, Lamp], None],
         stop: threading.Event,
         people: "People | None" = None,
@@ -71,7 +70,7 @@ class LoopRound:
         self.pairs = False
         """The device was paired by the desk, and may be paired again where it can do nothing as it is."""
         self._seen: tuple[Table, Keeping | None] | None = None
-        self._target: CameraTarget | None = None
+        self._target: observations.CameraTarget | None = None
         self._view: ScreenView | None = None
         self._fault: str | None = None
         self._log = StateLog()

@@ -18,13 +18,12 @@ import click
 
 from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_json, say
 from broker.logs import set_up_logs
-from broker.protocol import Refused, SigningKey
+from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken
-from kiosk.journal import TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.journal_file import JournalOwner
-from kiosk.journaled_table import JournaledTable
 from kiosk.pairing import exchange
 from kiosk.supervisor import run_supervised
 
@@ -124,7 +123,7 @@ class Takeover:
     """Facts that the scorer has not said to have."""
 
 
-def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: SigningKey | None = None) -> Takeover:
+def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: signing.SigningKey | None = None) -> Takeover:
     """Take a dead device's journal into this device's; its facts alone where this one has begun, or cannot play it.
 
     Raises JournalBroken, JournalInUse, JournalFull.
@@ -176,7 +175,7 @@ def _copied(card: Path) -> Iterator[Path]:
         yield copy
 
 
-def _opened(copy: Path, whose: JournalOwner, key: SigningKey) -> TableJournal:
+def _opened(copy: Path, whose: JournalOwner, key: signing.SigningKey) -> TableJournal:
     """Open it as a kiosk would, which says whether it is of this table and event."""
     with closing(sqlite3.connect(copy)) as store:
         try:

@@ -29,8 +29,7 @@ from kiosk.config import PIN_TOLD_FILE, Config, KioskSettings
 from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
 from kiosk.keeping import KeepDesk, Keeping
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
@@ -43,7 +42,7 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
+from kiosk.self_test import SELF_TEST_KEY, TableSelfTest, begins_a_day, look_at_board
 from kiosk.server import Brokers, ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
@@ -57,6 +56,8 @@ from kiosk.status import (
     time_of_day,
 )
 from kiosk.table import (
+    IDLE,
+    QUIET,
     ArbiterLeft,
     Assigned,
     ClaimWindowElapsed,
@@ -94,8 +95,9 @@ class CameraTasks:
         apply: Callable[[Event], str | None],
         board: Callable[[], Iterable[HardwareTrouble]],
     ) -> None:
-        self._health, self._apply = health, apply
-        self.self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
+        self._health, self._apply, self._board = health, apply, board
+        self._scanner = config.devices.scanner is not None
+        self.self_test: TableSelfTest | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
         self.counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
         self.keeping = KeepDesk(apply, lambda: CAMERA not in health.codes)
@@ -112,8 +114,12 @@ class CameraTasks:
                 self.counting.saw(item)
             case LaidObservation():
                 self.keeping.saw(item)
-            case PictureObservation():
+            case PictureObservation() if self.self_test is not None:
                 self.self_test.saw(item)
+
+    def reported(self, report: Report | TooShort, now: int) -> bool:
+        """Take in what a device tells; return whether it is the self-test's alone."""
+        return self.self_test is not None and self.self_test.take(report, now)
 
     def scanned(self, report: Scanned | NotScanned, state: Table, now: int) -> None:
         """Take in what was scanned; while no walls are restored it means nothing."""
@@ -129,13 +135,21 @@ class CameraTasks:
     def sent(self, state: Table, facts: Iterable[LogMessage]) -> None:
         """Follow an event that was taken in, and the facts that came of it."""
         self.restoring.follow(state)
-        self.keeping.sent(facts)
+        if self.keeping.now is not None:
+            self.keeping.sent(facts)
 
     def follow(self, state: Table, form: AnyForm | None, now: int) -> None:
         """Follow the table, and the form that is filled in; write down what has to last."""
-        if state.self_test == "running" or self.self_test.test is not None:
-            self.self_test.follow(state, self._health.codes, now)
-        self.keeping.follow(state)
+        if state.self_test != "running":
+            self.self_test = None
+        else:
+            health = self._health.codes
+            if self.self_test is None:
+                hides = state.phase in QUIET
+                self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
+            self.self_test.follow(health)
+        if self.keeping.now is not None:
+            self.keeping.follow(state)
         if self.counting.open:
             self.counting.follow(state, form)
         self.restoring.write()
@@ -145,9 +159,14 @@ class CameraTasks:
 
         True: it was for one of them; False: it was not.
         """
-        tested = self.self_test.key(key, state, now)
-        if tested is not False or state.phase is not Phase.RESTORING:
-            return tested
+        if self.self_test is not None:
+            tested = self.self_test.key(key, now)
+            if tested is not False:
+                return tested
+        elif key == SELF_TEST_KEY and state.phase in IDLE:
+            return SelfTestBegun(at=now, asked=True)
+        if state.phase is not Phase.RESTORING:
+            return False
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
 
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
@@ -159,7 +178,7 @@ class CameraTasks:
 
     def target(self, state: Table) -> CameraTarget | None:
         """Return what the camera is to look at: nothing while tiles are played with."""
-        if self.self_test.view is not None:
+        if self.self_test is not None:
             return self.self_test.camera_target
         if state.phase is Phase.RESTORING:
             return state.play
@@ -199,7 +218,7 @@ class TableProgram:
         if isinstance(connection, Link):
             self._server.brokers = Brokers(connection, settings.folder)
         self.upgrade = TableUpgrade.of(settings, clock())
-        self._server.upgrade = lambda: self.upgrade.state
+        self._server.upgrade = lambda: self.upgrade.state if self.upgrade.under_way else None
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
         self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
@@ -296,7 +315,7 @@ class TableProgram:
             case LinkChanged():
                 self._server.link_changed(item, self._clock())
             case Pressed() | Released() | Held() | Health() | Scanned() | NotScanned() | TooShort():
-                if not self._tasks.self_test.take(item, self._clock()):
+                if not self._tasks.reported(item, self._clock()):
                     self._reported(item)
             case CameraHealth(code=code):
                 self._health.camera.take(code, self._clock())
@@ -364,7 +383,9 @@ class TableProgram:
         if self._table.check_due(now):
             self._check_disk(now)
         self._health.due(now)
-        self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
+        if self.upgrade.under_way:
+            well = self._server.connected and SCREEN not in self._health.codes
+            self.upgrade.due(self.state.phase, now, well=well)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)
@@ -458,4 +479,5 @@ class TableProgram:
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        return replace(view, self_test=tasks.self_test.view, light=self.state.light)
+        self_test = tasks.self_test.test.seen if tasks.self_test is not None else None
+        return replace(view, self_test=self_test, light=self.state.light)

@@ -1,6 +1,6 @@
 """The self-test of the hardware on the table's screen: buttons, scanner, camera, and what the device reports of itself.
 
-`SelfTestRun` is one test, step by step, and pure; `SelfTestDesk` begins and ends it with the table's state.
+`SelfTestRun` is one test, step by step, and pure; `TableSelfTest` is there while the table's state says that one runs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from firmware.presses import TooShort
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat
 from kiosk.camera.observations import PictureObservation, WholePicture
 from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
-from kiosk.table import BEFORE_PLAY, IDLE, QUIET, SelfTestBegun, SelfTestEnded, Table, Verdict
+from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
 """Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
@@ -198,7 +198,7 @@ BOARD: Final = "board"
 OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
 """How parts are named whose health is a matter of the test; plans and messages are not."""
 
-BEGINS: Final = "t"
+SELF_TEST_KEY: Final = "t"
 """The key that asks for a test where nothing is played."""
 
 OTHERS: Final = frozenset({"c"})
@@ -211,26 +211,29 @@ def look_at_board() -> Iterator[HardwareTrouble]:
     yield from clock_troubles()
 
 
-class SelfTestDesk:
-    """The self-test at one table; there is a run while the table's state says that one is running."""
+class TableSelfTest:
+    """The self-test that is running at a table."""
 
-    __test__ = False  # it is no test of pytest's
-
-    def __init__(self, *, scanner: bool, board: Callable[[], Iterable[HardwareTrouble]] = look_at_board) -> None:
-        """Take whether the table has a scanner, and what looks at the board."""
-        self._scanner, self._board = scanner, board
-        self.test: SelfTestRun | None = None
+    def __init__(
+        self,
+        now: int,
+        health: Mapping[str, str],
+        board: Callable[[], Iterable[HardwareTrouble]],
+        *,
+        scanner: bool,
+        hides: bool,
+    ) -> None:
+        """Begin with what the buttons have said before: that one is stuck is told once. `board` looks at the board."""
+        self._board = board
         self._of_board: tuple[HardwareFinding, ...] | None = None
         """What is wrong with the board; looked at once a test."""
+        self.test = SelfTestRun(now, scanner=scanner, hides=hides)
+        for part, code in health.items():
+            if part.startswith(OF_A_SEAT):
+                self.test.take(Health(part, code), now)
 
-    def follow(self, state: Table, health: Mapping[str, str], now: int) -> None:
-        """Begin or end with the table's state; add what is known of the device."""
-        running = state.self_test == "running"
-        if not running:
-            self.test = None
-            return
-        if self.test is None:
-            self.test = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in QUIET)
+    def follow(self, health: Mapping[str, str]) -> None:
+        """Add what is known of the device, at the last step."""
         if self.test.seen.step != "found":
             self._of_board = None
             return
@@ -240,49 +243,29 @@ class SelfTestDesk:
 
     def take(self, report: Report | TooShort, now: int) -> bool:
         """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
-        if self.test is None:
-            return False
         self.test.take(report, now)
         return not isinstance(report, Released | Health)
 
     def saw(self, picture: PictureObservation) -> None:
         """Take in what the camera sees."""
-        if self.test is not None and self.test.seen.step == "camera":
+        if self.test.seen.step == "camera":
             self.test.saw(picture)
 
-    def key(self, key: str, state: Table, now: int) -> SelfTestBegun | SelfTestEnded | bool:
-        """Take a key: return the beginning or the end of a test, or say whether it was the test's."""
-        if self.test is None:
-            return SelfTestBegun(at=now, asked=True) if key == BEGINS and state.phase in IDLE else False
+    def key(self, key: str, now: int) -> SelfTestEnded | bool:
+        """Take a key: return the end of the test, or say whether the key was the test's."""
         if key in OTHERS:
             return False
         over = self.test.key(key, now)
-        return over is None or _ended(over, now)
+        if over is None:
+            return True
+        return SelfTestEnded(at=now, verdict=over.verdict, found=tuple(f"{one.part}: {one.code}" for one in over.found))
 
     @property
     def camera_target(self) -> WholePicture | None:
         """What the camera is to look at."""
-        return WholePicture() if self.test is not None and self.test.seen.step == "camera" else None
-
-    @property
-    def view(self) -> SelfTestView | None:
-        """What is to be seen; None if no test is running."""
-        return self.test.seen if self.test is not None else None
-
-
-def _with_begin_key(now: int, health: Mapping[str, str], *, scanner: bool, hides: bool) -> SelfTestRun:
-    """Begin with what the buttons have said before: that one is stuck is told once."""
-    test = SelfTestRun(now, scanner=scanner, hides=hides)
-    for part, code in health.items():
-        if part.startswith(OF_A_SEAT):
-            test.take(Health(part, code), now)
-    return test
+        return WholePicture() if self.test.seen.step == "camera" else None
 
 
 def _of(health: Mapping[str, str]) -> Iterator[HardwareFinding]:
     """Return what is wrong with devices."""
     yield from (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
-
-
-def _ended(over: SelfTestOutcome, now: int) -> SelfTestEnded:
-    return SelfTestEnded(at=now, verdict=over.verdict, found=tuple(f"{one.part}: {one.code}" for one in over.found))

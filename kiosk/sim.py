@@ -21,8 +21,7 @@ from kiosk.errors import BadConfiguration
 from kiosk.input import FU_FROM, abort_reasons
 from kiosk.keeping import OPENS, PASSES, TAKES, Keeping
 from kiosk.table import DOUBTFUL_NS, Phase, RiichiSession, Table
-from vision.sim.scene import lay_hand, lay_river
-from vision.sim.table import LooseTile, SimulatedTable, SimulatedTile
+from vision.sim import scene, table
 
 
 class TrayMistake(Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +99,7 @@ class People:
         self,
         script: Script,
         fingers: _Fingers | BoxFingers,
-        trays: SimulatedTable,
+        trays: table.SimulatedTable,
         type_key: Callable[[str], None],
         name: str,
     ) -> None:
@@ -227,7 +226,7 @@ class People:
                     (r1, c1), (r2, c2) = slip.one, slip.other
                     rows[r1][c1], rows[r2][c2] = rows[r2][c2], rows[r1][c1]
         self._stopped.wait(self._script.reaction_ms / 4000)
-        self._trays.lay([[SimulatedTile(set=play.set, serial=serial) for serial in row] for row in rows])
+        self._trays.lay([[table.SimulatedTile(set=play.set, serial=serial) for serial in row] for row in rows])
         self._laid = (play.round, seat)
 
     def _play(self, state: Table, course: ScriptedPlay) -> None:
@@ -271,12 +270,12 @@ class People:
             self._type(key)
 
 
-def _on_the_table(number: int, laid: LaidSeat, part: LaidPart) -> tuple[LooseTile, ...]:
+def _on_the_table(number: int, laid: LaidSeat, part: LaidPart) -> tuple[table.LooseTile, ...]:
     """Return where the tiles of a river lie, or of a hand with its melds."""
     if part == "river":
-        return lay_river([SimulatedTile(number, serial) if serial else None for serial in laid.river])
+        return scene.lay_river([table.SimulatedTile(number, serial) if serial else None for serial in laid.river])
     groups = (laid.hand or (), *laid.melds)
-    return lay_hand([[SimulatedTile(number, serial) for serial in group if serial] for group in groups])
+    return scene.lay_hand([[table.SimulatedTile(number, serial) for serial in group if serial] for group in groups])
 
 
 class RiichiPeople(People):

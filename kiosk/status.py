@@ -17,8 +17,7 @@ from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
 from kiosk.config import Config
 from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
-from kiosk.journal import TableJournal
-from kiosk.journaled_table import BUCKETS_S
+from kiosk.journal import BUCKETS_S, TableJournal
 from kiosk.screens import ScreenView, StatusLine, with_receipt
 from kiosk.table import FREE_TRIES, QUIET, Phase, Table
 from kiosk.uplink import MIB, Uplink

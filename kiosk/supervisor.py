@@ -235,8 +235,7 @@ class Supervisor:
             except Exception as error:  # noqa: BLE001 - whatever keeps the pins from us, the screen is to say why
                 log.warning("pins_not_kept", why=str(error))
         try:
-            from kiosk.screens import ScreenWindow, stopped_view  # noqa: PLC0415 - its libraries load slowly: only where the program does not run
-            from kiosk.screens.texts import translator  # noqa: PLC0415 - only where the program does not run
+            from kiosk.screens import ScreenWindow, stopped_view, translator  # noqa: PLC0415 - its libraries load slowly: only where the program does not run
 
             if self._window is None:
                 self._window = ScreenWindow(own.screen, translator(own.language))

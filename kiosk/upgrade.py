@@ -15,8 +15,7 @@ from typing import Final
 
 from broker.files import make_folder
 from broker.logs import get_logger
-from broker.protocol import SigningKey, UpgradeOffer, UpgradeState, UpgradeStep
-from broker.protocol.tls import event_context
+from broker.protocol import UpgradeOffer, UpgradeState, UpgradeStep, signing, tls
 from broker.upgrade.bundle import (
     CHUNK,
     HALL_KEYS,
@@ -70,7 +69,7 @@ class DeskDoor:
     host: str
     ca: Path | None
     """None: the event goes without TLS. What is fetched is signed all the same."""
-    key: SigningKey
+    key: signing.SigningKey
 
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Ask for something, from this byte on; give pieces, each with where it begins. Raises UpgradeError."""
@@ -94,7 +93,7 @@ class DeskDoor:
     def _line(self, host: str, port: int) -> http.client.HTTPConnection:
         if self.ca is None:
             return http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
-        context = event_context(self.ca.read_text("ascii"))
+        context = tls.event_context(self.ca.read_text("ascii"))
         return http.client.HTTPSConnection(host, port, timeout=PATIENCE_S, context=context)
 
 
@@ -110,6 +109,8 @@ class TableUpgrade:
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
+        self.under_way = self._trial
+        """Whether a version is on trial or offered; otherwise nothing is ever due."""
         self.leaves = False
         """The program is to end, so that the other version is started."""
 
@@ -136,6 +137,7 @@ class TableUpgrade:
     def take(self, offer: UpgradeOffer | None) -> None:
         """Take in what the scorer offers."""
         before, self._offer = self._offer, offer
+        self.under_way = self._trial or offer is not None
         if self._slots is None or self._door is None:
             self._step = "refused", 0, UpgradeByHand.code
             return
@@ -150,6 +152,7 @@ class TableUpgrade:
         self._step = self._known(self._slots, offer)
         if self._step[0] == "fetching" and not self._trial:
             self._withdrawn = threading.Event()
+            self._free.clear()  # until it is known that nothing is played now
             work = threading.Thread(
                 target=self._work, args=(self._slots, self._door, offer, self._withdrawn), name="upgrade", daemon=True
             )

@@ -31,21 +31,16 @@ from kiosk.camera.observations import (
 )
 from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
 from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
+from vision import errors, geometry, hand_groups, overlay, reader, verdict
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
-from vision.errors import EnrolError, EnrolledMissingError, RiverUnclearError
-from vision.geometry import Picture
-from vision.hand_groups import hand_rows
 from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.mounting.measure import MountingSetup, measure_mounting, mounting_hints
-from vision.overlay import COLUMN_WIDTH, ROW_HEIGHT, list_serials
-from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
 from vision.rivers import read_hand as read_laid_hand
 from vision.rivers import read_river
-from vision.verdict import compare
 
 log = get_logger("homologue.camera")
 
@@ -82,7 +77,7 @@ def run_camera(
         return
     own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
     looking = _watcher(wanted, size, own)
-    read = partial(read_hand if isinstance(wanted, Winner | LaidTiles) else read_picture, enrolled=own)
+    read = partial(read_hand if isinstance(wanted, Winner | LaidTiles) else reader.read_picture, enrolled=own)
     drawn: CameraFrame | None = None  # what is shown is never one of another exposure: it would flicker
     with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
@@ -103,9 +98,9 @@ def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
     """Return a set's own pictures, None where a folder has none that can be used: readers are alone then."""
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
-    except EnrolledMissingError:
+    except errors.EnrolledMissingError:
         log.info("set_not_enrolled", set=number)
-    except EnrolError as error:
+    except errors.EnrolError as error:
         log.warning("set_pictures_unused", set=number, why=str(error))
     return None
 
@@ -181,10 +176,10 @@ class TrayWatcher:
         """List what lies in trays, as much as there is room for: at fault, not read and unsure comes first."""
         if not shown.places:
             return None
-        width = LISTED * COLUMN_WIDTH
-        rows = max(1, int(LIST_SHARE * self._size[1] / ROW_HEIGHT * width / self._size[0]))
+        width = LISTED * overlay.COLUMN_WIDTH
+        rows = max(1, int(LIST_SHARE * self._size[1] / overlay.ROW_HEIGHT * width / self._size[0]))
         faults = [fault for _, _, wrong in _compared(shown, self._play) for fault in wrong]
-        listed = list_serials(frame.picture, shown, width, faults)[: rows * ROW_HEIGHT]
+        listed = overlay.list_serials(frame.picture, shown, width, faults)[: rows * overlay.ROW_HEIGHT]
         return CameraView(frame.number, listed)
 
 
@@ -208,7 +203,7 @@ def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat
         if read and own >= found.get(seat, (0, None, alone))[0]:
             found[seat] = own, lies_at, alone
     for seat, (_, lies_at, alone) in found.items():
-        faults = compare(alone, play.order[seat], play.set)
+        faults = verdict.compare(alone, play.order[seat], play.set)
         yield seat, alone.rows, [replace(fault, seat=lies_at) for fault in faults]
 
 
@@ -247,7 +242,7 @@ def _misplaced(fault: TrayFault) -> Misplaced:
     )
 
 
-def find_carrier_sheet(picture: "Picture") -> CarrierCode | None:
+def find_carrier_sheet(picture: "geometry.Picture") -> CarrierCode | None:
     """Return the carrier whose sheet a picture shows: BGR, shape (height, width, 3), uint8. None where it shows none.
 
     None too where it shows sheets of different carriers: which of them is meant nobody can tell.
@@ -259,7 +254,7 @@ def find_carrier_sheet(picture: "Picture") -> CarrierCode | None:
     return sheets.pop() if len(sheets) == 1 else None
 
 
-read_hand = partial(read_picture, close=False)
+read_hand = partial(reader.read_picture, close=False)
 """A hand is some tiles on a wide mat: none of them fills the picture."""
 
 
@@ -283,7 +278,7 @@ class HandWatcher:
         shown = watched.shown
         if shown is None:
             return HandObservation()
-        rows = hand_rows(shown.reads)
+        rows = hand_groups.hand_rows(shown.reads)
         groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
         return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))
@@ -313,7 +308,7 @@ class LaidWatcher:
         return (observation,)
 
 
-def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> LaidObservation:
+def laid_tiles(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> LaidObservation:
     """Read what lies there. Whose it is its tiles say: most of them were dealt to that seat."""
     seen = [seen_tile(read, of.play.set) for read in reads]
     if any(tile.face_up for tile in seen):
@@ -325,12 +320,12 @@ def laid_tiles(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> La
         return LaidObservation(of, problem="laid_of_another")
     try:
         laid, winning = _laid_seat(of, picture, reads)
-    except RiverUnclearError as unclear:
+    except errors.RiverUnclearError as unclear:
         return LaidObservation(of, problem=unclear.code if read else "hand_not_seen")
     return LaidObservation(of, laid, winning)
 
 
-def _laid_seat(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
+def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
     """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also if it is too much.
 
     What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
@@ -344,7 +339,7 @@ def _laid_seat(of: LaidTiles, picture: Picture, reads: Sequence[TileRead]) -> tu
     try:
         return msgspec.convert(msgspec.to_builtins(laid), LaidSeat), winning
     except msgspec.ValidationError as error:
-        raise RiverUnclearError(f"more lies there than before one player: {error}") from None
+        raise errors.RiverUnclearError(f"more lies there than before one player: {error}") from None
 
 
 SETUP: Final = MountingSetup()
@@ -381,12 +376,12 @@ def watch_picture(
         tell(PictureObservation(CameraView(frame.number, _whole(frame.picture, size)), wrong))
 
 
-def picture_problems(picture: Picture) -> Iterator[str]:
+def picture_problems(picture: geometry.Picture) -> Iterator[str]:
     """Return the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
-    hints = mounting_hints(measure_mounting(picture, tile_outlines(read_picture(picture)), SETUP), SETUP)
+    hints = mounting_hints(measure_mounting(picture, reader.tile_outlines(reader.read_picture(picture)), SETUP), SETUP)
     yield from (hint.code for hint in hints if hint.code in REPORTED)
 
 
-def _whole(picture: Picture, size: tuple[int, int]) -> Picture:
+def _whole(picture: geometry.Picture, size: tuple[int, int]) -> geometry.Picture:
     height, width = picture.shape[:2]
     return PictureCrop((0, 0), (width, height), min(size[0] / width, size[1] / height)).of(picture)

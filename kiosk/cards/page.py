@@ -20,12 +20,10 @@ from reportlab.platypus import Paragraph
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat
-from kiosk.camera.observations import DEFAULT_VIEW, CameraView, SeenTile, TableObservation, picture_room
-from kiosk.camera.overlay import HeapOverlay
+from kiosk.camera import observations, overlay
 from kiosk.errors import BadConfiguration
 from kiosk.input import Form
-from kiosk.practice.deals import practice_plan
-from kiosk.practice.hands import turned_out_tiles
+from kiosk.practice import deals, hands
 from kiosk.restoring import Restoring, with_observation
 from kiosk.screens import (
     HAN,
@@ -45,9 +43,7 @@ from kiosk.screens import (
     chinese_font,
 )
 from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
-from vision.geometry import Picture, rectangle
-from vision.reader import quad_corners
-from vision.reading import Corners, PictureReading, TileRead
+from vision import geometry, reader, reading
 from vision.sim.scene import SCALE, TILE, draw_table
 from vision.sim.table import CameraView as table_CameraView
 from vision.sim.table import LooseTile
@@ -151,17 +147,21 @@ RECORDED: Final = replace(PLAYING, phase=RecordedView(WON, frozenset(SEATS)))
 
 def heap_scene() -> ScreenView:
     """Tiles turned out, each with its seat."""
-    play = practice_plan().plays[1]
-    lying = tuple(SeenTile(one.tile.serial) for one in turned_out_tiles(play, 0))
+    play = deals.practice_plan().plays[1]
+    lying = tuple(observations.SeenTile(one.tile.serial) for one in hands.turned_out_tiles(play, 0))
     restoring = with_observation(
-        Restoring(), TableObservation(in_view=lying, view=CameraView(1, drawn_heap(play, 0, picture_room(SIZE)))), ""
+        Restoring(),
+        observations.TableObservation(
+            in_view=lying, view=observations.CameraView(1, drawn_heap(play, 0, observations.picture_room(SIZE)))
+        ),
+        "",
     )
     return replace(PLAYING, phase=RestoringView(Work(), play.order, restoring))
 
 
 def tray_fault_scene() -> ScreenView:
     """A tray with two tiles exchanged."""
-    order = practice_plan().plays[1].order
+    order = deals.practice_plan().plays[1].order
     first, second, third = ([*row] for row in order["west"])
     wrong = Misplaced(kind="swapped", row=1, col=4, expected=second[4], found=third[0], other=(2, 0))
     second[4], third[0] = third[0], second[4]
@@ -327,23 +327,26 @@ RIICHI_CARD: Final = Card(
 CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)
 
 
-def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = DEFAULT_VIEW) -> Picture:
+def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observations.DEFAULT_VIEW) -> geometry.Picture:
     """Return what is turned out the so many-th time of a play's tiles (`heap`), with their destinations, BGR.
 
     `size` (width, height) is the largest, pixels.
     """
-    tiles = tuple(turned_out_tiles(play, number))
+    tiles = tuple(hands.turned_out_tiles(play, number))
     reads = tuple(
-        TileRead(one.tile.serial, f"{play.set:02d}", _about(one), 1.0, one.turn, None, None, None) for one in tiles
+        reading.TileRead(one.tile.serial, f"{play.set:02d}", _about(one), 1.0, one.turn, None, None, None)
+        for one in tiles
     )
     ground = draw_table(table_CameraView(loose=tiles), seed=1)
-    view = HeapOverlay(ground, PictureReading(reads, ()), place_by_serial(serial_by_place(play.order)), size)
+    view = overlay.HeapOverlay(
+        ground, reading.PictureReading(reads, ()), place_by_serial(serial_by_place(play.order)), size
+    )
     return view.on(ground, [True for _ in reads])
 
 
-def _about(one: LooseTile) -> Corners:
+def _about(one: LooseTile) -> reading.Corners:
     """Return the corners of a tile, pixels."""
     x, y = (SCALE * at for at in one.at)
-    box = rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
+    box = geometry.rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
     turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))
-    return quad_corners(np.asarray(turned[0]))
+    return reader.quad_corners(np.asarray(turned[0]))

@@ -20,9 +20,7 @@ from broker.protocol import (
     RiichiValue,
     Seat,
 )
-from broker.rules import RuleError
-from broker.rules.hand_from_serials import LaidHand
-from broker.rules.riichi import EIGHT, RiichiProfile, wall_of
+from broker.rules import RuleError, hand_from_serials, riichi
 from kiosk.camera.observations import HandObservation, Winner
 from kiosk.counting.questions import AnyHand, CountQuestion, HandAnswers, McrQuestions, RiichiContext, RiichiQuestions
 from kiosk.input import FU_FROM, Form, RiichiForm, WinForm
@@ -161,7 +159,7 @@ def _seat(form: AnyForm | None) -> Seat | None:
 def begin_counting(winner: Winner, state: Table) -> HandCounting:
     """Begin to count a hand."""
     rules = state.profile
-    if isinstance(rules, RiichiProfile):
+    if isinstance(rules, riichi.RiichiProfile):
         return HandCounting(winner, RiichiQuestions(_riichi_context(winner, state, rules)))
     return HandCounting(winner, McrQuestions(None if _are_read(state) else HandAnswers()))
 
@@ -171,7 +169,7 @@ def _are_read(state: Table) -> bool:
     return bool(state.work.by) and state.work.verifier != "hand"
 
 
-def _riichi_context(winner: Winner, state: Table, rules: RiichiProfile) -> RiichiContext:
+def _riichi_context(winner: Winner, state: Table, rules: riichi.RiichiProfile) -> RiichiContext:
     play, session = winner.play, state.session
     return RiichiContext(
         round_wind=play.prevalent_wind,
@@ -186,11 +184,11 @@ def _riichi_context(winner: Winner, state: Table, rules: RiichiProfile) -> Riich
 
 def _indicators(play: PlannedPlay) -> tuple[int, ...]:
     """Return the indicators of a planned deal: the five that may be turned, then those under them."""
-    return play.order[wall_of(play.dealer)[-1]][INDICATORS]
+    return play.order[riichi.wall_of(play.dealer)[-1]][INDICATORS]
 
 
-def _needs_no_yaku(state: Table, rules: RiichiProfile) -> bool:
-    after_eight = state.session is not None and state.session.state.counters >= EIGHT
+def _needs_no_yaku(state: Table, rules: riichi.RiichiProfile) -> bool:
+    after_eight = state.session is not None and state.session.state.counters >= riichi.EIGHT
     return after_eight and rules.hand.paarenchan.value == "any_hand"
 
 
@@ -321,4 +319,4 @@ class CountDesk:
 
 def _discarder_key(hand: AnyHand) -> str | None:
     """Return the key of who drew a claimed tile, as far as its wall tells."""
-    return hand.discarder[0] if isinstance(hand, LaidHand) and hand.discarder else None
+    return hand.discarder[0] if isinstance(hand, hand_from_serials.LaidHand) and hand.discarder else None

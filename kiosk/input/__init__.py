@@ -1,15 +1,12 @@
 """Buttons, keys and touches of a table: what they mean, and the forms and panels that they fill in."""
 
-from kiosk.input.buttons import (
-    TableButtons,
-)
+from kiosk.input.controls import Keyboard, TableButtons
 from kiosk.input.forms import (
     FU_FROM,
     Form,
     WinForm,
     goes_back,
 )
-from kiosk.input.keyboard import Keyboard
 from kiosk.input.panel import (
     INFRACTIONS_SHOWN,
     REASONS,

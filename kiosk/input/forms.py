@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar
 
-from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
-from broker.protocol.play_sequence import winning_tile
+from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat, play_sequence
 
 DIGITS: Final = frozenset("0123456789")
 """Not `isdigit`, which takes more for digits than `int` does."""
@@ -41,7 +40,7 @@ class TilesAsked:
     @property
     def valued(self) -> tuple[Seat, ...]:
         """Whose hands are valued: those who declared on the earliest tile."""
-        return winning_tile(self.declared_on)[1] if self.tiles else self.declared
+        return play_sequence.winning_tile(self.declared_on)[1] if self.tiles else self.declared
 
     @property
     def overtaken(self) -> tuple[Seat, ...]:
@@ -91,7 +90,7 @@ def _ask_tile(form: AskedOfTiles, seat: Seat, key: str) -> AskedOfTiles | str:
     if owner is None or (owner == seat and key != "d"):
         return form
     said = replace(form, tiles=(*form.tiles, owner))
-    drawn = said.whose_tile is None and winning_tile(said.declared_on)[0] is None
+    drawn = said.whose_tile is None and play_sequence.winning_tile(said.declared_on)[0] is None
     return "several_self_drawn" if drawn else said
 
 
@@ -113,7 +112,7 @@ def _with_value(form: Form, value: int) -> Form | Won:
     if valued.seat is not None or not valued.tiles:
         return valued
     winners = dict(zip(valued.valued, valued.values, strict=True))
-    return Won(winners, winning_tile(valued.declared_on)[0], valued.declared_on)
+    return Won(winners, play_sequence.winning_tile(valued.declared_on)[0], valued.declared_on)
 
 
 def _form_back(form: Form) -> Form:
@@ -237,7 +236,7 @@ def _with_win(form: WinForm, win: RiichiWin) -> WinForm | WinEntered:
     form = replace(form, wins=(*form.wins, win), asked="han", han=0, yakuman=0, digits="")
     if form.seat is not None:
         return form
-    loser = winning_tile(form.declared_on)[0] if form.tiles else None
+    loser = play_sequence.winning_tile(form.declared_on)[0] if form.tiles else None
     return replace(form, asked="discarder") if loser is None else _on_discard(form, loser)
 
 

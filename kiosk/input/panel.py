@@ -10,25 +10,7 @@ from broker.protocol import SEATS, Seat
 from broker.rules.infractions import FALSE_HU, Choice, Measure, choices_of, infractions_of
 from kiosk.input.forms import DIGITS, SEAT_KEYS
 from kiosk.input.what_happened import SceneForm, press_scene_key, scene_of
-from kiosk.table import (
-    DealBroughtForward,
-    DeclarationsCorrected,
-    Event,
-    ExtraTimeGiven,
-    FalseHuRuled,
-    GuardOverridden,
-    InfractionRuled,
-    PauseRuled,
-    Phase,
-    PlayAdjusted,
-    PlayVoided,
-    Reopened,
-    SeatsSwapped,
-    SelfTestBegun,
-    Table,
-    guards,
-    in_play,
-)
+from kiosk.table import Event, Phase, Table, active_guards, events, in_play
 
 Act = Literal[
     "pause",
@@ -167,7 +149,7 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
     """Return what can be ruled on the play itself."""
     acts: list[Act] = []
-    if guards.active_guards(state):
+    if active_guards(state):
         acts.append("override")
     if state.check is not None and state.check.deal is not None:
         acts.append("forward")
@@ -365,15 +347,15 @@ def ruling_event(decided: Decided, state: Table, now: int) -> Event:
     """Return the event."""
     match decided.act:
         case "pause" | "resume":
-            return PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
+            return events.PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
         case "self_test":
-            return SelfTestBegun(at=now, asked=True)
+            return events.SelfTestBegun(at=now, asked=True)
         case "extra_time":
-            return ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
+            return events.ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
         case "swap" | "declared" | "false_hu" | "infraction":
             return _seat_ruling(decided, now)
         case "forward":
-            return DealBroughtForward(at=now, round=_round_here(state), reason=decided.reason)
+            return events.DealBroughtForward(at=now, round=_round_here(state), reason=decided.reason)
         case _:
             return _play_ruling(decided, now)
 
@@ -381,26 +363,26 @@ def ruling_event(decided: Decided, state: Table, now: int) -> Event:
 def _seat_ruling(decided: Decided, now: int) -> Event:
     if decided.act == "swap":
         one, other = decided.seats
-        return SeatsSwapped(at=now, one=one, other=other, reason=decided.reason)
+        return events.SeatsSwapped(at=now, one=one, other=other, reason=decided.reason)
     if decided.act == "declared":
-        return DeclarationsCorrected(at=now, seats=decided.seats, reason=decided.reason)
+        return events.DeclarationsCorrected(at=now, seats=decided.seats, reason=decided.reason)
     if decided.act == "infraction":
-        return InfractionRuled(
+        return events.InfractionRuled(
             at=now, seats=decided.seats, infraction=decided.infraction, measure=decided.measure, imp=decided.amount
         )
-    return FalseHuRuled(at=now, seat=decided.seats[0], imp=decided.amount, reason=decided.reason)
+    return events.FalseHuRuled(at=now, seat=decided.seats[0], imp=decided.amount, reason=decided.reason)
 
 
 def _play_ruling(decided: Decided, now: int) -> Event:
     match decided.act:
         case "override":
-            return GuardOverridden(at=now, reason=decided.reason)
+            return events.GuardOverridden(at=now, reason=decided.reason)
         case "reopen":
-            return Reopened(at=now, reason=decided.reason)
+            return events.Reopened(at=now, reason=decided.reason)
         case "adjust":
-            return PlayAdjusted(at=now, at_fault=decided.seats, reason=decided.reason)
+            return events.PlayAdjusted(at=now, at_fault=decided.seats, reason=decided.reason)
         case _:
-            return PlayVoided(at=now, reason=decided.reason)
+            return events.PlayVoided(at=now, reason=decided.reason)
 
 
 def _round_here(state: Table) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from broker.protocol import Code, SigningKey
+from broker.protocol import Code, signing, tls
 from broker.protocol.pairing import (
     ANCHOR_PATH,
     LARGEST_ANSWER,
@@ -23,7 +23,6 @@ from broker.protocol.pairing import (
     derive_keys,
     new_salt,
 )
-from broker.protocol.tls import event_context, fingerprint_of
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
 PATIENCE_S: Final = 10.0
@@ -40,7 +39,7 @@ class _Refused(msgspec.Struct):
     error: _Refusal
 
 
-def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> Pairing:
+def request_pairing(offer: PairingOffer, key: signing.SigningKey, machine: str = "") -> Pairing:
     """Bring the code and the device's public key to the desk and return its answer.
 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
@@ -49,7 +48,7 @@ def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> 
         anchor = _anchor(offer)
         with closing(_connected(offer, anchor)) as connection:
             salt = new_salt()
-            keys = derive_keys(offer.code, fingerprint_of(anchor) if anchor else "", salt)
+            keys = derive_keys(offer.code, tls.fingerprint_of(anchor) if anchor else "", salt)
             asked = PairingRequest(
                 proof=keys.proof,
                 machine=_named(machine or socket.gethostname()),
@@ -83,7 +82,7 @@ def _anchor(offer: PairingOffer) -> str:
             line.request("GET", ANCHOR_PATH)
             with line.getresponse() as answer:
                 text = answer.read(LARGEST_ANSWER).decode("ascii") if answer.status == GIVEN else ""
-        found = fingerprint_of(msgspec.convert(text, Certificates))
+        found = tls.fingerprint_of(msgspec.convert(text, Certificates))
     except ssl.SSLError:
         if offer.fingerprint:
             raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is no desk with TLS") from None
@@ -97,7 +96,7 @@ def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
     """Connect with a desk that a certificate vouches for, and with no other. Raises DeskUnproven, OSError."""
     if not anchor:
         return http.client.HTTPConnection(offer.host, offer.port, timeout=PATIENCE_S)
-    context = event_context(anchor)
+    context = tls.event_context(anchor)
     line = http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)
     try:
         line.connect()

@@ -19,15 +19,13 @@ from broker.logs import get_logger
 from broker.protocol import SigningKey
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.version import program_version
-from firmware.reports import NotScanned, Report
-from firmware.scanners import open_scanner
+from firmware import reports, scanners
 from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pairing
 from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards
-from kiosk.screens.texts import translator
+from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards, translator
 from kiosk.status import time_of_day
 
 if TYPE_CHECKING:
@@ -72,9 +70,9 @@ class PairingDesk:
         """Take in what came from another thread."""
         self._queue.put(item)
 
-    def scanned(self, report: Report) -> None:
+    def scanned(self, report: reports.Report) -> None:
         """Take in what a scanner has read: the code of a pairing is none of a tile."""
-        if isinstance(report, NotScanned) and (offer := read_pairing(report.text)) is not None:
+        if isinstance(report, reports.NotScanned) and (offer := read_pairing(report.text)) is not None:
             self.put(offer)
 
     def key(self, key: str) -> None:
@@ -145,7 +143,7 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
         window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
         opened.enter_context(open_keyboards(own.devices, window, lambda _: None))
         if own.devices.scanner:
-            opened.enter_context(open_scanner(own.devices.scanner, desk.scanned))
+            opened.enter_context(scanners.open_scanner(own.devices.scanner, desk.scanned))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
 
         check_camera_address(own.camera)

@@ -13,8 +13,7 @@ from kiosk.restoring import Restoring
 from kiosk.screens import DeclaredView, RestoringView, ScreenView, SessionView
 from kiosk.table import Phase, Table
 from vision.payload import Payload, payload_text
-from vision.sim.scene import TABLE_SIZE, lay_hand
-from vision.sim.table import LooseTile, SimulatedTable, SimulatedTile
+from vision.sim import scene, table
 
 COLUMNS: Final = 9
 PITCH: Final = (36.0, 43.0)
@@ -22,15 +21,15 @@ STAGGER: Final = 6.0
 """Of tiles that are turned out, mm: a quarter of a deal in four rows, in the camera's view, however each is turned."""
 
 
-def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[SimulatedTile]]:
+def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[table.SimulatedTile]]:
     """Return a tray as it lies: right, or with two tiles exchanged."""
-    rows = [[SimulatedTile(set=play.set, serial=serial) for serial in row] for row in play.order[seat]]
+    rows = [[table.SimulatedTile(set=play.set, serial=serial) for serial in row] for row in play.order[seat]]
     if wrong:
         rows[0][4], rows[1][2] = rows[1][2], rows[0][4]
     return rows
 
 
-def turned_out_tiles(play: PlannedPlay, number: int) -> list[LooseTile]:
+def turned_out_tiles(play: PlannedPlay, number: int) -> list[table.LooseTile]:
     """A quarter of a play's tiles as they are turned out: the first four times mixed, then a pile of each seat."""
     chance = Random(play.round)  # noqa: S311 - practice, and the same for everybody
     mixed = [serial for seat in SEATS for row in play.order[seat] for serial in row]
@@ -42,15 +41,15 @@ def turned_out_tiles(play: PlannedPlay, number: int) -> list[LooseTile]:
     return [*_turned_out(play.set, chosen, chance)]
 
 
-def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[LooseTile]:
+def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[table.LooseTile]:
     """Let tiles lie anyhow, but not on one another."""
     rows = -(-len(serials) // COLUMNS)
     for at, serial in enumerate(serials):
         row, col = divmod(at, COLUMNS)
-        x = TABLE_SIZE[0] / 2 + (col - (COLUMNS - 1) / 2) * PITCH[0]
-        y = TABLE_SIZE[1] / 2 + (row - (rows - 1) / 2) * PITCH[1] + (STAGGER if col % 2 else -STAGGER)
-        yield LooseTile(
-            SimulatedTile(set=number, serial=serial), (x, y + chance.uniform(-1, 1)), chance.uniform(0, 360)
+        x = scene.TABLE_SIZE[0] / 2 + (col - (COLUMNS - 1) / 2) * PITCH[0]
+        y = scene.TABLE_SIZE[1] / 2 + (row - (rows - 1) / 2) * PITCH[1] + (STAGGER if col % 2 else -STAGGER)
+        yield table.LooseTile(
+            table.SimulatedTile(set=number, serial=serial), (x, y + chance.uniform(-1, 1)), chance.uniform(0, 360)
         )
 
 
@@ -93,7 +92,7 @@ class PracticeHands:
     def __init__(
         self,
         fingers: ButtonFingers,
-        tiles: SimulatedTable | None,
+        tiles: table.SimulatedTable | None,
         scanner: SimulatedScanner | None,
         state: Callable[[], Table],
         view: Callable[[], ScreenView],
@@ -146,11 +145,11 @@ class PracticeHands:
         groups, *under = riichi_hand(play, seat) if view.riichi else (winning_hand(play, seat),)
         indicators = under if isinstance(view.riichi, SessionView) else ()  # of a planned deal the walls tell them
         if key == LAY:
-            laid = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
+            laid = [[table.SimulatedTile(play.set, serial) for serial in group] for group in groups]
         else:
             laid = mistaken_hand(play, groups, self._mistakes)
             self._mistakes += 1
-        self._tiles.spread(lay_hand(laid, [[SimulatedTile(play.set, serial)] for serial in indicators]))
+        self._tiles.spread(scene.lay_hand(laid, [[table.SimulatedTile(play.set, serial)] for serial in indicators]))
 
     def _scan(self, key: str, state: Table, play: PlannedPlay) -> None:
         if self._scanner is None:

@@ -25,20 +25,19 @@ from broker.protocol import (
     PinGiven,
     Receipt,
     Restored,
-    SigningKey,
     Taken,
     decode_on_topic,
     encode,
+    link,
+    signing,
     topics,
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, PinKey, PinPlace, SessionKey
-from broker.protocol.link import Incoming, LinkChanged
 from broker.rules.hand_value import KnownTiles, answer_count
 from firmware.buttons import SeatButtons
 from firmware.scanners import open_scanner
 from firmware.sim.buttons import ButtonFingers
-from kiosk.camera.observations import picture_room
-from kiosk.camera.thread import CameraThread
+from kiosk.camera import observations, thread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
@@ -47,9 +46,18 @@ from kiosk.practice.deals import EVENT, FACES, TABLE, Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
 from kiosk.practice.tutorial import LESSON_KEYS, Lesson, Role
 from kiosk.program import TableProgram
-from kiosk.screens import FINGER, TOUCHES, ScreenView, ScreenWindow, TargetPainter, TextPen, TouchTarget, drawing
-from kiosk.screens.drawing import TextLine
-from kiosk.screens.texts import translator
+from kiosk.screens import (
+    FINGER,
+    TOUCHES,
+    ScreenView,
+    ScreenWindow,
+    TargetPainter,
+    TextLine,
+    TextPen,
+    TouchTarget,
+    drawing,
+    translator,
+)
 from kiosk.table import profile_of
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.sim.table import SimulatedTable
@@ -129,8 +137,8 @@ def practise(stop: threading.Event, table: PracticeTable) -> None:
         scans = opened.enter_context(open_scanner(table.scanner, program.report)).hand
         tiles = trays if table.camera == SIMULATED else None
         window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
-        view = picture_room((settings.config.screen.width, settings.config.screen.height))
-        camera_thread = CameraThread(
+        view = observations.picture_room((settings.config.screen.width, settings.config.screen.height))
+        camera_thread = thread.CameraThread(
             lambda: open_camera(table.camera, world=trays), program.observe, time.monotonic_ns, view
         )
         opened.callback(camera_thread.stop)
@@ -289,12 +297,12 @@ MOST_TAKEN: Final = 100
 class PracticeScorer:
     """Behaves like a link to a scorer that is always there. `tell` only queues."""
 
-    def __init__(self, assignment: Assignment, tell: Callable[[Incoming | LinkChanged], None]) -> None:
+    def __init__(self, assignment: Assignment, tell: Callable[[link.Incoming | link.LinkChanged], None]) -> None:
         self._assignment, self._tell = assignment, tell
         self._taken: list[Taken] = []
         event, table = assignment.event, assignment.table
         self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT, topics.PIN_GIVEN)}
-        key = SigningKey.new()
+        key = signing.SigningKey.new()
         self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
         self._read: dict[int, bool] = {}
         """Of which rounds the walls were read, or only ticked."""
@@ -303,7 +311,7 @@ class PracticeScorer:
     def start(self) -> None:
         """Be there, and send what a scorer sends to a table that has connected."""
         self.up = True
-        self._tell(LinkChanged(up=True))
+        self._tell(link.LinkChanged(up=True))
         self._receipt()
         self._say_pin()
         self._say(topics.ASSIGNMENT, self._assignment)
@@ -384,4 +392,4 @@ class PracticeScorer:
 
     def _say(self, topic: topics.Topic, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
         at = topic.at(self._assignment.event, table=self._assignment.table)
-        self._tell(Incoming(at, encode(message), lambda: None))
+        self._tell(link.Incoming(at, encode(message), lambda: None))

@@ -1,6 +1,6 @@
 """What is seen at a table, and what a finger may touch there."""
 
-from kiosk.screens.drawing import TextPen
+from kiosk.screens.drawing import TextLine, TextPen
 from kiosk.screens.fonts import HAN, HINT, chinese_font
 from kiosk.screens.layout import (
     FINGER,
@@ -10,6 +10,7 @@ from kiosk.screens.layout import (
 from kiosk.screens.table import (
     TableScreen,
 )
+from kiosk.screens.texts import translator
 from kiosk.screens.tray import fault_sentences, tray_verdict
 from kiosk.screens.views import (
     AcceptingView,

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from broker.i18n import N_, SEAT_NAMES, Message, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
-from broker.rules.infractions import Choice
-from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, PHASE_ASKED, Answer
+from broker.rules import infractions, mcr
 from kiosk.input import ANSWERS_SHOWN, INFRACTIONS_SHOWN, REASONS, YES, ArbiterPanel, Offence, SceneForm
 from kiosk.screens.drawing import (
     ATTENTION,
@@ -28,9 +27,12 @@ from kiosk.screens.drawing import (
     player_line,
     problem_lines,
     seat_button,
+    seat_name,
 )
 from kiosk.screens.texts import ARBITER, LOST, MEASURE, REASON, RULE
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import (
+    ScreenView,
+)
 
 TONES: Final[Mapping[str, Colour]] = {"yes": GOOD, "no": ATTENTION, "plain": TEXT}
 QUESTION: Final[Mapping[str, str]] = {"claimants": "claims", "claim": "claims"}
@@ -49,13 +51,13 @@ def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody
     """Whatever is asked of the scene, or the answers."""
     if form.asked == "answer":
         return _answers(_, form)
-    lines = [TextLine(_(ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
+    lines = [TextLine(_(mcr.ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
     if seat := form.turn if form.asked == "phase" else form.seat:
-        lines = [TextLine(_(SEAT_NAMES[seat]), LARGE, TEXT), player_line(_, view, seat), *lines]
+        lines = [TextLine(seat_name(_, seat), LARGE, TEXT), player_line(_, view, seat), *lines]
     if form.asked == "walls":
         lines.append(TextLine(form.digits or "–", TITLE, TEXT))
     if form.asked == "sets":
-        lines.append(TextLine(_(ABOUT_SETS), SMALL, QUIET))
+        lines.append(TextLine(_(mcr.ABOUT_SETS), SMALL, QUIET))
     return ScreenBody((*lines,), panel=_scene_rows(_, view, form), seats=form.asked != "sets")
 
 
@@ -67,9 +69,9 @@ def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
         case "turn":
             return (*((seat_button(_, view, seat),) for seat in SEATS), (back,))
         case "phase":
-            return (*_choices(_, PHASE_ASKED.values()), (back,))
+            return (*_choices(_, mcr.PHASE_ASKED.values()), (back,))
         case "claim":
-            return (*_choices(_, CLAIMS.values()), (back,))
+            return (*_choices(_, mcr.CLAIMS.values()), (back,))
         case "claimants":
             chosen = {*form.claimants}
             others = (seat for seat in SEATS if seat != form.turn)
@@ -78,7 +80,7 @@ def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
             return (*rows, (back, nobody))
         case _:
             counted = dict(zip(SEATS, form.counted, strict=False))
-            taken = ((seat, _("from {seat}", seat=_(SEAT_NAMES[seat]))) for seat in SEATS if seat != form.seat)
+            taken = ((seat, _("from {seat}", seat=seat_name(_, seat))) for seat in SEATS if seat != form.seat)
             rows = ((KeyButton(seat[0], _counted(_, text, counted[seat]), seat=seat),) for seat, text in taken)
             return (*rows, (KeyButton("k", _counted(_, _("Kongs"), form.counted[-1])),), (back, enter))
 
@@ -102,7 +104,7 @@ def _answers(_: Translator, form: SceneForm) -> ScreenBody:
     return ScreenBody((*lines,), buttons, seats=False)
 
 
-def _in_words(_: Translator, answer: Answer) -> str:
+def _in_words(_: Translator, answer: mcr.Answer) -> str:
     said = answer.in_words(_)
     return _("{text} ({rule})", text=said, rule=answer.rule) if answer.rule else said
 
@@ -155,9 +157,9 @@ def _wait_line(_: Translator, seconds: int) -> TextLine:
 def _title(_: Translator, asked: ArbiterPanel) -> str:
     """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
     if _names_offender(asked):
-        return _("False hu of {seat}", seat=_(SEAT_NAMES[asked.seats[0]]))
+        return _("False hu of {seat}", seat=seat_name(_, asked.seats[0]))
     if asked.ask == "penalty":
-        seats = _(", ").join(_(SEAT_NAMES[seat]) for seat in asked.seats)
+        seats = _(", ").join(seat_name(_, seat) for seat in asked.seats)
         return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
     return _(RULE[asked.act]) if asked.act else _("Arbiter")
 
@@ -207,7 +209,7 @@ def _named(_: Translator, offence: Offence) -> str:
     return names.get(_.language) or next(iter(names.values()), offence.id)
 
 
-def _penalty(_: Translator, choice: Choice) -> str:
+def _penalty(_: Translator, choice: infractions.Choice) -> str:
     return _("{imp} IMP", imp=choice.imp) if choice.measure == "fine" else _(MEASURE[choice.measure])
 
 

@@ -9,13 +9,14 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, SEAT_NAMES, Translator
+from broker.i18n import N_, Translator
 from broker.protocol import McrValue, NotCounted, RiichiValue, RiichiWinDetails
 from broker.rules.hand_from_serials import LaidHand
 from broker.rules.mcr import fan
 from broker.rules.riichi import names
 from kiosk.counting.desk import CountingView, HandCounting
 from kiosk.counting.questions import AnyHand, CountQuestion, McrQuestions, RiichiQuestions
+from kiosk.screens import riichi, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -33,10 +34,9 @@ from kiosk.screens.drawing import (
     paint_picture,
     player_line,
     problem_lines,
+    seat_name,
     time_lines,
 )
-from kiosk.screens.riichi import hand_worth
-from kiosk.screens.texts import ANSWER, QUESTION, refusal
 from kiosk.screens.views import DeclaredView, ScreenView, SessionView
 
 FEW = 4
@@ -51,7 +51,7 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     now = count.counting
     head = (
         *time_lines(_, view),
-        TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), LARGE, TEXT),
+        TextLine(_("Hand of {seat}", seat=seat_name(_, now.winner.seat)), LARGE, TEXT),
         player_line(_, view, now.winner.seat)._replace(share=SMALL),
     )
     answer, paint = _answer_lines(_, count)
@@ -70,7 +70,7 @@ def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ..
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)
         case NotCounted(code=code):
-            return (TextLine(refusal(_, code), BODY, ATTENTION),), None
+            return (TextLine(texts.refusal(_, code), BODY, ATTENTION),), None
         case _:
             return (*_waiting(_, view),), _seen(view.counting)
 
@@ -85,7 +85,7 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
             ATTENTION,
         )
     elif isinstance(hand, str):
-        yield TextLine(refusal(_, hand), SMALL, ATTENTION)
+        yield TextLine(texts.refusal(_, hand), SMALL, ATTENTION)
         yield from (TextLine(_(name), BODY, QUIET) for name in _help(now))
     else:
         yield from _read(_, now, hand)
@@ -117,7 +117,7 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
     elif isinstance(hand, LaidHand):
         drawn = (
-            _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=_(SEAT_NAMES[hand.discarder]))
+            _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=seat_name(_, hand.discarder))
         )
         yield TextLine(drawn, SMALL, TEXT)
     elif not now.win.ready:
@@ -146,7 +146,7 @@ def _answers(_: Translator, now: HandCounting, fault: str) -> Iterator[KeyButton
 def _accept(_: Translator, value: McrValue | RiichiValue) -> str:
     if isinstance(value, McrValue):
         return _("Accept {fan}", fan=value.fan)
-    return _("Accept {worth}", worth=hand_worth(_, value).text)
+    return _("Accept {worth}", worth=riichi.hand_worth(_, value).text)
 
 
 def _ask(_: Translator, now: HandCounting) -> tuple[KeyButton, ...]:
@@ -164,8 +164,10 @@ def _questions(_: Translator, asked: tuple[CountQuestion, ...]) -> Iterator[tupl
 def _question(_: Translator, asked: CountQuestion, between: str) -> KeyButton:
     """Return a button with the question and, after what stands between them, the answer."""
     name = asked.answer
-    answer = _(ANSWER[name]) if name in ANSWER else yaku_name(_, name)
-    return KeyButton(asked.key, _(QUESTION[asked.name], answer=between + answer), "strong" if asked.strong else "plain")
+    answer = _(texts.ANSWER[name]) if name in texts.ANSWER else yaku_name(_, name)
+    return KeyButton(
+        asked.key, _(texts.QUESTION[asked.name], answer=between + answer), "strong" if asked.strong else "plain"
+    )
 
 
 FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for language in fan.LANGUAGES}
@@ -191,7 +193,7 @@ Row = tuple[str, str]
 def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
     """Return what a hand comes to."""
     if isinstance(value, RiichiValue):
-        return (TextLine(hand_worth(_, value).text, LARGE, GOOD),)
+        return (TextLine(riichi.hand_worth(_, value).text, LARGE, GOOD),)
     if value.fan < value.minimum:
         return (
             TextLine(

@@ -5,12 +5,12 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import SEAT_NAMES, Translator
-from broker.protocol import SEATS, Seat
-from broker.protocol.pairing import DIGITS
+from broker.i18n import Translator
+from broker.protocol import SEATS, Seat, pairing
 from firmware.hardware.self_test import Remark
 from firmware.reports import Scanned
 from kiosk.pairing.form import PairingForm
+from kiosk.screens import layout, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -32,9 +32,8 @@ from kiosk.screens.drawing import (
     draw_shape,
     keypad,
     paint_picture,
+    seat_name,
 )
-from kiosk.screens.layout import seats_around
-from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
 from kiosk.screens.views import PairingView, ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
 
@@ -50,22 +49,22 @@ def part_and_fault(_: Translator, part: str, code: str) -> str:
 def part_name(_: Translator, part: str) -> str:
     """Name a part as its health does: `camera`, `button-east`."""
     kind, *seat = part.split("-", 1)
-    if kind not in PART:
+    if kind not in texts.PART:
         return part
     if kind == UNKNOWN_KEY:
-        return _(PART[kind], device=part.removeprefix(f"{kind}-"))
-    return _(PART[kind], seat=_(SEAT_NAMES[seat[0]])) if seat else _(PART[kind])
+        return _(texts.PART[kind], device=part.removeprefix(f"{kind}-"))
+    return _(texts.PART[kind], seat=seat_name(_, seat[0])) if seat else _(texts.PART[kind])
 
 
 def fault_name(_: Translator, part: str, code: str) -> str:
     """Return what is wrong with a part."""
-    found = FAULT.get(code) or PART_FAULT.get(part)
+    found = texts.FAULT.get(code) or texts.PART_FAULT.get(part)
     return _(found) if found else code
 
 
 def remedy(_: Translator, code: str) -> str:
     """Return what to do; nothing if nobody at the table can do anything."""
-    return _(REMEDY[code]) if code in REMEDY else ""
+    return _(texts.REMEDY[code]) if code in texts.REMEDY else ""
 
 
 def with_remedy(_: Translator, part: str, code: str) -> str:
@@ -102,7 +101,7 @@ def _skip(_: Translator) -> KeyButton:
 
 
 def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
-    asked = _("Press the button of {seat}", seat=_(SEAT_NAMES[seen.asked]) if seen.asked else "")
+    asked = _("Press the button of {seat}", seat=seat_name(_, seen.asked) if seen.asked else "")
     said = (
         (_remark(_, seen.remark), ATTENTION) if seen.remark else (_("One short press each. Anyone may press."), QUIET)
     )
@@ -115,7 +114,7 @@ def _remark(_: Translator, remark: Remark) -> str:
     if remark.said == "ill" and remark.code is not None:
         part = f"button-{remark.other}" if remark.other in SEATS else remark.other
         return with_remedy(_, part, remark.code)
-    return _(TEST[remark.said], other=_(SEAT_NAMES[remark.other]) if remark.other in SEATS else remark.other)
+    return _(texts.TEST[remark.said], other=seat_name(_, remark.other) if remark.other in SEATS else remark.other)
 
 
 def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
@@ -177,8 +176,8 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap = round(pen.unit * 0.02)
-        for seat, box in seats_around(room.inflate(0, -gap), gap, pen.look.near).items():
-            _box(surface, pen, box, seat, _(SEAT_NAMES[seat]), _state(_, seen, seat))
+        for seat, box in layout.seats_around(room.inflate(0, -gap), gap, pen.look.near).items():
+            _box(surface, pen, box, seat, seat_name(_, seat), _state(_, seen, seat))
 
     return paint
 
@@ -285,16 +284,16 @@ def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
 
 
 def _code(_: Translator, form: PairingForm) -> ScreenBody:
-    typed = form.code.ljust(DIGITS, EMPTY)
+    typed = form.code.ljust(pairing.DIGITS, EMPTY)
     lines = (
         TextLine(_("Pair this table"), LARGE, TEXT),
         TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), BODY, QUIET),
         TextLine(_("the eight digits from {desk}", desk=form.address), BODY, TEXT),
-        TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", HEADLINE, TEXT),
+        TextLine(f"{typed[: pairing.DIGITS // 2]} {typed[pairing.DIGITS // 2 :]}", HEADLINE, TEXT),
         *_problem(_, form),
     )
     return ScreenBody(lines, panel=keypad(_, form.code, KeyButton("enter", _("Enter"), "strong")))
 
 
 def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
-    return (TextLine(refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()
+    return (TextLine(texts.refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()

@@ -314,9 +314,14 @@ def camera_is_out(view: ScreenView) -> bool:
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
 
 
+def seat_name(_: Translator, seat: str) -> str:
+    """Return what a seat is called, or the wind of that name."""
+    return _(SEAT_NAMES[seat])
+
+
 def wind_name(_: Translator, wind: Seat) -> str:
     """Say which wind somebody plays."""
-    return _("plays {wind}", wind=_(SEAT_NAMES[wind]))
+    return _("plays {wind}", wind=seat_name(_, wind))
 
 
 def who_sits(_: Translator, view: ScreenView, seat: Seat) -> str:
@@ -333,7 +338,7 @@ def player_line(_: Translator, view: ScreenView, seat: Seat) -> TextLine:
 
 def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain", does: str = "") -> KeyButton:
     """Return the button that names a seat, and what it does with it; below who sits there."""
-    head = " · ".join(part for part in (_(SEAT_NAMES[seat]), does) if part)
+    head = " · ".join(part for part in (seat_name(_, seat), does) if part)
     who = who_sits(_, view, seat)
     return KeyButton(seat[0], f"{head}\n{who}" if who else head, tone, seat)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from broker.i18n import N_, SEAT_NAMES, Message, Translator
+from broker.i18n import N_, Message, Translator
 from kiosk.camera.observations import LaidObservation, LaidTiles
 from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
 from kiosk.screens.drawing import (
@@ -20,6 +20,7 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     paint_picture,
+    seat_name,
 )
 from kiosk.screens.texts import refusal
 from kiosk.screens.views import RecordedView, ScreenView
@@ -57,7 +58,7 @@ def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
-    seat, seen, river = _(SEAT_NAMES[asked.seat]), keeping.seen, asked.part == "river"
+    seat, seen, river = seat_name(_, asked.seat), keeping.seen, asked.part == "river"
     title = _("River of {seat}", seat=seat) if river else _("Hand and melds of {seat}", seat=seat)
     lines = (
         TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), *_small()),

@@ -7,9 +7,7 @@ import pygame
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
-from kiosk.screens import drawing
-from kiosk.screens.drawing import USUAL, Align, Appearance, Hand, TextLine, TextPen, Tone
-from kiosk.screens.texts import KEY
+from kiosk.screens import drawing, texts
 
 HEAD: Final = 0.022
 BODY: Final = 0.105
@@ -49,7 +47,7 @@ LONG: Final = 5 / 3
 class ScreenLayout:
     """Rectangles for one size. A screen may stand upright."""
 
-    def __init__(self, size: tuple[int, int], look: Appearance = USUAL) -> None:
+    def __init__(self, size: tuple[int, int], look: drawing.Appearance = drawing.USUAL) -> None:
         self.width, self.height = size
         self.unit, self.upright = min(size), size[1] > size[0]
         self._left, self._near = look.hand == "left", look.near
@@ -57,7 +55,7 @@ class ScreenLayout:
         self.gap = self.margin // 2
 
     @property
-    def outer(self) -> Hand:
+    def outer(self) -> drawing.Hand:
         """The side at which the buttons are not."""
         return "right" if self._left else "left"
 
@@ -66,7 +64,7 @@ class ScreenLayout:
         return round(self.unit * share)
 
     @property
-    def heads(self) -> Sequence[tuple[tuple[int, int], Align]]:
+    def heads(self) -> Sequence[tuple[tuple[int, int], drawing.Align]]:
         """Where the texts at the head begin, stand about, or end: three in a row, or two and one under them."""
         y, left, right = self.y(HEAD), self.margin, self.width - self.margin
         if self.upright:
@@ -256,14 +254,14 @@ class TouchTarget(NamedTuple):
     key: str
     label: str
     box: pygame.Rect
-    tone: Tone = "plain"
+    tone: drawing.Tone = "plain"
     seat: Seat | None = None
 
 
 class TargetPainter:
     """Draws targets."""
 
-    def __init__(self, _: Translator, pen: TextPen) -> None:
+    def __init__(self, _: Translator, pen: drawing.TextPen) -> None:
         self._, self._pen = _, pen
 
     def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
@@ -292,8 +290,8 @@ class TargetPainter:
         parts = named if len(named) > 1 else self._pen.in_two(target.label, share * HALVED, inside.width)
         if len(parts) > 1 and target.seat is None:
             share = self._pen.share(parts, share, inside.width)
-        label = [TextLine(line, share, ink) for line in parts]
-        lines = [*label, *([TextLine(hint, drawing.SMALLEST, ink)] if hint else [])]
+        label = [drawing.TextLine(line, share, ink) for line in parts]
+        lines = [*label, *([drawing.TextLine(hint, drawing.SMALLEST, ink)] if hint else [])]
         fitted = self._pen.fit(lines, inside.width, inside.height)
         y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2
         for line in fitted:
@@ -307,5 +305,5 @@ class TargetPainter:
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""
-        name = self._(KEY[target.key]) if target.key in KEY else target.key.upper()
+        name = self._(texts.KEY[target.key]) if target.key in texts.KEY else target.key.upper()
         return "" if name == target.label else name

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from broker.i18n import N_, SEAT_NAMES, Message, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from kiosk.errors import JournalFull
 from kiosk.input import Form, WinForm, goes_back
+from kiosk.screens import keeping, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -28,11 +29,10 @@ from kiosk.screens.drawing import (
     player_line,
     problem_lines,
     seat_button,
+    seat_name,
     time_lines,
     who_sits,
 )
-from kiosk.screens.keeping import keep_button
-from kiosk.screens.texts import RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
     ElsewhereView,
@@ -82,7 +82,7 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
-        play = TextLine(_(STATE[view.state]), TITLE, TEXT)
+        play = TextLine(_(texts.STATE[view.state]), TITLE, TEXT)
         lines = [*time_lines(_, view), play, TextLine(_(FOUR), BODY, ATTENTION)]
     if view.phase.ended:
         return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)))
@@ -116,9 +116,9 @@ def is_ruled(view: ScreenView) -> bool:
 def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
-        ruled = TextLine(_(RULED[view.phase.ruled]), TITLE, ATTENTION)
+        ruled = TextLine(_(texts.RULED[view.phase.ruled]), TITLE, ATTENTION)
         return ruled, TextLine(_("Mix the tiles face down."), LARGE, TEXT)
-    state, help_ = STATE[view.state], STATE_HELP[view.state]
+    state, help_ = texts.STATE[view.state], texts.STATE_HELP[view.state]
     if view.state == "waiting" and may_pair(view):
         state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
     return TextLine(_(state), HEADLINE, TEXT), TextLine(_(help_), BODY, QUIET)
@@ -141,7 +141,7 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
     asked = (
-        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), LARGE, TEXT),
+        TextLine(_("Hand value of {seat}", seat=seat_name(_, seat)), LARGE, TEXT),
         player_line(_, view, seat),
         TextLine(form.digits or "–", HEADLINE, TEXT),
         TextLine(_("At least {least} fan", least=form.least), SMALL, QUIET),
@@ -155,7 +155,7 @@ def tile_question(
     _: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str
 ) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Ask on which tile a seat has declared, of several in the order of their presses."""
-    title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), LARGE, TEXT)
+    title = TextLine(_("On whose tile did {seat} declare?", seat=seat_name(_, seat)), LARGE, TEXT)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
@@ -179,9 +179,9 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if view.result is None:
         return None
     recorded = isinstance(view.phase, RecordedView)
-    how = f"{_(STATE[view.state])} · {_how_won(_, view, view.result)}"
-    keep = keep_button(_, view)
-    help_ = N_("Keep the play, or mix the tiles face down.") if keep else STATE_HELP[view.state]
+    how = f"{_(texts.STATE[view.state])} · {_how_won(_, view, view.result)}"
+    keep = keeping.keep_button(_, view)
+    help_ = N_("Keep the play, or mix the tiles face down.") if keep else texts.STATE_HELP[view.state]
     lines = act_lines(how, _(help_), GOOD if recorded else TEXT)
     lines += overtaken_lines(_, view.result.overtaken)
     lines += receipt_lines(_, view)
@@ -192,7 +192,7 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
     """Say whose hu was none, as another was earlier."""
-    return [TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), BODY, QUIET) for seat in seats]
+    return [TextLine(_("{seat} declared on a later tile", seat=seat_name(_, seat)), BODY, QUIET) for seat in seats]
 
 
 def act_lines(what: str, act: str, colour: Colour = TEXT) -> list[TextLine]:
@@ -222,7 +222,7 @@ def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
         return _("Drawn hand")
     if winning.discarder is None:
         return _("Self-drawn")
-    seat, name = _(SEAT_NAMES[winning.discarder]), view.players[winning.discarder]
+    seat, name = seat_name(_, winning.discarder), view.players[winning.discarder]
     if view.state == "accepting":  # recorded, the receipt has the room
         return _("On {seat}'s discard ({name})", seat=seat, name=name)
     return _("On {seat}'s discard", seat=seat)
@@ -235,7 +235,7 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (
         TextLine(_("Stop. Touch no tile. Call the arbiter."), TITLE, ATTENTION),
-        TextLine(_(STOPPED[phase.stopped], deal=view.deal), BODY, TEXT),
+        TextLine(_(texts.STOPPED[phase.stopped], deal=view.deal), BODY, TEXT),
         *(TextLine(who_sits(_, view, seat), BODY, TEXT) for seat in phase.repeating),
     )
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)))

@@ -5,12 +5,12 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, SEAT_NAMES, Translator
+from broker.i18n import N_, Translator
 from broker.protocol import SEATS, Seat, Verifier
 from broker.rules import TRAY
 from kiosk.camera.observations import LIST_SHARE, CameraView
 from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
-from kiosk.screens.device import fault_name
+from kiosk.screens import device, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -31,9 +31,9 @@ from kiosk.screens.drawing import (
     draw_shape,
     paint_picture,
     problem_lines,
+    seat_name,
     time_lines,
 )
-from kiosk.screens.texts import STATE
 from kiosk.screens.tray import TrayDrawing, move_sentence, paint_look, place_name, tray_verdict
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
@@ -103,7 +103,7 @@ def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, RestoringView) or not camera_is_out(view):
         return None
     lines = (
-        TextLine(_(STATE[view.state]), HEADLINE, TEXT),
+        TextLine(_(texts.STATE[view.state]), HEADLINE, TEXT),
         TextLine(_("The camera does not work now: compare each tray by hand."), BODY, TEXT),
     )
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
@@ -163,7 +163,7 @@ def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, RestoringView) or not (blame := _print_to_blame(_, phase)):
         return None
-    lines = TextLine(_(STATE[view.state]), TITLE, TEXT), blame[0]._replace(share=BODY)
+    lines = TextLine(_(texts.STATE[view.state]), TITLE, TEXT), blame[0]._replace(share=BODY)
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 
@@ -196,7 +196,7 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
         return TextLine(_("Sort the tiles by seat: colour and letter"), BODY, TEXT)
-    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), BODY, TEXT)
+    return TextLine(_("{seat}: row and place are on the tiles", seat=seat_name(_, seat)), BODY, TEXT)
 
 
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
@@ -234,7 +234,7 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
     if answer.code is not None:
         foreign = answer.code == FOREIGN
         yield TextLine(_("Another set") if foreign else _("Not read"), TITLE, ATTENTION)
-        why = fault_name(_, "scanner", answer.code)
+        why = device.fault_name(_, "scanner", answer.code)
         help_ = (
             _("Put this tile aside, and give it to the arbiter.")
             if foreign
@@ -255,7 +255,7 @@ def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
     run = restoring.scans.run
     if run is not None and run.count > 1:
         yield TextLine(
-            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count),
+            _("{seat}: {count} of 34 in order", seat=seat_name(_, run.seat), count=run.count),
             SMALL,
             GOOD,
         )
@@ -276,7 +276,7 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
         draw_shape(surface, pygame.Rect(upper.left, upper.top, size, size), place.seat, pen)
         left, width = upper.left + size + size // 4, room.width - size - size // 4
         share = 0.48 * upper.height / pen.unit
-        y = pen.write(surface, _(SEAT_NAMES[place.seat]), (left, upper.top), share, TEXT, width).bottom
+        y = pen.write(surface, seat_name(_, place.seat), (left, upper.top), share, TEXT, width).bottom
         pen.write(surface, place_name(_, place, seat=False), (left, y), share, TEXT, width)
         lower = pygame.Rect(room.left, upper.bottom + 8, room.width, room.bottom - upper.bottom - 8)
         TrayDrawing(place.seat, colours={place: ATTENTION}, strong=(place,)).paint(surface, lower, pen)
@@ -297,7 +297,7 @@ def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (
         *time_lines(_, view),
-        TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), LARGE, TEXT),
+        TextLine(_("{seat}: compare each number, then tick the row", seat=seat_name(_, seat)), LARGE, TEXT),
         TextLine(_("Tiles were not read: the play is recorded as not verified."), SMALL, ATTENTION),
         *problem_lines(_, view),
     )

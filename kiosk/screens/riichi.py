@@ -5,10 +5,11 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, NP_, SEAT_NAMES, Translator
+from broker.i18n import N_, NP_, Translator
 from broker.protocol import SEATS, RiichiEvent, RiichiValue, RiichiWin, Seat
-from broker.rules import HUNDRED
+from broker.rules.points import HUNDRED
 from kiosk.input import RiichiQuestion, WinForm, goes_back
+from kiosk.screens import play, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -31,19 +32,9 @@ from kiosk.screens.drawing import (
     player_line,
     problem_lines,
     seat_button,
+    seat_name,
     time_lines,
 )
-from kiosk.screens.play import (
-    FOUR,
-    act_lines,
-    is_ruled,
-    nobody_won_lines,
-    overtaken_lines,
-    receipt_lines,
-    receipt_link,
-    tile_question,
-)
-from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
 from kiosk.screens.views import (
     DeclaredView,
     PlannedRiichiView,
@@ -63,11 +54,12 @@ def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
     if ending is None:
         return ""
     if ending.kind == "ron" and ending.loser:
-        return _.pgettext("riichi", "On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
+        loser = seat_name(_, ending.loser)
+        return _.pgettext("riichi", "On {seat}'s discard", seat=loser)
     if ending.kind == "abort" and ending.reason:
-        return _(RIICHI[ending.reason])
-    names = ", ".join(_(SEAT_NAMES[seat]) for seat in (*ending.wins, *ending.offenders))
-    return _(RIICHI[ending.kind], seats=names)
+        return _(texts.RIICHI[ending.reason])
+    names = ", ".join(seat_name(_, seat) for seat in (*ending.wins, *ending.offenders))
+    return _(texts.RIICHI[ending.kind], seats=names)
 
 
 def signed_points(points: int) -> str:
@@ -97,7 +89,7 @@ def _win(
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
     if form.whose_tile is not None:
-        return tile_question(_, view, form, form.whose_tile, fault)
+        return play.tile_question(_, view, form, form.whose_tile, fault)
     if form.seat is not None and form.asked != "responsible":
         return _value(_, view, form, fault)
     if form.asked == "responsible":
@@ -107,15 +99,10 @@ def _win(
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
         return (TextLine(_("Was it the riichi declaration tile?"), LARGE, TEXT),), (yes, no, back)
     if form.asked == "live_kan":
-        return (TextLine(_("Whose discard was called for the kan?"), LARGE, TEXT),), (
-            *_seats(_, view, form.declared),
-            back,
-        )
-    return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE, TEXT),), (
-        *_seats(_, view, form.declared),
-        _drawn(_, form, counted),
-        back,
-    )
+        others = (*_seats(_, view, form.declared), back)
+        return (TextLine(_("Whose discard was called for the kan?"), LARGE, TEXT),), others
+    others = (*_seats(_, view, form.declared), _drawn(_, form, counted), back)
+    return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE, TEXT),), others
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
@@ -125,9 +112,9 @@ def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton
 
 
 def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    seat = _(SEAT_NAMES[form.seat]) if form.seat else ""
+    seat = seat_name(_, form.seat) if form.seat else ""
     lines = (
-        TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE, TEXT),
+        TextLine(_(texts.RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE, TEXT),
         *((player_line(_, view, form.seat),) if form.seat else ()),
         TextLine(form.digits or "–", HEADLINE, TEXT),
     )
@@ -146,7 +133,7 @@ def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> Butt
 def _question(
     _: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion
 ) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    lines = [TextLine(_(RIICHI_ASK[question.about]), LARGE, TEXT)]
+    lines = [TextLine(_(texts.RIICHI_ASK[question.about]), LARGE, TEXT)]
     if question.about == "riichi" and isinstance(view.riichi, SessionView):
         lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), BODY, QUIET))
     return (*lines,), (*_answers(_, view, prompt, question), (KeyButton("back", _("Back")),))
@@ -168,7 +155,7 @@ def _answers(
             yield from (_chosen(_, row, chosen) for row in (seats[:-2], seats[-2:]) if row)
             yield (KeyButton("enter", _("Enter"), "strong"),)
         case "abort":
-            yield from ((KeyButton(str(at), _(RIICHI[one])),) for at, one in enumerate(prompt.aborts, 1))
+            yield from ((KeyButton(str(at), _(texts.RIICHI[one])),) for at, one in enumerate(prompt.aborts, 1))
         case _:
             yield (KeyButton("enter", _("Yes"), "strong"),)
 
@@ -190,7 +177,7 @@ def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]
 def _chosen(_: Translator, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) -> tuple[KeyButton, ...]:
     """Return a row of seats of which several can be chosen."""
     return tuple(
-        KeyButton(seat[0], _(SEAT_NAMES[seat]), "strong" if seat in chosen else "plain", seat) for seat in seats
+        KeyButton(seat[0], seat_name(_, seat), "strong" if seat in chosen else "plain", seat) for seat in seats
     )
 
 
@@ -199,7 +186,7 @@ def riichi_head(_: Translator, view: ScreenView) -> list[str]:
     session = view.riichi
     if not isinstance(session, SessionView) or view.play is None:
         return []
-    hand = _("{wind} {number}", wind=_(SEAT_NAMES[view.play.prevalent_wind]), number=session.dealer)
+    hand = _("{wind} {number}", wind=seat_name(_, view.play.prevalent_wind), number=session.dealer)
     return [hand, _("Counters {counters} · deposits {deposits}", counters=session.counters, deposits=session.deposits)]
 
 
@@ -226,13 +213,12 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
     if view.result is not None:
         yield TextLine(signed_points(view.result.points[seat] * HUNDRED), LARGE, TEXT)
     elif seat in view.marked:
-        yield TextLine(_(STATE_MARKED[view.state]), SMALL, GOOD)
+        yield TextLine(_(texts.STATE_MARKED[view.state]), SMALL, GOOD)
 
 
 def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
-    if seat in prompt.overtaken:
-        return TextLine(_("later tile"), BODY, QUIET)
-    return TextLine(_("hu"), BODY, ATTENTION)
+    late = seat in prompt.overtaken
+    return TextLine(_("later tile"), BODY, QUIET) if late else TextLine(_("hu"), BODY, ATTENTION)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -247,8 +233,7 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has declared: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
-        laid = _("riichi −{points}", points=session.deposit)
-        yield TextLine(laid, SMALL, ATTENTION)
+        yield TextLine(_("riichi −{points}", points=session.deposit), SMALL, ATTENTION)
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
@@ -265,8 +250,6 @@ COLUMNS: Final = (0.12, 0.36, 0.13, 0.13, 0.13, 0.13)
 LARGEST: Final = 0.048
 """Of letters, as a share of the screen's height."""
 
-Cells = tuple[str, ...]
-
 
 def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
     """Show one page."""
@@ -281,10 +264,10 @@ def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
 
 
 def _paint(_: Translator, view: SheetView) -> Paint:
-    head = ("", "", *(_(SEAT_NAMES[seat]) for seat in SEATS))
+    head = ("", "", *(seat_name(_, seat) for seat in SEATS))
     entries = [
         (
-            _("{wind} {number}", wind=_(SEAT_NAMES[one.wind]), number=one.dealer),
+            _("{wind} {number}", wind=seat_name(_, one.wind), number=one.dealer),
             how_it_ended(_, one.ending),
             *(signed_points(one.deltas.get(seat, 0)) for seat in SEATS),
         )
@@ -294,7 +277,7 @@ def _paint(_: Translator, view: SheetView) -> Paint:
     return lambda surface, room, pen: _table(surface, room, pen, [head, *entries, scores])
 
 
-def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[Cells]) -> None:
+def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[tuple[str, ...]]) -> None:
     """Write rows below each other; all letters of a column are equally large."""
     high = room.height // (LINES + 2)
     share = pen.fit([TextLine("0", LARGEST, TEXT)] * (LINES + 2), room.width, room.height)[0].share
@@ -318,12 +301,8 @@ def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(session, SessionView):
         return None
     if view.state == "confirming":
-        return ScreenBody(
-            (
-                *title_lines(_("Take your seats"), _("East deals first. Ready? Press your button.")),
-                *problem_lines(_, view),
-            )
-        )
+        lines = title_lines(_("Take your seats"), _("East deals first. Ready? Press your button."))
+        return ScreenBody((*lines, *problem_lines(_, view)))
     if session.sheet is not None:
         return sheet_screen(_, session.sheet)
     return riichi_prompt(_, view, session.prompt) or _state(_, view, session)
@@ -337,19 +316,13 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
         buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
     elif view.state == "accepting":
         ended = how_it_ended(_, session.ending)
-        lines = act_lines(" · ".join((_("Result"), ended)), _("Pay, then press your button if it is right."))
-        lines += overtaken_lines(_, session.overtaken)
+        lines = play.act_lines(" · ".join((_("Result"), ended)), _("Pay, then press your button if it is right."))
+        lines += play.overtaken_lines(_, session.overtaken)
         buttons = button_row(_, ("r", N_("Wrong: correct it")))
     elif view.state == "recorded":
         lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
-        keys = (
-            ("enter", N_("Next hand")),
-            ("f", N_("Fault")),
-            ("u", NP_("hand of riichi", "Take back")),
-            ("q", NP_("button", "End")),
-            ("l", N_("Sheet")),
-        )
-        buttons = button_row(_, *keys)
+        keys = ("enter", N_("Next hand")), ("f", N_("Fault")), ("u", NP_("hand of riichi", "Take back"))
+        buttons = button_row(_, *keys, ("q", NP_("button", "End")), ("l", N_("Sheet")))
     else:
         lines = title_lines(_("Session over"), _("The session is over. Thank you."))
         buttons = button_row(_, ("l", N_("Sheet")), ("u", NP_("hand of riichi", "Take back")))
@@ -367,18 +340,15 @@ def _session_playing(_: Translator, view: ScreenView, session: SessionView) -> S
 def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)), buttons)
+        return ScreenBody((*time_lines(_, view), *play.nobody_won_lines(_)), buttons)
     four = view.phase.doubt == "denied" if isinstance(view.phase, PlayingView) else False
-    lines = title_lines(_.pgettext("state of a table", "Play"), *((_(FOUR),) if four else help_))
+    lines = title_lines(_.pgettext("state of a table", "Play"), *((_(play.FOUR),) if four else help_))
     return ScreenBody((*time_lines(_, view), *lines), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
 
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a head, and what to do."""
-    return [
-        TextLine(head, TITLE, TEXT),
-        *(TextLine(one, BODY, QUIET) for one in help_ if one),
-    ]
+    return [TextLine(head, TITLE, TEXT), *(TextLine(one, BODY, QUIET) for one in help_ if one)]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
@@ -389,7 +359,7 @@ def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
 def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever is otherwise than at other tables."""
     planned = view.riichi
-    if not isinstance(planned, PlannedRiichiView) or is_ruled(view):
+    if not isinstance(planned, PlannedRiichiView) or play.is_ruled(view):
         return None
     if view.state == "confirming":
         lines = title_lines(
@@ -398,9 +368,8 @@ def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
             _wall_sentence(_, planned),
         )
         return ScreenBody((*lines, *problem_lines(_, view)))
-    if (question := riichi_prompt(_, view, planned.prompt)) is not None:
-        return question
-    return (_planned_playing if view.state == "playing" else _planned_ended)(_, view, planned)
+    shown = _planned_playing if view.state == "playing" else _planned_ended
+    return riichi_prompt(_, view, planned.prompt) or shown(_, view, planned)
 
 
 def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody:
@@ -409,7 +378,7 @@ def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView
 
 
 def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
-    first, last = _(SEAT_NAMES[planned.wall[0]]), _(SEAT_NAMES[planned.wall[-1]])
+    first, last = seat_name(_, planned.wall[0]), seat_name(_, planned.wall[-1])
     return _("One wall: from {first} on. Dead wall: the last 14 of {last}.", first=first, last=last)
 
 
@@ -421,11 +390,11 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
     elif view.result is None:
         return None
     elif view.state == "accepting":
-        lines = act_lines(" · ".join((_("Result"), ended)), _("Do you accept this result? Press your button."))
-        lines += overtaken_lines(_, view.result.overtaken)
+        lines = play.act_lines(" · ".join((_("Result"), ended)), _("Do you accept this result? Press your button."))
+        lines += play.overtaken_lines(_, view.result.overtaken)
         buttons = button_row(_, ("r", N_("Wrong: correct it")))
     else:
-        lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), GOOD)
-        lines += receipt_lines(_, view)
+        lines = play.act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), GOOD)
+        lines += play.receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=receipt_link(view))
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=play.receipt_link(view))

@@ -5,8 +5,9 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import SEAT_NAMES, Translator
+from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
+from kiosk.screens import riichi, texts
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -28,10 +29,9 @@ from kiosk.screens.drawing import (
     TextLine,
     TextPen,
     draw_shape,
+    seat_name,
     wind_name,
 )
-from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
-from kiosk.screens.texts import STATE_MARKED
 from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -157,7 +157,7 @@ class SeatBox:
 
     def _name(self, width: int, share: float) -> TextLine:
         """Return the longest name of a seat, as large as all four are."""
-        names = [self._(name) for name in SEAT_NAMES.values()]
+        names = [seat_name(self._, seat) for seat in SEATS]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
         return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, TEXT)
 
@@ -172,7 +172,7 @@ class SeatBox:
         """Write the seat's shape and name, and what may stand beside them; return where they end."""
         side = round(share * self._pen.unit)
         draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
-        left, name = head.left + round(1.15 * side), self._(SEAT_NAMES[seat])
+        left, name = head.left + round(1.15 * side), seat_name(self._, seat)
         stands = self._pen.write(surface, name, (left, head.top), share, TEXT, head.right - left)
         if beside is not None:
             wide, share = head.right - stands.right - side // 3, min(beside.share, share)
@@ -217,9 +217,9 @@ class SeatBox:
 
     def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if isinstance(view.riichi, SessionView):
-            yield from session_seat_lines(self._, view, view.riichi, seat)
+            yield from riichi.session_seat_lines(self._, view, view.riichi, seat)
         elif view.riichi is not None:
-            yield from planned_seat_lines(self._, view, view.riichi, seat)
+            yield from riichi.planned_seat_lines(self._, view, view.riichi, seat)
             yield from self._fined(view, seat)
         else:
             yield from self._came_of(view, seat)
@@ -236,9 +236,9 @@ class SeatBox:
         elif seat in view.declared:
             yield TextLine(self._("hu"), LARGE, ATTENTION)
         elif seat in view.marked:
-            yield TextLine(self._(STATE_MARKED[view.state]), SMALL, GOOD)
+            yield TextLine(self._(texts.STATE_MARKED[view.state]), SMALL, GOOD)
         if isinstance(view.phase, RestoringView) and seat in view.phase.arrived:
-            here = STATE_MARKED["seating"]
+            here = texts.STATE_MARKED["seating"]
             yield TextLine(self._(here), SMALL, GOOD)
         yield from self._fined(view, seat)
 
@@ -249,7 +249,7 @@ class SeatBox:
         then = view.phase.onward[seat]
         if then is None:
             return [TextLine(self._("no further play"), BODY, QUIET)]
-        where = self._("Next: table {table}, {seat}", table=then.table, seat=self._(SEAT_NAMES[then.seat]))
+        where = self._("Next: table {table}, {seat}", table=then.table, seat=seat_name(self._, then.seat))
         lines = [TextLine(where, BODY, ATTENTION)]
         if then.round > view.play.round + 1:
             lines.append(TextLine(self._("in round {round}", round=then.round), SMALL, QUIET))

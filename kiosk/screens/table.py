@@ -11,11 +11,9 @@ from unicodedata import east_asian_width
 
 import pygame
 
-from broker.i18n import N_, SEAT_NAMES, Message, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
-from kiosk.screens.arbiter import arbiter_screen
-from kiosk.screens.counting import counting_screen
-from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
+from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -36,33 +34,9 @@ from kiosk.screens.drawing import (
     ScreenFunction,
     TextLine,
     TextPen,
+    seat_name,
 )
-from kiosk.screens.keeping import keeping_screen
 from kiosk.screens.layout import ScreenLayout, TargetPainter, TouchTarget
-from kiosk.screens.play import (
-    another_carrier_screen,
-    carrier_sheet_screen,
-    disk_full_screen,
-    doubt_screen,
-    other_device_screen,
-    paused_screen,
-    playing_screen,
-    program_stopped_screen,
-    result_screen,
-    state_screen,
-    stopped_screen,
-    win_form_screen,
-)
-from kiosk.screens.restoring import (
-    by_hand_screen,
-    heap_screen,
-    no_camera_screen,
-    scan_screen,
-    tray_screen,
-    unread_print_screen,
-)
-from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
-from kiosk.screens.seats import SeatBox
 from kiosk.screens.views import CallView, IdleView, RecordedView, RestoringView, ScreenView, StoppedView
 
 LIGHT_KEY: Final = "m"
@@ -90,7 +64,7 @@ class TableScreen:
         self._ = _
         self._pen = pen or TextPen(_.language, size, look)
         self._layout = ScreenLayout(size, self._pen.look)
-        self._seat = SeatBox(_, self._pen)
+        self._seat = seats.SeatBox(_, self._pen)
         self._buttons = TargetPainter(_, self._pen)
 
     def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
@@ -142,9 +116,9 @@ class TableScreen:
         apart = "" if isinstance(view.phase, StoppedView) else _("Not paired")
         texts = [_("Table {table}", table=view.table) if view.table else apart]
         if view.play is not None:
-            texts += riichi_head(_, view) or [
+            texts += riichi.riichi_head(_, view) or [
                 _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
-                _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[view.play.prevalent_wind])),
+                _("Prevalent wind: {wind}", wind=seat_name(_, view.play.prevalent_wind)),
             ]
         share = self._pen.share(texts, 0.06, layout.head_width)
         for text, (at, align) in zip(texts, layout.heads, strict=False):
@@ -188,30 +162,30 @@ class TableScreen:
 
 
 SCREENS: Final[tuple[ScreenFunction, ...]] = (
-    pairing_screen,
-    program_stopped_screen,
-    other_device_screen,
-    disk_full_screen,
-    self_test_screen,
-    arbiter_screen,
-    paused_screen,
-    counting_screen,
-    keeping_screen,
-    doubt_screen,
-    riichi_screen,
-    planned_riichi_screen,
-    win_form_screen,
-    result_screen,
-    stopped_screen,
-    carrier_sheet_screen,
-    another_carrier_screen,
-    by_hand_screen,
-    scan_screen,
-    heap_screen,
-    tray_screen,
-    unread_print_screen,
-    no_camera_screen,
-    playing_screen,
+    device.pairing_screen,
+    play.program_stopped_screen,
+    play.other_device_screen,
+    play.disk_full_screen,
+    device.self_test_screen,
+    arbiter.arbiter_screen,
+    play.paused_screen,
+    counting.counting_screen,
+    keeping.keeping_screen,
+    play.doubt_screen,
+    riichi.riichi_screen,
+    riichi.planned_riichi_screen,
+    play.win_form_screen,
+    play.result_screen,
+    play.stopped_screen,
+    play.carrier_sheet_screen,
+    play.another_carrier_screen,
+    restoring.by_hand_screen,
+    restoring.scan_screen,
+    restoring.heap_screen,
+    restoring.tray_screen,
+    restoring.unread_print_screen,
+    restoring.no_camera_screen,
+    play.playing_screen,
 )
 
 
@@ -220,14 +194,14 @@ def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     for screen in SCREENS:
         if (found := screen(_, view)) is not None:
             return _with_arbiter(_, view, _with_arrivals(_, view, found))
-    return _with_arbiter(_, view, state_screen(_, view))
+    return _with_arbiter(_, view, play.state_screen(_, view))
 
 
 def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
     """Say who has checked in, where trays fill the screen and no seat is there to be marked."""
     if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
         return found
-    here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
+    here = ", ".join(seat_name(_, seat) for seat in SEATS if seat in view.phase.arrived)
     return replace(found, lines=(*found.lines, TextLine(_("Players here: {seats}", seats=here), SMALL, GOOD)))
 
 
@@ -261,7 +235,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         if line.refused
         else []
     )
-    wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
+    wrong.extend(device.part_and_fault(_, *one.split(": ", 1)) for one in line.health)
     reached = line.up and not line.scorer_silent
     colour = QUIET if reached and not wrong else ATTENTION
     connection = [_(_connection(view))]

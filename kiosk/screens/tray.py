@@ -6,10 +6,21 @@ from typing import Final
 
 import pygame
 
-from broker.i18n import N_, SEAT_NAMES, Translator
+from broker.i18n import N_, Translator
 from broker.protocol import Seat
 from broker.rules import ROWS
-from kiosk.screens.drawing import ATTENTION, EDGE, GROUND, LINE, PANEL, TEXT, Colour, Paint, TextPen
+from kiosk.screens.drawing import (
+    ATTENTION,
+    EDGE,
+    GROUND,
+    LINE,
+    PANEL,
+    TEXT,
+    Colour,
+    Paint,
+    TextPen,
+    seat_name,
+)
 from kiosk.table import (
     PLACES,
     Carrier,
@@ -50,13 +61,13 @@ def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
     """Name a place, counted from 1."""
     row, col = place.row + 1, place.col + 1
     if seat:
-        return _("{seat}, row {row}, place {col}", seat=_(SEAT_NAMES[place.seat]), row=row, col=col)
+        return _("{seat}, row {row}, place {col}", seat=seat_name(_, place.seat), row=row, col=col)
     return _("row {row}, place {col}", row=row, col=col)
 
 
 def tray_verdict(_: Translator, check: TrayProblem) -> str:
     """Say in a line how a tray stands."""
-    seat = _(SEAT_NAMES[check.seat])
+    seat = seat_name(_, check.seat)
     if check.aside is not None:
         return _("{seat}: not a tray of this deal", seat=seat)
     if check.wrong:

@@ -20,8 +20,8 @@ from broker.protocol import (
     Tray,
     Wind,
     WinKind,
+    play_sequence,
 )
-from broker.protocol.play_sequence import winning_tile
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
 from broker.version import program_version
@@ -42,9 +42,10 @@ from kiosk.table import (
     Table,
     TrayProblem,
     Work,
+    active_guards,
     claim,
-    guards,
     minutes_left,
+    players_repeating,
     sheet_pages,
 )
 
@@ -435,7 +436,7 @@ def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiV
 
 def overtaken_seats(state: Table) -> tuple[Seat, ...]:
     """Return who declared on a tile that came after the winning one."""
-    return tuple(seat for seat in state.declared_on if seat not in winning_tile(state.declared_on)[1])
+    return tuple(seat for seat in state.declared_on if seat not in play_sequence.winning_tile(state.declared_on)[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,7 +572,7 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
                 state.check,
                 state.verified,
                 state.arrived,
-                stopped=next(iter(guards.active_guards(state)), None),
+                stopped=next(iter(active_guards(state)), None),
                 repeating=_repeating(state),
             )
         case Phase.SEATING | Phase.CONFIRMING:
@@ -644,7 +645,7 @@ def _quiet(line: StatusLine) -> StatusLine:
 
 
 def _repeating(state: Table) -> tuple[Seat, ...]:
-    again = guards.players_repeating(state) if guards.active_guards(state) else ()
+    again = players_repeating(state) if active_guards(state) else ()
     return tuple(seat for seat, player in state.players.items() if player.id in again)
 
 

@@ -24,14 +24,10 @@ import pygame
 from broker.closing import Closing
 from broker.i18n import Translator
 from broker.logs import get_logger
-from firmware.keyboards import TableKeyboards, key_of
-from firmware.reports import OnReport
-from firmware.scanners import parse_scanner
+from firmware import keyboards, reports, scanners
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
-from kiosk.screens.drawing import LOWERED, Appearance
-from kiosk.screens.layout import TouchTarget
-from kiosk.screens.table import LIGHT_KEY, TableScreen
+from kiosk.screens import drawing, layout, table
 from kiosk.screens.views import ScreenView
 from kiosk.table import Light
 
@@ -148,11 +144,11 @@ class ScreenWindow(Closing):
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
-        self._look = Appearance(
+        self._look = drawing.Appearance(
             settings.hand, LARGER[settings.text], settings.light == "quiet", settings.near, settings.turned
         )
         self._ = _
-        self._screen = TableScreen(_, size, self._look)
+        self._screen = table.TableScreen(_, size, self._look)
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
         self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
@@ -160,7 +156,7 @@ class ScreenWindow(Closing):
         self._ordered: Light | None = None
         self.deaf = False
         """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
-        self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
+        self._drawn: tuple[ScreenView, layout.TouchTarget | None, bool] | None = None
 
     def show(self, view: ScreenView) -> bool:
         """Draw what is to be seen, and return whether it is new; where nothing is, not a pixel is touched."""
@@ -184,10 +180,10 @@ class ScreenWindow(Closing):
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered and not self._look.quiet
 
-    def _draw(self, view: ScreenView, finger: TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
+    def _draw(self, view: ScreenView, finger: layout.TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
         self._screen.draw(self._surface, view, finger)
         if dark:
-            self._surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
+            self._surface.fill(drawing.LOWERED, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
 
     @property
@@ -212,7 +208,7 @@ class ScreenWindow(Closing):
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
                 self._pace.touched(self._clock())
-            if (key := self._key(event)) == LIGHT_KEY:
+            if (key := self._key(event)) == table.LIGHT_KEY:
                 self._change_light()
             elif key:
                 yield key
@@ -224,7 +220,7 @@ class ScreenWindow(Closing):
     def _set_light(self, *, quiet: bool) -> None:
         if quiet != self._look.quiet:
             self._look = self._look._replace(quiet=quiet)
-            self._screen, self._drawn = TableScreen(self._, self._surface.get_size(), self._look), None
+            self._screen, self._drawn = table.TableScreen(self._, self._surface.get_size(), self._look), None
 
     def _key(self, event: pygame.event.Event) -> str | None:
         return self._touched(event) if event.type in TOUCHES else _typed(event)
@@ -255,7 +251,7 @@ def _typed(event: pygame.event.Event) -> str | None:
         return QUIT
     if event.type == TYPED:
         return str(event.key)
-    return KEYS.get(event.key) or key_of(event.unicode) if event.type == pygame.KEYDOWN else None
+    return KEYS.get(event.key) or keyboards.key_of(event.unicode) if event.type == pygame.KEYDOWN else None
 
 
 def type_key(key: str) -> None:
@@ -264,12 +260,12 @@ def type_key(key: str) -> None:
         pygame.event.post(pygame.event.Event(TYPED, key=key))
 
 
-def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: OnReport) -> TableKeyboards:
+def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: reports.OnReport) -> keyboards.TableKeyboards:
     """Return the keyboards that a configuration names; with one of them the window is deaf. Raises BadAddress."""
-    scanner = parse_scanner(devices.scanner) if devices.scanner else None
+    scanner = scanners.parse_scanner(devices.scanner) if devices.scanner else None
     also = [scanner.place] if scanner and scanner.kind == "evdev" else []
     window.deaf = bool(devices.keyboards)
-    return TableKeyboards(devices.keyboards, type_key, tell, also_known=also)
+    return keyboards.TableKeyboards(devices.keyboards, type_key, tell, also_known=also)
 
 
 SEEN_NS: Final = 400_000_000
@@ -280,16 +276,16 @@ class Finger:
     """What is offered to it, and what it does."""
 
     def __init__(self) -> None:
-        self._offered: list[tuple[TouchTarget, int]] = []
+        self._offered: list[tuple[layout.TouchTarget, int]] = []
         """With when each was first there."""
-        self._on: TouchTarget | None = None
+        self._on: layout.TouchTarget | None = None
 
     @property
-    def on(self) -> TouchTarget | None:
+    def on(self) -> layout.TouchTarget | None:
         """The target on which it came down and from which it has not been taken."""
         return self._on
 
-    def offer(self, targets: Iterable[TouchTarget], now: int) -> None:
+    def offer(self, targets: Iterable[layout.TouchTarget], now: int) -> None:
         """Take in what is on the screen now. What is no longer there cannot be touched."""
         since = self._offered
         self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]

@@ -29,7 +29,6 @@ from kiosk.table.events import (
     Misplaced,
     NextDealCalled,
     NoHuMeant,
-    NotNow,
     Ordered,
     PauseRuled,
     PinRefused,
@@ -49,14 +48,13 @@ from kiosk.table.events import (
     ValueEntered,
     Verdict,
 )
-from kiosk.table.guards import (
-    BEFORE_PLAY,
-    IDLE,
-    in_play,
-)
 from kiosk.table.machine import (
+    BEFORE_PLAY,
     BETWEEN,
+    IDLE,
+    active_guards,
     handle,
+    players_repeating,
 )
 from kiosk.table.plan import (
     ENOUGH,
@@ -70,9 +68,11 @@ from kiosk.table.state import (
     SETTLE_NS,
     Doubt,
     Light,
+    NotNow,
     Phase,
     Table,
     TrayProblem,
+    in_play,
     minutes_left,
     paused_ms,
     play_minutes,

@@ -35,24 +35,19 @@ from broker.protocol import (
 )
 from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.rules.infractions import Choice, choices_of, infractions_of
-from kiosk.table import claim, guards, plan
-from kiosk.table.events import (
-    ArbiterAdmitted,
-    ArbiterLeft,
-    CallToggled,
-    DeclarationsCorrected,
-    ExtraTimeGiven,
-    InfractionRuled,
-    NotNow,
-    Ordered,
-    PauseRuled,
-    PinRefused,
-    PlayAdjusted,
-    PlayVoided,
-    Reopened,
-)
+from kiosk.table import claim, events, plan
 from kiosk.table.session import PlannedHand
-from kiosk.table.state import Declaration, Phase, Step, Table, arbiter_name, current_play
+from kiosk.table.state import (
+    Declaration,
+    NotNow,
+    Phase,
+    Step,
+    Table,
+    arbiter_name,
+    current_play,
+    with_pause,
+    without_pause,
+)
 
 FREE_TRIES: Final = 3
 """So many wrong PINs cost no waiting."""
@@ -67,7 +62,7 @@ MOST_COUNTED: Final = 9999
 """Wrong PINs beyond this are told as so many."""
 
 
-def on_arbiter_admitted(state: Table, event: ArbiterAdmitted) -> Step:
+def on_arbiter_admitted(state: Table, event: events.ArbiterAdmitted) -> Step:
     """Let the arbiter in."""
     by: Literal["pin", "desk"] = "pin" if event.by == AT_THE_TABLE else "desk"
     after = replace(state, arbiter=event.by, arbiter_session=event.session, pins_wrong=0, pin_wrong_at=0)
@@ -78,7 +73,7 @@ def on_arbiter_admitted(state: Table, event: ArbiterAdmitted) -> Step:
     return after, _fact_of_play(state, fact)
 
 
-def on_arbiter_left(state: Table, _: ArbiterLeft) -> Step:
+def on_arbiter_left(state: Table, _: events.ArbiterLeft) -> Step:
     """The arbiter has gone; what the keys do is the players' again."""
     author, session = state.arbiter, state.arbiter_session
     after = replace(state, arbiter=None, arbiter_session=None)
@@ -87,7 +82,7 @@ def on_arbiter_left(state: Table, _: ArbiterLeft) -> Step:
     return after, _fact_of_play(state, lambda of: Left(round=of.round, deal=of.deal, author=author, session=session))
 
 
-def on_pin_refused(state: Table, event: PinRefused) -> Step:
+def on_pin_refused(state: Table, event: events.PinRefused) -> Step:
     """Count a wrong PIN."""
     tries = state.pins_wrong + 1
     told = _fact_of_play(state, lambda of: PinWrong(round=of.round, deal=of.deal, tries=min(tries, MOST_COUNTED)))
@@ -117,13 +112,13 @@ def refuse_locked_pin(state: Table, now: int) -> None:
         raise NotNow("pin_locked", f"{state.pins_wrong} wrong ones")
 
 
-def on_pause_ruled(state: Table, event: PauseRuled) -> Step:
+def on_pause_ruled(state: Table, event: events.PauseRuled) -> Step:
     """Pause the table, or let it go on."""
     ruler = arbiter_name(state), state.arbiter_session
     return pause_or_resume(ruler, event.reason, state, event.at, begin=event.begin)
 
 
-def on_extra_time(state: Table, event: ExtraTimeGiven) -> Step:
+def on_extra_time(state: Table, event: events.ExtraTimeGiven) -> Step:
     """Add minutes to the present play."""
     return add_minutes((arbiter_name(state), state.arbiter_session), event.reason, state, event.minutes)
 
@@ -134,7 +129,7 @@ Ruler = tuple[Name, SessionId | None]
 
 def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
     """Begin a pause or end it, in somebody's name; where that changes nothing there is nothing to tell."""
-    after = guards.with_pause(state, at) if begin else guards.without_pause(state, at)
+    after = with_pause(state, at) if begin else without_pause(state, at)
     if after == state:
         return state, ()
 
@@ -156,12 +151,12 @@ def add_minutes(ruler: Ruler, reason: Text, state: Table, minutes: int) -> Step:
     return replace(state, extra_min=state.extra_min + minutes), _fact_of_play(state, fact)
 
 
-def on_play_voided(state: Table, event: PlayVoided) -> Step:
+def on_play_voided(state: Table, event: events.PlayVoided) -> Step:
     """End the play, or take its result away: it counts for nobody; fines stay."""
     return _ended(state, Void(), event.reason, event.at)
 
 
-def on_play_adjusted(state: Table, event: PlayAdjusted) -> Step:
+def on_play_adjusted(state: Table, event: events.PlayAdjusted) -> Step:
     """End the play, or take its result away: each player is given what the profile gives for the fault."""
     own: AwardGiven = "own"
     other: AwardGiven = "others" if event.at_fault else "nobody"
@@ -169,7 +164,7 @@ def on_play_adjusted(state: Table, event: PlayAdjusted) -> Step:
     return _ended(state, Adjusted(gives=gives), event.reason, event.at)
 
 
-def on_reopened(state: Table, event: Reopened) -> Step:
+def on_reopened(state: Table, event: events.Reopened) -> Step:
     """Take the result that four have accepted back to where it was entered. Raises NotNow."""
     if state.outcome is None:
         raise NotNow("nothing_recorded", "this play has no result")
@@ -178,7 +173,7 @@ def on_reopened(state: Table, event: Reopened) -> Step:
     return back, (fact,)
 
 
-def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Step:
+def on_declarations_corrected(state: Table, event: events.DeclarationsCorrected) -> Step:
     """Put right who has declared; the value is entered again. Raises NotNow."""
     play, author = current_play(state), arbiter_name(state)
     if dead := [seat for seat in event.seats if seat in state.dead_hands]:
@@ -207,7 +202,7 @@ def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Ste
     return after, (fact,)
 
 
-def on_infraction_ruled(state: Table, event: InfractionRuled) -> Step:
+def on_infraction_ruled(state: Table, event: events.InfractionRuled) -> Step:
     """Tell what the rules of the event have for an infraction. A dead hand can no longer declare. Raises NotNow."""
     current_play(state)
     known = infractions_of(state.profile).get(event.infraction)
@@ -223,7 +218,7 @@ def on_infraction_ruled(state: Table, event: InfractionRuled) -> Step:
     dead = replace(state, dead=state.dead | {*event.seats})
     if state.phase not in (Phase.DECLARED, Phase.ACCEPTING) or len(left) == len(state.declarations):
         return dead, (ruled,)
-    after, facts = on_declarations_corrected(dead, DeclarationsCorrected(at=event.at, seats=left, reason=reason))
+    after, facts = on_declarations_corrected(dead, events.DeclarationsCorrected(at=event.at, seats=left, reason=reason))
     return after, (ruled, *facts)
 
 
@@ -271,9 +266,9 @@ NO_REASON: Final = ""
 """Of pauses and time the desk says that it ordered them, in its reader's language."""
 
 
-def event_of_order(order: Order, at: int) -> Ordered:
+def event_of_order(order: Order, at: int) -> events.Ordered:
     """Return what an order is to the table. `at` in ns."""
-    return Ordered(
+    return events.Ordered(
         at=at,
         seq=order.seq,
         id=order.id,
@@ -284,7 +279,7 @@ def event_of_order(order: Order, at: int) -> Ordered:
     )
 
 
-def on_ordered(state: Table, event: Ordered) -> Step:
+def on_ordered(state: Table, event: events.Ordered) -> Step:
     """Carry an order out, once: the wire may bring it again, or after a later one."""
     if event.seq <= state.ordered:
         return state, ()
@@ -292,30 +287,30 @@ def on_ordered(state: Table, event: Ordered) -> Step:
     return _CARRIED_OUT[event.command](replace(state, ordered=event.seq, obeyed=known), event)
 
 
-def _call_cleared(state: Table, event: Ordered) -> Step:
-    return claim.on_call_toggled(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
+def _call_cleared(state: Table, event: events.Ordered) -> Step:
+    return claim.on_call_toggled(state, events.CallToggled(at=event.at, open=False)) if state.play else (state, ())
 
 
-def _reopened(state: Table, event: Ordered) -> Step:
+def _reopened(state: Table, event: events.Ordered) -> Step:
     """Take the present result back in the desk's name; if there is none by now, nothing is left to be done."""
     if state.phase is not Phase.RECORDED or state.outcome is None:
         return state, ()
     there = replace(state, arbiter=event.author, arbiter_session=event.session)
-    after, facts = on_reopened(there, Reopened(at=event.at, reason=ORDERED))
+    after, facts = on_reopened(there, events.Reopened(at=event.at, reason=ORDERED))
     return replace(after, arbiter=state.arbiter, arbiter_session=state.arbiter_session), facts
 
 
-def _paused(state: Table, event: Ordered, *, begin: bool) -> Step:
+def _paused(state: Table, event: events.Ordered, *, begin: bool) -> Step:
     return pause_or_resume((event.author, event.session), NO_REASON, state, event.at, begin=begin)
 
 
-def _time_added(state: Table, event: Ordered) -> Step:
+def _time_added(state: Table, event: events.Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 
 
-_CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
+_CARRIED_OUT: Final[dict[Command, Callable[[Table, events.Ordered], Step]]] = {
     "clear_call": _call_cleared,
     "pause": lambda state, event: _paused(state, event, begin=True),
     "resume": lambda state, event: _paused(state, event, begin=False),
@@ -324,6 +319,6 @@ _CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
     "quiet_light": lambda state, _: (replace(state, light="quiet"), ()),
     "normal_light": lambda state, _: (replace(state, light="normal"), ()),
     "admit": lambda state, event: on_arbiter_admitted(
-        state, ArbiterAdmitted(at=event.at, by=event.author, session=event.session)
+        state, events.ArbiterAdmitted(at=event.at, by=event.author, session=event.session)
     ),
 }

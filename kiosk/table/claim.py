@@ -10,30 +10,25 @@ from typing import Final
 
 from msgspec.structs import replace as changed
 
-from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat
-from broker.protocol.play_sequence import winning_tile
-from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points_paid
-from kiosk.table import plan
-from kiosk.table.claim_window import ClaimWindow
-from kiosk.table.events import (
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    CallToggled,
-    ClaimWindowElapsed,
-    FalseHuRuled,
-    NoHuMeant,
+from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat, play_sequence
+from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points
+from kiosk.table import events, plan
+from kiosk.table.state import (
+    SETTLE_NS,
+    ClaimWindow,
+    Declaration,
     NotNow,
-    PlayEndedDrawn,
-    Reopened,
-    ResultRefused,
-    ValueEntered,
+    Phase,
+    Step,
+    Table,
+    arbiter_name,
+    current_play,
+    in_play_time,
+    with_acceptance,
 )
-from kiosk.table.guards import in_play_time
-from kiosk.table.state import SETTLE_NS, Declaration, Phase, Step, Table, arbiter_name, current_play, with_acceptance
 
 
-def on_call_toggled(state: Table, event: CallToggled) -> Step:
+def on_call_toggled(state: Table, event: events.CallToggled) -> Step:
     """Call, or take a call back. A call that was made discreetly and is made again openly is the same call."""
     current_play(state)
     after = replace(state, calling=event.open, discreet=False)
@@ -50,7 +45,7 @@ def _called(state: Table) -> Step:
     return state, (Call(round=play.round, deal=play.deal, open=state.calling),) if state.calls <= MOST_CALLS else ()
 
 
-def on_long_press(state: Table, _: ButtonHeld) -> Step:
+def on_long_press(state: Table, _: events.ButtonHeld) -> Step:
     """Take a long press in where no claim can be open."""
     return call_discreetly(state)
 
@@ -65,7 +60,7 @@ NS_PER_MS = 1_000_000
 LONGEST_MS = 60_000
 
 
-def on_claim_press(state: Table, event: ButtonPressed) -> Step:
+def on_claim_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
     if event.seat in state.dead_hands:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
@@ -76,12 +71,12 @@ def on_claim_press(state: Table, event: ButtonPressed) -> Step:
     return with_window(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_claim_release(state: Table, event: ButtonReleased) -> Step:
+def on_claim_release(state: Table, event: events.ButtonReleased) -> Step:
     """Take in that a finger let go, silently: what it pressed is a hu now, or a call."""
     return with_window(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_claim_hold(state: Table, event: ButtonHeld) -> Step:
+def on_claim_hold(state: Table, event: events.ButtonHeld) -> Step:
     """Take a call in, silently: no hu, and nobody is told before a window opened by this press would be over.
 
     That holds for whoever may not declare (a dead hand, a second press), too: anybody may call.
@@ -89,7 +84,7 @@ def on_claim_hold(state: Table, event: ButtonHeld) -> Step:
     return with_window(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
 
 
-def on_play_drawn(state: Table, event: PlayEndedDrawn) -> Step:
+def on_play_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
     """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
 
     The same is seen whether or not somebody has pressed, before or after, and for as long: the key tells nothing.
@@ -103,7 +98,7 @@ DOUBTFUL_NS: Final = 4_000_000_000
 """Who presses so soon after the play began, or began again, may still mean the tiles or the result."""
 
 
-def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
+def on_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
     """Close the window and tell who declared, then who called.
 
     Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
@@ -145,7 +140,7 @@ def _asked(state: Table, at: int) -> Table:
     return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
 
 
-def on_no_hu_meant(state: Table, event: NoHuMeant) -> Step:
+def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
     """Let the play go on at once, alike whoever has answered by then. Who is too late presses anew, and loses nothing.
 
     Raises NotNow `not_now`.
@@ -194,7 +189,7 @@ def _declared(state: Table) -> Declared:
     return Declared(round=play.round, deal=play.deal, presses=presses)
 
 
-def on_false_hu(state: Table, event: FalseHuRuled) -> Step:
+def on_false_hu(state: Table, event: events.FalseHuRuled) -> Step:
     """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
     by = arbiter_name(state)
     declarations = tuple(one for one in state.declarations if one.seat != event.seat)
@@ -210,7 +205,7 @@ def on_false_hu(state: Table, event: FalseHuRuled) -> Step:
     return (after if declarations else replace(after, phase=Phase.PLAYING, since=event.at)), ()
 
 
-def on_value_entered(state: Table, event: ValueEntered) -> Step:
+def on_value_entered(state: Table, event: events.ValueEntered) -> Step:
     """Take the win in as it was entered; only who declared on the earliest tile can have won."""
     if event.win == "draw":
         raise NotNow("not_a_win", "a draw is told while playing")
@@ -235,7 +230,7 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
         return {*declared}
     if {*declared_on} != {*declared}:
         raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
-    owner, first = winning_tile({seat: declared_on[seat] for seat in declared})
+    owner, first = play_sequence.winning_tile({seat: declared_on[seat] for seat in declared})
     if owner != discarder:
         raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
     return {*first}
@@ -248,14 +243,14 @@ def show_result(state: Table, outcome: Outcome, at: int) -> Table:
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
 
 
-def on_result_refused(state: Table, event: ResultRefused | Reopened) -> Step:
+def on_result_refused(state: Table, event: events.ResultRefused | events.Reopened) -> Step:
     """Go back to where the result came from."""
     back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
     hand = replace(state.hand, told=None)
     return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
 
 
-def on_result_accepted(state: Table, event: ButtonPressed) -> Step:
+def on_result_accepted(state: Table, event: events.ButtonPressed) -> Step:
     """Take one seat's acceptance; with the fourth the result stands and is told."""
     state = with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
@@ -281,4 +276,4 @@ def pending_result(state: Table) -> Result:
         hand=state.hand.told,
         declared_on=state.declared_on or None,
     )
-    return changed(ended, points=points_paid(ended, state.play.dealer, state.profile))
+    return changed(ended, points=points.points_paid(ended, state.play.dealer, state.profile))

@@ -25,12 +25,12 @@ from broker.protocol import (
     RoundNo,
     SealedPin,
     Seat,
-    Serial,
     SessionId,
     Text,
     WinKind,
+    rulings,
+    types,
 )
-from broker.protocol.rulings import Measure
 
 Reader = Literal["camera", "scanner"]
 
@@ -206,7 +206,7 @@ class InfractionRuled(Happened, frozen=True, tag="infraction_ruled", kw_only=Tru
 
     seats: Annotated[tuple[Seat, ...], Meta(min_length=1, max_length=4)]
     infraction: InfractionId
-    measure: Measure
+    measure: rulings.Measure
     imp: Annotated[int, Meta(ge=0, le=FINE_IMP)] = 0
 
 
@@ -232,7 +232,7 @@ class PlayKept(Happened, frozen=True, tag="play_kept", kw_only=True):
     """What lay on the table after a play was read, so that it can be told how it went."""
 
     seats: dict[Seat, LaidSeat]
-    winning: Serial | None = None
+    winning: types.Serial | None = None
 
 
 class NextDealCalled(Happened, frozen=True, tag="next_deal_called", kw_only=True):
@@ -343,12 +343,3 @@ Event: TypeAlias = (
     | SelfTestEnded
     | Restarted
 )
-
-
-class NotNow(Exception):
-    """An event that the table's state does not allow; the state stays as it was. `code` is in docs/codes.md."""
-
-    def __init__(self, code: str, text: str = "") -> None:
-        super().__init__(f"{code}: {text}" if text else code)
-        self.code = code
-        self.text = text

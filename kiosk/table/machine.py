@@ -1,57 +1,17 @@
 """The table's state machine: a table of phases and events, no IO.
 
 `handle(state, event)` gives the new state and the facts to be told. An event that the phase does not allow
-raises NotNow and leaves the state as it was. The diagram in docs/ is made from RULES.
+raises NotNow and leaves the state as it was; so does whatever comes while a guard, the arbiter's pause or a self-test
+keeps the play from going on. The diagram in docs/ is made from RULES.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from kiosk.table import arbiter, claim, guards, plan, riichi
-from kiosk.table.events import (
-    ArbiterAdmitted,
-    ArbiterLeft,
-    Assigned,
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    CallToggled,
-    CarrierTakenApart,
-    ClaimWindowElapsed,
-    DealBroughtForward,
-    DeclarationsCorrected,
-    DepositLaid,
-    Event,
-    ExtraTimeGiven,
-    FalseHuRuled,
-    GuardOverridden,
-    HandEntered,
-    Happened,
-    InfractionRuled,
-    LastTakenBack,
-    NextDealCalled,
-    NoHuMeant,
-    NotNow,
-    Ordered,
-    PauseRuled,
-    PinRefused,
-    PlayAdjusted,
-    PlayEndedDrawn,
-    PlayKept,
-    PlayVoided,
-    Reopened,
-    Restarted,
-    ResultRefused,
-    RowTicked,
-    SeatsSwapped,
-    SelfTestBegun,
-    SelfTestEnded,
-    SessionStopped,
-    TrayChecked,
-    ValueEntered,
-)
-from kiosk.table.state import QUIET, SETTLE_NS, Pause, Phase, Step, Table
+from broker.protocol import Name, Overridden, PlannedPlay, Reason
+from kiosk.table import arbiter, claim, events, plan, riichi
+from kiosk.table.state import QUIET, SETTLE_NS, NotNow, Pause, Phase, Step, Table, arbiter_name, current_play, in_play
 
 Handler = Callable[[Table, Any], Step]
 
@@ -61,12 +21,166 @@ class Rule:
     """In these phases this event is handled so, and leads there (or stays)."""
 
     phases: tuple[Phase, ...]
-    event: type[Happened]
+    event: type[events.Happened]
     handler: Handler
     leads_to: tuple[Phase, ...] = ()
 
 
-def _restarted(state: Table, event: Restarted) -> Step:
+def index_brought_forward(state: Table, round_: int) -> int:
+    """Return the index of a play that may be played before its turn. Raises NotNow."""
+    plays = state.assignment.plays if state.assignment else ()
+    index = next((at for at, one in enumerate(plays) if one.round == round_), None)
+    if index is None or index == state.index:
+        raise NotNow("no_such_play", f"round {round_}")
+    if round_ in {one.round for one in state.played}:
+        raise NotNow("deal_played_here", f"round {round_}")
+    if _ids(plays[index]) != {player.id for player in state.players.values()}:
+        raise NotNow("other_players", f"round {round_} is for other players than sit here")
+    return index
+
+
+def _ids(play: PlannedPlay) -> set[str]:
+    return {player.id for player in play.players.values()}
+
+
+OUT_OF_ORDER: Final = "out_of_order"
+
+GOES_ON: Final = (
+    events.ArbiterAdmitted,
+    events.ArbiterLeft,
+    events.Assigned,
+    events.ButtonHeld,
+    events.ButtonPressed,
+    events.CallToggled,
+    events.DealBroughtForward,
+    events.ExtraTimeGiven,
+    events.GuardOverridden,
+    events.InfractionRuled,
+    events.Ordered,
+    events.PauseRuled,
+    events.PinRefused,
+    events.PlayAdjusted,
+    events.PlayVoided,
+    events.Restarted,
+    events.SeatsSwapped,
+    events.SelfTestBegun,
+    events.SelfTestEnded,
+)
+"""What a play that is stopped still allows: people sit down, the arbiter is called and rules."""
+
+
+def active_guards(state: Table) -> tuple[str, ...]:
+    """Return the codes of what stops the present play, the gravest first."""
+    return tuple(stop.code for stop in _guards(state) if stop.code not in state.allowed)
+
+
+def _guards(state: Table) -> Iterator[NotNow]:
+    if state.phase is not Phase.RESTORING or state.play is None:
+        return
+    if any(one.deal == state.play.deal for one in state.played):
+        yield NotNow("deal_played_here", f"deal {state.play.deal}")
+    if again := players_repeating(state):
+        yield NotNow("player_played_deal", ", ".join(again))
+
+
+def players_repeating(state: Table) -> tuple[str, ...]:
+    """The ids of those at the table who have played this deal already, here or, as the scorer says, elsewhere."""
+    if state.play is None or state.assignment is None:
+        return ()
+    here = {player.id for player in state.players.values()}
+    had = {one for play in state.played if play.deal == state.play.deal for one in play.players}
+    return tuple(sorted(here & (had | set(state.assignment.repeats.get(state.play.round, ())))))
+
+
+def refuse_guarded(state: Table, event: events.Event) -> None:
+    """Refuse to go on with a play that is stopped. Raises NotNow with the code of what stops it."""
+    if not isinstance(event, GOES_ON) and (stopped := active_guards(state)):
+        raise NotNow(stopped[0])
+
+
+def on_guard_overridden(state: Table, event: events.GuardOverridden) -> Step:
+    """Let the play go on; what had stopped it is told."""
+    author = arbiter_name(state)
+    codes, play = active_guards(state), current_play(state)
+    if not codes:
+        raise NotNow("nothing_to_override", "nothing stops this play")
+    fact = _overridden(state, author, play, codes, event.reason)
+    return replace(state, allowed=state.allowed | {*codes}), (fact,)
+
+
+def on_deal_brought_forward(state: Table, event: events.DealBroughtForward) -> Step:
+    """Take another play of this table before its turn; the one that had its turn comes later."""
+    author = arbiter_name(state)
+    index = index_brought_forward(state, event.round)
+    begun = plan.begin_play(state, index, event.at)
+    play = current_play(begun)
+    return begun, (_overridden(state, author, play, (OUT_OF_ORDER,), event.reason),)
+
+
+def _overridden(state: Table, author: Name, play: PlannedPlay, codes: tuple[str, ...], reason: Reason) -> Overridden:
+    return Overridden(
+        round=play.round,
+        deal=play.deal,
+        guards=codes,
+        reason=reason,
+        author=author,
+        session=state.arbiter_session,
+    )
+
+
+def refuse_in_pause(state: Table, event: events.Event) -> None:
+    """Refuse what does not go on in a pause, by when it happened, not by when it is told. Raises NotNow.
+
+    The arbiter may still be called, trays may be looked at, and a result on the screen may be entered again.
+    """
+    pause = state.pause
+    if pause is None:
+        return
+    if (
+        isinstance(event, events.ButtonPressed)
+        and pause.since <= event.at
+        and (pause.until is None or event.at < pause.until)
+    ):
+        raise NotNow("press_in_pause", f"{event.seat}, while the arbiter had paused the table")
+    if isinstance(event, events.PlayEndedDrawn | events.NoHuMeant | events.ClaimWindowElapsed) and state.paused:
+        raise NotNow("table_paused", type(event).__name__)
+
+
+IDLE: Final = (Phase.WAITING, Phase.FINISHED)
+"""Where anybody may ask for it: nothing is played."""
+
+BEFORE_PLAY: Final = (*IDLE, Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING)
+"""Where a day may begin with it."""
+
+
+def on_self_test_begun(state: Table, event: events.SelfTestBegun) -> Step:
+    """Begin. Raises NotNow: in a play only the arbiter asks for it, and pauses the play first."""
+    if event.asked and state.phase not in IDLE:
+        arbiter_name(state)
+    if in_play(state) or (not event.asked and state.phase not in BEFORE_PLAY):
+        raise NotNow("not_now", "a self-test in the middle of a play")
+    return replace(state, self_test="running"), ()
+
+
+def on_self_test_ended(state: Table, event: events.SelfTestEnded) -> Step:
+    """End, or go on without."""
+    if state.self_test != "running":
+        raise NotNow("not_now", "no self-test is running")
+    return replace(state, self_test=event.verdict), ()
+
+
+def refuse_in_self_test(state: Table, event: events.Event) -> None:
+    """Refuse what a button would mean: it is being tried. Raises NotNow."""
+    if state.self_test == "running" and isinstance(event, events.ButtonPressed | events.ButtonHeld):
+        raise NotNow("press_in_test", event.seat)
+
+
+def end_self_test_in_play(state: Table) -> Table:
+    """Drop a self-test where the play goes on: the desk has ended the pause in which it was."""
+    return replace(state, self_test="skipped") if state.self_test == "running" and in_play(state) else state
+
+
+def _restarted(state: Table, event: events.Restarted) -> Step:
     """An open claim window begins again, so that nobody loses their time.
 
     On another clock presses count at once, and none that comes then is doubtful: whoever has waited for the restart is
@@ -80,7 +194,7 @@ def _restarted(state: Table, event: Restarted) -> Step:
     return claim.with_window(rebased, rebased.window.reopened(began)), ()
 
 
-def _on_new_clock(state: Table, event: Restarted) -> Table:
+def _on_new_clock(state: Table, event: events.Restarted) -> Table:
     """Move what is known to another clock: distances stay, the last of it is now."""
     now, since = event.at, event.at - claim.DOUBTFUL_NS
     if event.doubts and state.window:
@@ -97,107 +211,113 @@ def _on_new_clock(state: Table, event: Restarted) -> Table:
 
 
 EVERY: Final = tuple(Phase)
-SHOWN: Final = tuple(phase for phase in Phase if phase not in (Phase.PLAYING, Phase.CLAIMING))
+SHOWN: Final = tuple(phase for phase in Phase if phase not in QUIET)
 """Where no claim is to be kept silent."""
 UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
 PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
 """Where there is a play to rule on."""
+AFTER_WINDOW: Final = (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
-    Rule((*BETWEEN, *plan.LAYING), Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RESTORING,), TrayChecked, plan.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
-    Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)),
-    Rule((Phase.RESTORING,), GuardOverridden, guards.on_guard_overridden),
-    Rule((Phase.RESTORING,), DealBroughtForward, guards.on_deal_brought_forward),
-    Rule((Phase.RESTORING,), RowTicked, plan.on_row_ticked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule((Phase.RESTORING,), CarrierTakenApart, plan.on_carrier_taken_apart),
-    Rule((Phase.CONFIRMING,), ButtonPressed, plan.on_confirming_press, (Phase.PLAYING,)),
-    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.on_claim_press, (Phase.CLAIMING,)),
-    Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.on_play_drawn, (Phase.CLAIMING,)),
-    Rule((Phase.CLAIMING,), ButtonReleased, claim.on_claim_release),
-    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonHeld, claim.on_claim_hold, (Phase.CLAIMING,)),
+    Rule((*BETWEEN, *plan.LAYING), events.Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RESTORING,), events.TrayChecked, plan.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule(plan.LAYING, events.ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
     Rule(
-        (Phase.CLAIMING,), ClaimWindowElapsed, claim.on_window_elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
+        (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), events.SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)
     ),
-    Rule((Phase.CLAIMING,), NoHuMeant, claim.on_no_hu_meant),
-    Rule((Phase.DECLARED,), FalseHuRuled, claim.on_false_hu, (Phase.PLAYING,)),
-    Rule((Phase.DECLARED,), ValueEntered, claim.on_value_entered, (Phase.ACCEPTING,)),
-    Rule((Phase.ACCEPTING,), ButtonPressed, claim.on_result_accepted, (Phase.RECORDED,)),
-    Rule((Phase.ACCEPTING,), ResultRefused, claim.on_result_refused, (Phase.PLAYING, Phase.DECLARED)),
-    Rule((Phase.RECORDED,), NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RECORDED,), PlayKept, plan.on_play_kept),
-    Rule((Phase.RECORDED,), Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(UNDER_WAY, DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(EVERY, InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(PLAYED, PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
-    Rule(PLAYED, PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
-    Rule(SHOWN, ButtonHeld, claim.on_long_press),
-    Rule(EVERY, CallToggled, claim.on_call_toggled),
-    Rule(EVERY, Ordered, arbiter.on_ordered, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(EVERY, ArbiterAdmitted, arbiter.on_arbiter_admitted),
-    Rule(EVERY, PinRefused, arbiter.on_pin_refused),
-    Rule(EVERY, ArbiterLeft, arbiter.on_arbiter_left),
-    Rule(EVERY, PauseRuled, arbiter.on_pause_ruled),
-    Rule(EVERY, ExtraTimeGiven, arbiter.on_extra_time),
-    Rule(EVERY, SelfTestBegun, guards.on_self_test_begun),
-    Rule(EVERY, SelfTestEnded, guards.on_self_test_ended),
-    Rule(EVERY, Restarted, _restarted),
+    Rule((Phase.RESTORING,), events.GuardOverridden, on_guard_overridden),
+    Rule((Phase.RESTORING,), events.DealBroughtForward, on_deal_brought_forward),
+    Rule((Phase.RESTORING,), events.RowTicked, plan.on_row_ticked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING,), events.CarrierTakenApart, plan.on_carrier_taken_apart),
+    Rule((Phase.CONFIRMING,), events.ButtonPressed, plan.on_confirming_press, (Phase.PLAYING,)),
+    Rule(QUIET, events.ButtonPressed, claim.on_claim_press, (Phase.CLAIMING,)),
+    Rule(QUIET, events.PlayEndedDrawn, claim.on_play_drawn, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), events.ButtonReleased, claim.on_claim_release),
+    Rule(QUIET, events.ButtonHeld, claim.on_claim_hold, (Phase.CLAIMING,)),
+    Rule(
+        (Phase.CLAIMING,),
+        events.ClaimWindowElapsed,
+        claim.on_window_elapsed,
+        AFTER_WINDOW,
+    ),
+    Rule((Phase.CLAIMING,), events.NoHuMeant, claim.on_no_hu_meant),
+    Rule((Phase.DECLARED,), events.FalseHuRuled, claim.on_false_hu, (Phase.PLAYING,)),
+    Rule((Phase.DECLARED,), events.ValueEntered, claim.on_value_entered, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), events.ButtonPressed, claim.on_result_accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), events.ResultRefused, claim.on_result_refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), events.NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), events.PlayKept, plan.on_play_kept),
+    Rule((Phase.RECORDED,), events.Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(UNDER_WAY, events.DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, events.InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(PLAYED, events.PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
+    Rule(PLAYED, events.PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
+    Rule(SHOWN, events.ButtonHeld, claim.on_long_press),
+    Rule(EVERY, events.CallToggled, claim.on_call_toggled),
+    Rule(EVERY, events.Ordered, arbiter.on_ordered, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, events.ArbiterAdmitted, arbiter.on_arbiter_admitted),
+    Rule(EVERY, events.PinRefused, arbiter.on_pin_refused),
+    Rule(EVERY, events.ArbiterLeft, arbiter.on_arbiter_left),
+    Rule(EVERY, events.PauseRuled, arbiter.on_pause_ruled),
+    Rule(EVERY, events.ExtraTimeGiven, arbiter.on_extra_time),
+    Rule(EVERY, events.SelfTestBegun, on_self_test_begun),
+    Rule(EVERY, events.SelfTestEnded, on_self_test_ended),
+    Rule(EVERY, events.Restarted, _restarted),
 )
 
 RIICHI: Final = (
-    Rule((*QUIET, Phase.DECLARED), DepositLaid, riichi.on_deposit_laid),
-    Rule(QUIET, ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
-    Rule(QUIET, PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
-    Rule(QUIET, HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
+    Rule((*QUIET, Phase.DECLARED), events.DepositLaid, riichi.on_deposit_laid),
+    Rule(QUIET, events.ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
+    Rule(QUIET, events.PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
+    Rule(QUIET, events.HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
     Rule(
         (Phase.CLAIMING,),
-        ClaimWindowElapsed,
+        events.ClaimWindowElapsed,
         riichi.on_hand_window_elapsed,
-        (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING),
+        AFTER_WINDOW,
     ),
-    Rule((Phase.DECLARED,), ButtonPressed, riichi.on_tenpai_press),
-    Rule((Phase.DECLARED,), HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING,)),
-    Rule((Phase.ACCEPTING,), ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
-    Rule((Phase.ACCEPTING,), ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
-    Rule((Phase.RECORDED,), HandEntered, riichi.on_minor_fault),
-    Rule((Phase.RECORDED,), NextDealCalled, riichi.on_next_hand, (Phase.PLAYING, Phase.FINISHED)),
-    Rule((Phase.RECORDED,), SessionStopped, riichi.on_session_stopped, (Phase.FINISHED,)),
-    Rule((*QUIET, Phase.RECORDED, Phase.FINISHED), LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
+    Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_tenpai_press),
+    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), events.ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), events.ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), events.HandEntered, riichi.on_minor_fault),
+    Rule((Phase.RECORDED,), events.NextDealCalled, riichi.on_next_hand, (Phase.PLAYING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), events.SessionStopped, riichi.on_session_stopped, (Phase.FINISHED,)),
+    Rule((*QUIET, Phase.RECORDED, Phase.FINISHED), events.LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
 )
 """What is otherwise, or more, at a table that plays a riichi session."""
 
 PLANNED_RIICHI: Final = (
-    Rule(QUIET, PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
-    Rule(QUIET, HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
+    Rule(QUIET, events.PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
+    Rule(QUIET, events.HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
     Rule(
         (Phase.CLAIMING,),
-        ClaimWindowElapsed,
+        events.ClaimWindowElapsed,
         riichi.on_planned_window_elapsed,
-        (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING),
+        AFTER_WINDOW,
     ),
-    Rule((Phase.DECLARED,), ButtonPressed, riichi.on_planned_tenpai_press),
-    Rule((Phase.DECLARED,), HandEntered, riichi.on_planned_valued, (Phase.ACCEPTING,)),
+    Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_planned_tenpai_press),
+    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_planned_valued, (Phase.ACCEPTING,)),
 )
 """What is otherwise where planned deals are played under riichi rules, each hand scored alone."""
 
 DUPLICATE_ONLY: Final = frozenset(
     {
-        TrayChecked,
-        RowTicked,
-        CarrierTakenApart,
-        SeatsSwapped,
-        GuardOverridden,
-        DealBroughtForward,
-        FalseHuRuled,
-        InfractionRuled,
-        ValueEntered,
-        Reopened,
-        DeclarationsCorrected,
-        PlayVoided,
-        PlayAdjusted,
-        PlayKept,
+        events.TrayChecked,
+        events.RowTicked,
+        events.CarrierTakenApart,
+        events.SeatsSwapped,
+        events.GuardOverridden,
+        events.DealBroughtForward,
+        events.FalseHuRuled,
+        events.InfractionRuled,
+        events.ValueEntered,
+        events.Reopened,
+        events.DeclarationsCorrected,
+        events.PlayVoided,
+        events.PlayAdjusted,
+        events.PlayKept,
     }
 )
 """What never belongs to a riichi session: its hands would be lost, and the scorer refuses what would be told."""
@@ -207,21 +327,21 @@ _OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for ph
 _OF_PLANNED_RIICHI: Final = {(phase, rule.event): rule.handler for rule in PLANNED_RIICHI for phase in rule.phases}
 
 
-def handle(state: Table, event: Event) -> Step:
+def handle(state: Table, event: events.Event) -> Step:
     """Return the state after an event, and the facts to tell. Raises NotNow."""
-    guards.refuse_in_pause(state, event)
-    guards.refuse_guarded(state, event)
-    guards.refuse_in_self_test(state, event)
-    if isinstance(event, ButtonPressed):
+    refuse_in_pause(state, event)
+    refuse_guarded(state, event)
+    refuse_in_self_test(state, event)
+    if isinstance(event, events.ButtonPressed):
         _refuse_late_press(state, event)
     handler = _handler(state, event)
     if handler is None:
         raise _refusal(state.phase, event)
     after, facts = handler(state, event)
-    return guards.end_self_test_in_play(after), facts
+    return end_self_test_in_play(after), facts
 
 
-def _handler(state: Table, event: Event) -> Handler | None:
+def _handler(state: Table, event: events.Event) -> Handler | None:
     asked = (state.phase, type(event))
     if state.alone:
         return _OF_PLANNED_RIICHI.get(asked) or _HANDLERS.get(asked)
@@ -230,7 +350,7 @@ def _handler(state: Table, event: Event) -> Handler | None:
     return None if type(event) in DUPLICATE_ONLY else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)
 
 
-def _refuse_late_press(state: Table, event: ButtonPressed) -> None:
+def _refuse_late_press(state: Table, event: events.ButtonPressed) -> None:
     """Refuse a press of a window whose outcome the table has seen: it cannot be taken for a hu, or an acceptance."""
     closed_at = state.closed_at if state.phase in (Phase.DECLARED, Phase.ACCEPTING) else None
     if closed_at is None or event.at >= closed_at:
@@ -242,9 +362,9 @@ def _refuse_late_press(state: Table, event: ButtonPressed) -> None:
     raise NotNow("press_told_late", f"{event.seat} pressed in time, but the window was closed before that was told")
 
 
-def _refusal(phase: Phase, event: Event) -> NotNow:
+def _refusal(phase: Phase, event: events.Event) -> NotNow:
     text = f"{type(event).__name__} while {phase.value}"
-    if not isinstance(event, ButtonPressed):
+    if not isinstance(event, events.ButtonPressed):
         return NotNow("not_now", text)
     if phase is Phase.WAITING:
         return NotNow("press_before_play", text)

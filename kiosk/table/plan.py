@@ -21,20 +21,11 @@ from broker.protocol import (
     TilesLaid,
 )
 from broker.rules import RuleError, form_hash
-from kiosk.table.events import (
-    Assigned,
-    ButtonPressed,
-    CarrierTakenApart,
-    NextDealCalled,
-    NotNow,
-    PlayKept,
-    RowTicked,
-    SeatsSwapped,
-    TrayChecked,
-)
+from kiosk.table import events
 from kiosk.table.session import RiichiSession, begin_session, riichi_rules_of
 from kiosk.table.state import (
     FinishedPlay,
+    NotNow,
     Phase,
     PlayClock,
     Step,
@@ -53,7 +44,7 @@ LAYING: Final = (Phase.RESTORING, Phase.SEATING)
 """Where nobody has begun to play yet."""
 
 
-def on_assigned(state: Table, event: Assigned) -> Step:
+def on_assigned(state: Table, event: events.Assigned) -> Step:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
     if event.assignment.session is not None or state.session is not None:
         return on_session_assigned(state, event)
@@ -124,7 +115,7 @@ def settled_now(state: Table, assignment: Assignment) -> bool:
     return state.play is not None and state.play.round in assignment.settled
 
 
-def _from_another_store(state: Table, event: Assigned) -> Table:
+def _from_another_store(state: Table, event: events.Assigned) -> Table:
     """Begin where that store says; where that is where we are, the table stays as it is."""
     renewed = replace(state, assignment=event.assignment)
     we_are_at = {Phase.RESTORING: state.index, Phase.RECORDED: state.index + 1}.get(state.phase)
@@ -176,12 +167,12 @@ def _refuse_unknown(assignment: Assignment) -> None:
         raise NotNow("bad_profile", f"the plan names {assignment.profile} and brings {profile.id}")
 
 
-def on_next_deal(state: Table, event: NextDealCalled) -> Step:
+def on_next_deal(state: Table, event: events.NextDealCalled) -> Step:
     """Go on to the next play, or end."""
     return begin_play(state, _next(state), event.at), ()
 
 
-def on_play_kept(state: Table, event: PlayKept) -> Step:
+def on_play_kept(state: Table, event: events.PlayKept) -> Step:
     """Tell what lay there. Raises NotNow `not_kept_here`."""
     if not state.may_keep or state.play is None:
         raise NotNow("not_kept_here", "there is no result, the event keeps no plays, or it was done often enough")
@@ -192,13 +183,14 @@ def on_play_kept(state: Table, event: PlayKept) -> Step:
 def begin_play(state: Table, index: int, at: int) -> Table:
     """Begin a play. Who sits where is known still where the same people stay in their seats."""
     plays = state.assignment.plays if state.assignment else ()
-    coming = plays[index] if index < len(plays) else None
-    arrived = state.arrived if still_seated(state, coming) else frozenset()
+    seated = len(state.arrived) == len(SEATS) and index < len(plays)
+    stays = seated and dict(state.players) == dict(plays[index].players)  # a substitute has not checked in
+    arrived = state.arrived if stays else frozenset()
     fresh = replace(cleared(state, at), played=state.played, arrived=arrived, index=index)
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)
 
 
-def on_session_assigned(state: Table, event: Assigned) -> Step:
+def on_session_assigned(state: Table, event: events.Assigned) -> Step:
     """Take the plan in. A session that has begun goes on as it was planned; the next one may be another."""
     had, came = state.session, event.assignment
     if had is not None and _same_session(had, came, state.assignment):
@@ -245,7 +237,7 @@ def _new_session(plan: Assignment) -> RiichiSession:
     return session
 
 
-def on_seating_press(state: Table, event: ButtonPressed) -> Step:
+def on_seating_press(state: Table, event: events.ButtonPressed) -> Step:
     """Check a player in, while trays are still laid or when they lie. Raises NotNow."""
     check_settled(state, event)
     if event.seat in state.arrived:
@@ -266,7 +258,7 @@ def after_restoring(state: Table, at: int) -> Step:
     return replace(state, phase=Phase.CONFIRMING, since=at, agreed=frozenset()), (seated,)
 
 
-def on_seats_swapped(state: Table, event: SeatsSwapped) -> Step:
+def on_seats_swapped(state: Table, event: events.SeatsSwapped) -> Step:
     """Let two players stay in each other's seats; both check in again, under the names that now stand there."""
     arbiter_name(state)
     if state.play is None or event.one == event.other:
@@ -286,13 +278,6 @@ def on_seats_swapped(state: Table, event: SeatsSwapped) -> Step:
         ),
         (),
     )
-
-
-def still_seated(state: Table, coming: PlannedPlay | None) -> bool:
-    """Return whether the next play is for those who have checked in, each where they sit; a substitute has not."""
-    if coming is None or len(state.arrived) < len(SEATS):
-        return False
-    return dict(state.players) == dict(coming.players)
 
 
 ENOUGH: Final = 17
@@ -315,7 +300,7 @@ def of_another_deal(state: Table, rows: Rows) -> PlannedPlay | None:
     return best if best is not None and agreeing_places(rows, best) >= ENOUGH else None
 
 
-def is_unknown_carrier(state: Table, look: TrayChecked) -> bool:
+def is_unknown_carrier(state: Table, look: events.TrayChecked) -> bool:
     """Return whether a tray is of no deal that this table knows: of what lies in it less than half belongs there.
 
     A quarter would by chance. A tray that staff have begun here is theirs to finish, whatever they put into it.
@@ -341,7 +326,7 @@ def _same(rows: Rows, tray: Iterable[Iterable[int]]) -> int:
     )
 
 
-def _begun(state: Table, look: TrayChecked) -> bool:
+def _begun(state: Table, look: events.TrayChecked) -> bool:
     """A tray that was seen to be ours and is not right yet; one that was right may have been changed for another."""
     return look.seat not in state.work.by and any(one.seat == look.seat for one in state.work.looks)
 
@@ -350,7 +335,7 @@ MOST_REFUSALS: Final = 9999
 """As many as a fact can tell; a tray left under a flickering lamp must not make one that nobody can read."""
 
 
-def on_tray_checked(state: Table, event: TrayChecked) -> Step:
+def on_tray_checked(state: Table, event: events.TrayChecked) -> Step:
     """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
     play = current_play(state)
     right = event.rows == play.order[event.seat] and not event.wrong
@@ -370,7 +355,7 @@ def on_tray_checked(state: Table, event: TrayChecked) -> Step:
     return replace(state, check=check, work=work, refusals=refusals), ()
 
 
-def on_carrier_taken_apart(state: Table, event: CarrierTakenApart) -> Step:
+def on_carrier_taken_apart(state: Table, event: events.CarrierTakenApart) -> Step:
     """Lay the deal from the tiles that are here: from now on every tray is work, whatever lies in it. Raises NotNow."""
     check = state.check
     if check is None or check.aside is None or check.of_another_set:
@@ -378,7 +363,7 @@ def on_carrier_taken_apart(state: Table, event: CarrierTakenApart) -> Step:
     return on_tray_checked(replace(state, taken_apart=True, check=None), structs.replace(check.aside, at=event.at))
 
 
-def on_row_ticked(state: Table, event: RowTicked) -> Step:
+def on_row_ticked(state: Table, event: events.RowTicked) -> Step:
     """Take somebody's word that a row is right; it is told that nothing was verified."""
     current_play(state)
     if state.work.by.get(event.seat, "hand") != "hand":
@@ -403,7 +388,7 @@ def _verified(state: Table, at: int) -> Step:
     return after, (fact, *seated)
 
 
-def on_confirming_press(state: Table, event: ButtonPressed) -> Step:
+def on_confirming_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take one player's word that the own tiles are right; the fourth begins the play."""
     play = state.play
     if play is None:

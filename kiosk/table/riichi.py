@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
-from broker.rules import Outcome, RuleError, score_riichi
+from broker.rules import Outcome, RuleError, points
 from broker.rules.riichi import (
     RiichiProfile,
     SettledEvent,
@@ -18,29 +18,17 @@ from broker.rules.riichi import (
     settle_event,
     standing_from_state,
 )
-from kiosk.table import claim
-from kiosk.table.events import (
-    ButtonHeld,
-    ButtonPressed,
-    ClaimWindowElapsed,
-    DepositLaid,
-    HandEntered,
-    LastTakenBack,
-    NextDealCalled,
-    NotNow,
-    PlayEndedDrawn,
-    ResultRefused,
-    SessionStopped,
-)
-from kiosk.table.guards import in_play_time
+from kiosk.table import claim, events
 from kiosk.table.session import PlannedHand, RiichiSession, SessionEntry
 from kiosk.table.state import (
+    NotNow,
     Phase,
     Step,
     Table,
     check_settled,
     cleared,
     current_play,
+    in_play_time,
     riichi_session_of,
     with_acceptance,
 )
@@ -57,7 +45,7 @@ def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
         raise NotNow(error.code, error.text) from None
 
 
-def show_payment(state: Table, event: HandEntered) -> Table:
+def show_payment(state: Table, event: events.HandEntered) -> Table:
     """Put what a hand pays before the four seats."""
     session = riichi_session_of(state)
     whole = _completed(session, event)
@@ -67,7 +55,7 @@ def show_payment(state: Table, event: HandEntered) -> Table:
     return replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), session=shown, declared_on=tiles)
 
 
-def _completed(session: RiichiSession, event: HandEntered) -> RiichiEvent:
+def _completed(session: RiichiSession, event: events.HandEntered) -> RiichiEvent:
     """Add what the table knows: who has laid a deposit, and who is tenpai. A riichi that was won on was none."""
     failed = event.told.loser if event.on_riichi_tile else None
     riichi = tuple(seat for seat in session.riichi if seat != failed)
@@ -76,14 +64,14 @@ def _completed(session: RiichiSession, event: HandEntered) -> RiichiEvent:
     return changed(event.told, riichi=riichi, tenpai=tuple(seat for seat in SEATS if seat in session.tenpai))
 
 
-def on_payment_refused(state: Table, event: ResultRefused) -> Step:
+def on_payment_refused(state: Table, event: events.ResultRefused) -> Step:
     """Go back to where it came from."""
     session = replace(riichi_session_of(state), pending=None, settled=None)
     back = Phase.DECLARED if state.declarations or session.asking else Phase.PLAYING
     return replace(state, phase=back, since=event.at, agreed=frozenset(), session=session), ()
 
 
-def on_payment_accepted(state: Table, event: ButtonPressed) -> Step:
+def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
     """Take one seat's acceptance; with the fourth the hand is recorded."""
     state = with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
@@ -95,7 +83,7 @@ def on_payment_accepted(state: Table, event: ButtonPressed) -> Step:
     return replace(state, phase=Phase.RECORDED, since=event.at, session=recorded), (fact,)
 
 
-def on_minor_fault(state: Table, event: HandEntered) -> Step:
+def on_minor_fault(state: Table, event: events.HandEntered) -> Step:
     """Record a minor fault, which the arbiter has ruled; the hand goes on."""
     if event.told.kind != "minor_fault":
         raise NotNow("not_now", "the hand is recorded; take it back first")
@@ -107,7 +95,7 @@ def on_minor_fault(state: Table, event: HandEntered) -> Step:
     return after, (fact,)
 
 
-def on_next_hand(state: Table, event: NextDealCalled) -> Step:
+def on_next_hand(state: Table, event: events.NextDealCalled) -> Step:
     """Deal the next hand, or end the session."""
     session = riichi_session_of(state)
     if session.state.over:
@@ -115,7 +103,7 @@ def on_next_hand(state: Table, event: NextDealCalled) -> Step:
     return _begin(state, replace(session.next_hand(), hand=session.hand + 1), event.at), ()
 
 
-def on_session_stopped(state: Table, event: SessionStopped) -> Step:
+def on_session_stopped(state: Table, event: events.SessionStopped) -> Step:
     """End the session between two hands: the time is up."""
     return _ended(state, event.at)
 
@@ -128,7 +116,7 @@ def _ended(state: Table, at: int) -> Step:
     return replace(ending, phase=Phase.FINISHED, since=at, agreed=frozenset(), session=recorded), (fact,)
 
 
-def on_last_taken_back(state: Table, event: LastTakenBack) -> Step:
+def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
     """Take the last entry back: a hand is played on where it was, a minor fault never was, an ended session goes on."""
     session = riichi_session_of(state)
     if not session.entries:
@@ -173,12 +161,12 @@ def _recorded(
     return replace(session, state=settled.state, settled=settled, riichi=riichi, recorded=number, entries=entries), fact
 
 
-def on_deposit_laid(state: Table, event: DepositLaid) -> Step:
+def on_deposit_laid(state: Table, event: events.DepositLaid) -> Step:
     """Lay a riichi deposit, or take it back."""
     return _with_session(state, _with_deposit(riichi_session_of(state), event.seat, laid=event.laid)), ()
 
 
-def on_riichi_long_press(state: Table, event: ButtonHeld) -> Step:
+def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
     """Take a long press in: it declares riichi, which is public, so that it shows at once; and it claims nothing.
 
     A hold that was one says so aloud and discards; whoever else has pressed is not told of, now as before.
@@ -212,24 +200,24 @@ def _with_deposit(session: RiichiSession, seat: Seat, *, laid: bool) -> RiichiSe
     return replace(session, riichi=(*others, seat))
 
 
-def on_hand_drawn(state: Table, event: PlayEndedDrawn) -> Step:
+def on_hand_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
     """Take in that nobody won; who has won on the last tile presses now."""
     after, facts = claim.on_play_drawn(state, event)
     return _with_session(after, replace(riichi_session_of(state), ending=None)), facts
 
 
-def on_hand_aborted(state: Table, event: HandEntered) -> Step:
+def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
     """Take in what ends a hand that nobody won. As with an empty wall, claims come first: whoever has won presses."""
     if event.told.kind == "minor_fault":
         return on_minor_fault(state, event)
     if event.told.kind not in ("abort", "chombo"):
         raise NotNow("not_a_win", "a win is told when it was declared")
     check_payment(state, event.told)
-    after, _ = claim.on_play_drawn(state, PlayEndedDrawn(at=event.at))
+    after, _ = claim.on_play_drawn(state, events.PlayEndedDrawn(at=event.at))
     return _with_session(after, replace(riichi_session_of(state), ending=event.told)), ()
 
 
-def on_hand_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
+def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
     """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
     session = riichi_session_of(state)
     after, facts = claim.on_window_elapsed(state, event)
@@ -238,13 +226,13 @@ def on_hand_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
     after = replace(after, outcome=None)
     if session.ending is not None:
         return show_payment(
-            _with_session(after, replace(session, ending=None)), HandEntered(at=event.at, told=session.ending)
+            _with_session(after, replace(session, ending=None)), events.HandEntered(at=event.at, told=session.ending)
         ), facts
     asked = replace(session, asking=True, tenpai=frozenset(session.riichi))
     return replace(_with_session(after, asked), phase=Phase.DECLARED), facts
 
 
-def on_tenpai_press(state: Table, event: ButtonPressed) -> Step:
+def on_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take in that a seat says to be tenpai, or after all not; who is in riichi is."""
     session = riichi_session_of(state)
     if not session.asking:
@@ -254,7 +242,7 @@ def on_tenpai_press(state: Table, event: ButtonPressed) -> Step:
     return _with_session(state, replace(session, tenpai=said | frozenset(session.riichi))), ()
 
 
-def on_hand_valued(state: Table, event: HandEntered) -> Step:
+def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
     session, kind = riichi_session_of(state), event.told.kind
     if kind in ("ron", "tsumo") and set(event.told.wins) != claim.entitled(state, event.declared_on, event.told.loser):
@@ -268,22 +256,22 @@ def _with_session(state: Table, session: RiichiSession) -> Table:
     return replace(state, session=session)
 
 
-def on_planned_drawn(state: Table, event: PlayEndedDrawn) -> Step:
+def on_planned_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
     """Take in that nobody won; who has won on the last tile presses now."""
     after, facts = claim.on_play_drawn(state, event)
     return replace(after, hand=PlannedHand()), facts
 
 
-def on_planned_aborted(state: Table, event: HandEntered) -> Step:
+def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
     """Take in that the hand is broken off. As with an empty wall, claims come first: whoever has won presses."""
     if event.told.kind != "abort":
         raise NotNow("not_a_win", "a win is told when it was declared")
     _outcome(state, event.told)
-    after, _ = claim.on_play_drawn(state, PlayEndedDrawn(at=event.at))
+    after, _ = claim.on_play_drawn(state, events.PlayEndedDrawn(at=event.at))
     return replace(after, hand=PlannedHand(ending=event.told)), ()
 
 
-def on_planned_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
+def on_planned_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
     """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
     after, facts = claim.on_window_elapsed(state, event)
     after = replace(after, hand=PlannedHand())
@@ -294,7 +282,7 @@ def on_planned_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
     return replace(after, phase=Phase.DECLARED, outcome=None, hand=PlannedHand(asking=True)), facts
 
 
-def on_planned_tenpai_press(state: Table, event: ButtonPressed) -> Step:
+def on_planned_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take in that a seat says to be tenpai, or after all not."""
     if not state.hand.asking:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
@@ -302,7 +290,7 @@ def on_planned_tenpai_press(state: Table, event: ButtonPressed) -> Step:
     return replace(state, hand=replace(state.hand, tenpai=state.hand.tenpai ^ {event.seat})), ()
 
 
-def on_planned_valued(state: Table, event: HandEntered) -> Step:
+def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared; or, of a drawn one, that all have said."""
     kind, won = event.told.kind, set(event.told.wins)
     if kind in ("ron", "tsumo") and won == claim.entitled(state, event.declared_on, event.told.loser):
@@ -325,6 +313,6 @@ def _outcome(state: Table, ending: RiichiEvent) -> Outcome:
     if not isinstance(rules, RiichiProfile):
         raise NotNow("no_session", "this table plays no riichi")
     try:
-        return score_riichi(ending, current_play(state).dealer, rules)[0]
+        return points.score_riichi(ending, current_play(state).dealer, rules)[0]
     except RuleError as error:
         raise NotNow(error.code, error.text) from None

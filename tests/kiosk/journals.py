@@ -4,9 +4,8 @@ import sqlite3
 from pathlib import Path
 
 from broker.protocol import Confirmed, LogMessage, Receipt, Refusal, Taken
-from kiosk.journal import TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.journal_file import JournalOwner
-from kiosk.journaled_table import JournaledTable
 from kiosk.table import NextDealCalled, Table
 from tests.kiosk.tables import EVENT, STORE, TABLE
 

@@ -1,13 +1,40 @@
 """A table with its keyboard, for tests: keys come to the table, and what it refuses comes back to the keyboard."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, TypeVar
 
+from broker.protocol import ArbiterPin
+from kiosk.arbiter_pin import SealedTry
 from kiosk.input import Keyboard
-from kiosk.input.keyboard import PinChecker
+from kiosk.input.controls import PinChecker
 from kiosk.table import Event, NotNow
 from tests.kiosk.tables import Sitting
 
 Sat = TypeVar("Sat", bound=Sitting)
+
+
+class NoPin:
+    """A table whose arbiters are let in by the desk alone."""
+
+    known = False
+    mark = None
+
+    def give(self, _: str) -> SealedTry:
+        """Raise TypeError: nobody is asked for one."""
+        raise TypeError("a PIN is asked for where one is set")
+
+    def take(self, _: ArbiterPin) -> None:
+        """There is nowhere to keep one."""
+
+
+class NoDrafts:
+    """Nothing is kept."""
+
+    draft = panel = ""
+
+    def beside(self, **_: str) -> AbstractContextManager[None]:
+        """Write nothing."""
+        return nullcontext()
 
 
 class Keyed(Generic[Sat]):
@@ -15,7 +42,7 @@ class Keyed(Generic[Sat]):
 
     def __init__(self, sitting: Sat, pins: PinChecker | None = None) -> None:
         self.sitting = sitting
-        self.keys = Keyboard(self._apply, pins)
+        self.keys = Keyboard(self._apply, pins or NoPin(), NoDrafts())
         self.keys.follow(sitting.table)
 
     def _apply(self, event: Event) -> str | None:

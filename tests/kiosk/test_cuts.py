@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from firmware.reports import Scanned
 from kiosk import restoring
 from kiosk.input import RiichiQuestion, WinForm, riichi
-from kiosk.journal import TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import Restoring
 from kiosk.screens import DeclaredView, RestoringView, ScreenView, StatusLine, screen_view
 from kiosk.table import ArbiterAdmitted, Event, Phase, Restarted, Table, handle

@@ -11,8 +11,7 @@ import pytest
 from broker.protocol import Result
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import TableJournal
-from kiosk.journal_file import JournalOwner
-from kiosk.spare import allocate_log
+from kiosk.journal_file import JournalOwner, allocate_log
 from kiosk.table import ButtonPressed, CallToggled, NotNow, Phase, Restarted, Table
 from tests.flushes import note_flushes
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, receipt, told

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kiosk.journaled_table import BUCKETS_S, WriteTimes
+from kiosk.journal import BUCKETS_S, WriteTimes
 from kiosk.status import TableMetrics, TableNumbers, serve_metrics
 from kiosk.table import QUIET, Phase
 from tests.patience import PATIENCE_S

@@ -9,7 +9,7 @@ import pytest
 from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
 from kiosk.screens import RestoringView
-from kiosk.table import Phase, guards
+from kiosk.table import Phase, active_guards
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
@@ -155,5 +155,5 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.program._server.take_plan(given, table.time.now)
         table.program.step(timeout=0)
         table.type("enter")
-        assert guards.active_guards(table.program.state) == ("player_played_deal",)
+        assert active_guards(table.program.state) == ("player_played_deal",)
         assert phase_view(table.program.view(), RestoringView).repeating == ("west",)

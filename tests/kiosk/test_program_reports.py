@@ -8,7 +8,7 @@ import pytest
 
 from broker.protocol import SEATS, Call, Declared, Result, Seat
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Scanned
-from kiosk.journaled_table import SequenceWatch
+from kiosk.journal import SequenceWatch
 from kiosk.table import ButtonPressed, Phase
 from kiosk.table.state import Declaration
 from tests.kiosk.standing import Standing, Time, standing

@@ -11,10 +11,10 @@ from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiWin, Seat
 from broker.sim.demo import draw_hands
 from broker.sim.demo_audit import evening_problems
 from kiosk.arbiter_pin import SealedTry
-from kiosk.input.keyboard import CHECK_NS, NoPin
+from kiosk.input.controls import CHECK_NS
 from kiosk.sim import People, RiichiPeople, Script, ScriptedPlay
 from kiosk.table import AT_THE_TABLE, Phase, Table
-from tests.kiosk.keyed import Keyed
+from tests.kiosk.keyed import Keyed, NoPin
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import S, Sitting, play
 from vision.sim.table import SimulatedTable

@@ -11,7 +11,6 @@ from msgspec import structs
 from broker.protocol import AtCentre, Receipt, Refusal, Result, receipt_code
 from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.input import ArbiterPanel, Keyboard
-from kiosk.input.keyboard import NoPin
 from kiosk.input.panel import opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
 from kiosk.screens import RecordedView, ScreenView, StatusLine, drawing
@@ -22,6 +21,7 @@ from kiosk.status import Receipts, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from kiosk.uplink import Uplink
 from tests.kiosk.journals import OURS, core, receipt
+from tests.kiosk.keyed import NoPin
 from tests.kiosk.standing import phase_view
 from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
 

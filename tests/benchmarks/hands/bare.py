@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-from kiosk.spare import allocate_log
+from kiosk.journal_file import allocate_log
 
 MS: Final = 1_000_000
 LAID_OUT: Final = "bare commit, a log laid out"

@@ -30,8 +30,7 @@ from kiosk.errors import (
 )
 from kiosk.screens.window import SCREEN_CODES
 from kiosk.status import LATE_PRESS
-from kiosk.table import guards
-from kiosk.table.guards import OUT_OF_ORDER
+from kiosk.table import machine
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
 from vision.errors import PictureError
 
@@ -99,8 +98,8 @@ def test_every_part_has_its_name(language: str) -> None:
 
 
 def test_whatever_can_stop_a_play_is_said_where_it_goes_on() -> None:
-    stops = re.findall(r'NotNow\("(\w+)"', getsource(guards._guards))
-    assert GUARD.keys() == {*stops, OUT_OF_ORDER, CORRECTED}
+    stops = re.findall(r'NotNow\("(\w+)"', getsource(machine._guards))
+    assert GUARD.keys() == {*stops, machine.OUT_OF_ORDER, CORRECTED}
 
 
 def test_a_fault_is_said_of_its_part_with_the_code_beside_it() -> None:

@@ -15,7 +15,7 @@ from broker.people import Actor, Authentication
 from broker.protocol import Beat
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from kiosk.journaled_table import WriteTimes
+from kiosk.journal import WriteTimes
 from kiosk.status import TableMetrics, TableNumbers
 from kiosk.table import Phase
 from tests.broker.people.conftest import PASSWORD, quick_hashes

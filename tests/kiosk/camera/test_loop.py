@@ -104,7 +104,7 @@ class GlaringCamera(Camera):
 def test_the_camera_is_asked_for_a_shorter_exposure_where_glare_hides_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
     unread = tuple(tile(None, 0, col) for col in range(13))
     tray = PictureReading(tuple(place.read for place in unread if place.read), unread)
-    monkeypatch.setattr("kiosk.camera.loop.read_picture", lambda _, **__: tray)
+    monkeypatch.setattr("kiosk.camera.loop.reader.read_picture", lambda _, **__: tray)
     camera = GlaringCamera()
     run_camera(
         lambda: camera, PLAY, (800, 290), lambda: 7, lambda _: None, lambda: bool(camera.asked) or camera.frames > 9_999

@@ -22,8 +22,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from broker.protocol import LogMessage, decode_on_topic
-from kiosk.journal import TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.screens import StatusLine
 from tests.kiosk.cuts.cut import START, Cut, Moment, tear
 from tests.kiosk.cuts.days import day

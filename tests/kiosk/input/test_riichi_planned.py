@@ -8,12 +8,11 @@ from broker.i18n import Translator
 from broker.protocol import SEATS, Result
 from kiosk.arbiter_pin import SealedTry
 from kiosk.input import WinForm
-from kiosk.input.keyboard import NoPin
 from kiosk.screens import StatusLine, screen_view
 from kiosk.screens.table import current_screen
 from kiosk.screens.views import planned_riichi_view
 from kiosk.table import ButtonPressed, Phase
-from tests.kiosk.keyed import Keyed
+from tests.kiosk.keyed import Keyed, NoPin
 from tests.kiosk.riichi_tables import AloneSitting
 from tests.kiosk.tables import TABLE
 

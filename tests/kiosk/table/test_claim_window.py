@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat
 from kiosk.table import NotNow
-from kiosk.table.claim_window import HOLD_NS, ClaimWindow
+from kiosk.table.state import HOLD_NS, ClaimWindow
 from tests.kiosk.tables import MS, WINDOW, S
 
 START = 100 * S

@@ -21,8 +21,9 @@ from kiosk.table import (
     SelfTestEnded,
     Table,
     TrayChecked,
-    guards,
+    active_guards,
     handle,
+    players_repeating,
 )
 from tests.kiosk.table.test_plan import for_others
 from tests.kiosk.tables import S, Sitting, plan, play, right, sitting_in
@@ -54,7 +55,7 @@ def override(sitting: Sitting) -> None:
 def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_ruled() -> None:
     sitting = second_play_of_deal_one()
     stopped = ("deal_played_here", "player_played_deal")
-    assert guards.active_guards(sitting.table) == stopped
+    assert active_guards(sitting.table) == stopped
     assert sitting.refusal(right(sitting.play, "east", sitting.wait())) == "deal_played_here"
     override(sitting)
     assert sitting.facts[-1] == Overridden(
@@ -66,7 +67,7 @@ def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_
 
 def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1), play(2)), repeats={1: ("p03",), 2: ("p01",)}))
-    assert (guards.active_guards(sitting.table), guards.players_repeating(sitting.table)) == (
+    assert (active_guards(sitting.table), players_repeating(sitting.table)) == (
         ("player_played_deal",),
         ("p03",),
     )
@@ -74,7 +75,7 @@ def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
 
 def test_a_player_who_has_the_deal_still_to_come_elsewhere_stops_nothing() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1)), repeats={1: ("p77",)}))
-    assert guards.active_guards(sitting.table) == ()
+    assert active_guards(sitting.table) == ()
 
 
 def test_a_play_that_is_stopped_still_lets_people_sit_down() -> None:

@@ -26,7 +26,7 @@ from broker.protocol import (
     Seated,
 )
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
-from kiosk.journaled_table import SequenceWatch, Unexpected
+from kiosk.journal import SequenceWatch, Unexpected
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,

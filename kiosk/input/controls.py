@@ -5,13 +5,15 @@ window stays open until whoever pressed in time was heard.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from broker.protocol import ArbiterPin, PinAnswer, PinMark, Seat, WinKind
 from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
 from broker.rules import Profile
+from firmware.presses import MS
+from firmware.reports import Held, Pressed, Released
 from kiosk.arbiter_pin import SealedTry
 from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
@@ -30,23 +32,113 @@ from kiosk.input.panel import (
     ruling_event,
 )
 from kiosk.input.riichi import RiichiForm, RiichiKeys
-from kiosk.table import (
-    AT_THE_TABLE,
-    ArbiterAdmitted,
-    ArbiterLeft,
-    CallToggled,
-    Event,
-    NextDealCalled,
-    NoHuMeant,
-    NotNow,
-    Phase,
-    PinRefused,
-    PlayEndedDrawn,
-    ResultRefused,
-    Table,
-    ValueEntered,
-    refuse_locked_pin,
-)
+from kiosk.table import AT_THE_TABLE, SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
+
+AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
+
+
+class ButtonInput:
+    """Four fingers on four buttons."""
+
+    def __init__(self) -> None:
+        self._agreeing: dict[Seat, int] = {}
+        """Who is pressing to agree, and since when."""
+
+    def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
+        """Return what has happened, if anything has yet."""
+        since = self._agreeing.pop(report.seat, None)
+        match report:
+            case Pressed(seat, at) if phase in AGREEING:
+                self._agreeing[seat] = at
+                return None
+            case Pressed(seat, at):
+                return events.ButtonPressed(at=at, seat=seat)
+            case Held(seat, at):
+                return events.ButtonHeld(at=at, seat=seat)
+            case Released(seat, at):
+                return (
+                    events.ButtonReleased(at=at, seat=seat)
+                    if since is None
+                    else events.ButtonPressed(at=since, seat=seat)
+                )
+
+
+GRACE_NS: Final = 150 * MS
+"""For edges that are on their way; a box speaks every tenth of a second."""
+
+END_NS: Final = 1_000 * MS
+"""For how a press ends, where a finger is still down: with a slow line it comes late whether that was a call."""
+
+BACK_NS: Final = 1_000 * MS
+"""For what a box has kept, from when it is back."""
+
+PATIENCE_NS: Final = 10_000 * MS
+"""Longer than this after its time no window stays open: a box that is not back by then may never be."""
+
+
+class WindowClosing:
+    """What is known of how far the buttons have been heard."""
+
+    def __init__(self) -> None:
+        self._heard_at: int | None = None
+        self._back_at: int | None = None
+        self._away = False
+
+    def heard(self, now: int) -> None:
+        """Take in that something was told of a press."""
+        self._heard_at = now
+
+    def health(self, code: str | None, now: int) -> None:
+        """Take in how the buttons are."""
+        if self._away and code is None:
+            self._back_at = now
+        self._away = code is not None
+
+    def may_close(self, closes_at: int, now: int, *, down: bool) -> bool:
+        """Whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
+        if now >= closes_at + PATIENCE_NS:
+            return True
+        quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)
+        return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
+
+
+class TableButtons:
+    """The four buttons of one table, and when a claim window may be closed."""
+
+    def __init__(self, shown_at: int) -> None:
+        """Take when the screen last asked for something else: a box may have kept presses from before a restart."""
+        self._shown_at = shown_at
+        self._input, self._closing = ButtonInput(), WindowClosing()
+
+    def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
+        """Return what has happened, if anything has yet. Where one speaks that was in time, others may be on their way.
+
+        A press counts only of who had seen what is asked: a slow device must not make a hu of a confirmation. What was
+        pressed in a claim window that is closed by now is the table's to judge.
+        """
+        if state.closes_at is not None and report.at < state.closes_at:
+            self._closing.heard(now)
+        event = self._input.event(report, state.phase)
+        return event if event is None or self.counts(event, state) else None
+
+    def counts(self, event: Event, state: Table) -> bool:
+        """Return whether whoever pressed had seen what the screen asks now; what is no press always counts."""
+        if not isinstance(event, events.ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
+            return True
+        return state.closed_at is not None and event.at < state.closed_at
+
+    def health(self, code: str | None, now: int) -> None:
+        """Take in how the buttons are."""
+        self._closing.health(code, now)
+
+    def screen_changed(self, now: int) -> None:
+        """Take in that the screen asks for something else from now on."""
+        self._shown_at = now
+
+    def may_close(self, state: Table, now: int) -> bool:
+        """Whether there is a claim window that may be closed now."""
+        return state.closes_at is not None and self._closing.may_close(state.closes_at, now, down=state.finger_down)
+
 
 STAYS_NS: Final = 120_000_000_000
 """An arbiter who has touched nothing for so long has gone."""
@@ -73,20 +165,6 @@ class PinChecker(Protocol):
         """Take in what the scorer says of it."""
 
 
-class NoPin:
-    """A table whose arbiters are let in by the desk alone."""
-
-    known = False
-    mark = None
-
-    def give(self, _: str) -> SealedTry:
-        """Raise TypeError: nobody is asked for one."""
-        raise TypeError("a PIN is asked for where one is set")
-
-    def take(self, _: ArbiterPin) -> None:
-        """There is nowhere to keep one."""
-
-
 @dataclass(frozen=True, slots=True)
 class Checking:
     """A PIN that the scorer was asked about."""
@@ -108,34 +186,21 @@ class KeyboardDrafts(Protocol):
         """Write these with the event that happens meanwhile, as one."""
 
 
-class NoDrafts:
-    """Nothing is kept."""
-
-    draft = panel = ""
-
-    def beside(self, **_: str) -> AbstractContextManager[None]:
-        """Write nothing."""
-        return nullcontext()
-
-
 class Keyboard:
     """One table's keyboard. `apply` gives the code with which the table refuses an event, or None."""
 
-    def __init__(
-        self, apply: Callable[[Event], str | None], pins: PinChecker | None = None, drafts: KeyboardDrafts | None = None
-    ) -> None:
-        self._apply, self._pins = apply, pins or NoPin()
-        self.pin = self._pins.mark
+    def __init__(self, apply: Callable[[Event], str | None], pins: PinChecker, drafts: KeyboardDrafts) -> None:
+        self._apply, self._pins, self._drafts = apply, pins, drafts
+        self.pin = pins.mark
         """What tells which PIN the arbiters have here."""
-        self._drafts: KeyboardDrafts = drafts or NoDrafts()
         self._typed: tuple[str, ...] = ()
-        self._left = self._drafts.draft
+        self._left = drafts.draft
         """What was typed before the program started, until it is known whether it is asked for still."""
         self._riichi_kept = self._left
         self.form: Form | None = None
         """What is being filled in; there is a form while a declaration waits for its value."""
         self._panel: ArbiterPanel | None = None
-        self._panel_left = self._drafts.panel
+        self._panel_left = drafts.panel
         """The panel that was open before the program started, until the table has been seen."""
         self._checking: Checking | None = None
         self._proved = ""
@@ -223,7 +288,7 @@ class Keyboard:
             self._seen_at = now
         elif now >= self._seen_at + STAYS_NS:
             self._seen_at = None
-            self._apply_with(None, ArbiterLeft(at=now))
+            self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
         """Take one key in."""
@@ -232,7 +297,7 @@ class Keyboard:
             return
         if key == "c":
             seen = state.calling and not state.discreet
-            self.problem = self._apply(CallToggled(at=now, open=not seen))
+            self.problem = self._apply(events.CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state, ArbiterPanel("pin"))
         elif key == "x" and (seat := self._asked_of(state)):
@@ -243,13 +308,13 @@ class Keyboard:
     def _type(self, key: str, state: Table, now: int) -> None:
         """Take a key in that means the present question, or the phase."""
         plain: dict[tuple[Phase, str], Event] = {
-            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
-            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
-            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
-            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
+            (Phase.PLAYING, "d"): events.PlayEndedDrawn(at=now),
+            (Phase.CLAIMING, "d"): events.PlayEndedDrawn(at=now),
+            (Phase.ACCEPTING, "r"): events.ResultRefused(at=now),
+            (Phase.RECORDED, "enter"): events.NextDealCalled(at=now),
         }
         if state.doubt in ("asked", "leaving"):
-            self.problem = self._apply(NoHuMeant(at=now)) if key == "n" else None
+            self.problem = self._apply(events.NoHuMeant(at=now)) if key == "n" else None
         elif state.session is not None or state.alone:
             with self._drafts.beside(draft=""):
                 self.riichi.key(key, state, now)
@@ -326,7 +391,7 @@ class Keyboard:
             case Decided() as decided:
                 self.problem = self._apply_with(None, ruling_event(decided, state, now))
             case PanelClosed() if state.arbiter is not None:
-                self._apply_with(None, ArbiterLeft(at=now))
+                self._apply_with(None, events.ArbiterLeft(at=now))
             case PanelClosed():
                 self.panel = self._checking = None
 
@@ -346,7 +411,7 @@ class Keyboard:
     def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
         """Let somebody in whose PIN is judged later: what is ruled counts if it was right."""
         session = begun_session(given.session)
-        admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
+        admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
         return self._apply_with(panel_after_pin(panel, state), admitted)
 
     def _answered(self, answer: PinAnswer, state: Table, now: int) -> None:
@@ -355,7 +420,7 @@ class Keyboard:
         if checking is not None and checking.given.session == answer.asked:
             self._checking = None
             if answer.session is not None:
-                admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
+                admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
                 self.problem = self._apply_with(panel_after_pin(checking.panel, state), admitted)
             else:
                 self._refuse_pin(checking.panel, answer, now)
@@ -363,13 +428,13 @@ class Keyboard:
             if answer.session is not None:
                 self._proved = answer.asked
             else:
-                self._apply(ArbiterLeft(at=now))
+                self._apply(events.ArbiterLeft(at=now))
                 self._refuse_pin(None, answer, now)
 
     def _refuse_pin(self, panel: ArbiterPanel | None, answer: PinAnswer, now: int) -> None:
         self.panel, self.problem = panel, answer.code
         if answer.code == NotNow("pin_wrong").code:
-            self._apply(PinRefused(at=now))
+            self._apply(events.PinRefused(at=now))
 
 
 def _least(state: Table) -> int:
@@ -381,4 +446,4 @@ def _least(state: Table) -> int:
 def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
     told, tiles = filled.winners, filled.declared_on
-    return ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)
+    return events.ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)
