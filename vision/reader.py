@@ -36,9 +36,10 @@ from vision.marks.read import (
     withhold_repeated_serials,
     withhold_unlike,
     withhold_unsure,
+    withhold_upside_down,
     without_strays,
 )
-from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
+from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
 from vision.strays import expected_outline, is_clutter, outline_as_large, usual_spot
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
@@ -289,8 +290,9 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     if enrolled is None:
-        settled = withhold_unlike(picture, found, withhold_few(settled))
-        settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike)
+        against = frozenset(number for number, lie in enumerate(layout.lies) if lie.turn == HALF_TURN)
+        settled = withhold_unlike(picture, found, withhold_few(withhold_upside_down(settled, against)))
+        settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike | against)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
 
 

@@ -200,8 +200,8 @@ def _ink(crop: Picture) -> float:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
-_DOUBTED, _BEYOND_DOUBT = 0.9, 0.99  # confidences between which a number may still be another
-_RULED_OUT = 1e-4  # likelihood up to which a reader rules that other one out
+_DOUBTED, BEYOND_DOUBT = 0.9, 0.99  # confidences between which a number may still be another
+_RULED_OUT = 2e-3  # likelihood up to which a reader rules that other one out
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
 _LETTER_TELLS = 0.99  # the same before a letter may tell the way up: a maker's ring was an O with 0.92
@@ -258,7 +258,7 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
 def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
     """Add what else, by a reader, numbers in doubt may be; `logs` are what the second reader saw, shape (26, 13)."""
     marks = {number: looks[number].mark for number in logs}
-    doubted = [number for number, mark in marks.items() if mark.serial and _DOUBTED <= mark.confidence < _BEYOND_DOUBT]
+    doubted = [number for number, mark in marks.items() if mark.serial and _DOUBTED <= mark.confidence < BEYOND_DOUBT]
     pairs = [(number, rival) for number in doubted for rival in near_serials(marks[number].serial or 0)]
     if not pairs:
         return looks

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vision.detections import DetectedTile, Detections, TableLayout, TileMark
 from vision.geometry import Picture, Points, Quad
 from vision.marks.digits import (
+    BEYOND_DOUBT,
     BLANK,
     FACE,
     LABEL,
@@ -322,6 +323,16 @@ def withhold_few(marks: TileMarks) -> TileMarks:
     return tuple(
         _unread(mark) if mark is not None and np.isfinite(mark.pitch) and mark.confidence < least else mark
         for mark in marks
+    )
+
+
+def withhold_upside_down(marks: TileMarks, against: frozenset[int]) -> TileMarks:
+    """Take the serial from printed numbers in doubt that stand the other way up than their tray: a worn 4 is a 7 so."""
+    return tuple(
+        _unread(mark)
+        if mark is not None and number in against and np.isfinite(mark.pitch) and mark.confidence < BEYOND_DOUBT
+        else mark
+        for number, mark in enumerate(marks)
     )
 
 

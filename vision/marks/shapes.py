@@ -19,7 +19,8 @@ from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
 
 Floats = NDArray[np.float32]
 
-_LEAD: Final = 0.4  # by which a rival has to be liker, of all that tells the two apart
+_LEAD: Final = 0.0  # by which a rival has to be liker, of all that tells the two apart
+_SEEN: Final = 0.6  # correlation that a rival's digit has at least: what is like no digit speaks for none
 _FEWEST: Final = 8  # numbers of a picture that make a usual look
 _MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no more
 _OF_EACH: Final = 2  # other digits that make a digit's usual look
@@ -38,14 +39,20 @@ _TINY: Final = 1e-6
 
 
 def unlike_others(picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None]) -> set[int]:
-    """Return which marks say a number of which a digit looks clearly more like that of a rival."""
+    """Return which marks say a number of which a digit looks more like that of a rival.
+
+    What another tile says beyond doubt is no rival: there is one of each.
+    """
     said = {number: mark for number, mark in enumerate(marks) if mark is not None and says_number(mark)}
-    if len(said) < _FEWEST or not any(mark.rivals for mark in said.values()):
-        return set()
     sure = [number for number, mark in said.items() if not mark.rivals]
+    taken = {said[number].serial for number in sure}
+    if len(said) < _FEWEST or all(taken.issuperset(mark.rivals) for mark in said.values()):
+        return set()
     for number in sure[_MOST:]:
         del said[number]
-    asked = [(at, digits_of(rival)) for at, mark in enumerate(said.values()) for rival in mark.rivals]
+    asked = [
+        (at, digits_of(rival)) for at, mark in enumerate(said.values()) for rival in mark.rivals if rival not in taken
+    ]
     leads = leads_of_rivals(*_looks(picture, tiles, said), asked)
     return {list(said)[at] for (at, _), lead in zip(asked, leads, strict=True) if lead > _LEAD}
 
@@ -108,7 +115,7 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
 
     `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
     are numbers with rivals. The lead is a share of what tells two digits apart: 1 looks just as the rival's does, -1
-    just as it should. It is -1, too, where a digit is on too few other numbers.
+    just as it should. It is -1, too, where a digit is on too few other numbers, or looks like neither.
     """
     shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
     aligned = _aligned(shifted, serials)
@@ -119,8 +126,9 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
         own, other = int(serials[number][at]), rival[at]
         known = counts - kinds[number].sum(axis=0) >= _OF_EACH
         usual = _unit(sums - kinds[number].T @ aligned[number])
-        lead = _leads(shifted[number, at], usual, own)[0][other]
-        leads.append(float(lead) if known[own] and known[other] else -1.0)
+        alike = (shifted[number, at] @ usual.T).max(axis=0)
+        seen = known[own] and known[other] and alike[other] >= _SEEN
+        leads.append(float(_leads(alike, usual, own)[other]) if seen else -1.0)
     return leads
 
 
@@ -134,9 +142,10 @@ def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> 
     usual = _unit(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
     told = []
     for digits, kind in zip(shifted[known:], serials[known:], strict=True):
-        seen = [_leads(digit, usual, own) for digit, own in zip(digits, kind, strict=True)]
-        alike, lead = min(likeness for _, likeness in seen), max(float(leads[there].max()) for leads, _ in seen)
-        told.append(bool(there[kind].all()) and alike >= _ALIKE and lead <= _CLEARLY)
+        alike = (digits @ usual.T).max(axis=1)  # shape (3, 10)
+        own = alike[range(3), kind].min()
+        lead = max(_leads(part, usual, digit)[there].max() for part, digit in zip(alike, kind, strict=True))
+        told.append(bool(there[kind].all() and own >= _ALIKE and lead <= _CLEARLY))
     return told if there.sum() >= _KINDS else [False] * len(told)
 
 
@@ -158,12 +167,11 @@ def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
     return aligned
 
 
-def _leads(shifted: Floats, usual: Floats, own: int) -> tuple[Floats, float]:
-    """Return by how much a digit looks more like each other usual one than like its own, and how much like that."""
-    alike = (shifted @ usual.T).max(axis=0)
+def _leads(alike: Floats, usual: Floats, own: int) -> Floats:
+    """Return by how much a digit, `alike` to each of the usual ones, shape (10,), is so more than to its own."""
     leads = (alike - alike[own]) / np.maximum(1 - usual @ usual[own], _LEAST_APART)
     leads[own] = -np.inf
-    return leads, float(alike[own])
+    return np.asarray(leads, dtype=np.float32)
 
 
 def _unit(rows: Floats) -> Floats:

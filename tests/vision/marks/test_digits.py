@@ -467,10 +467,10 @@ def test_near_serials_differ_in_one_digit_and_are_on_tiles() -> None:
 
 
 def doubted(agreed: float, *, turned: bool = False) -> DigitLook:
-    """Return a look at 117 whose last sign is a 2 to a thousandth, and a 3 to almost a ten thousandth."""
+    """Return a look at 117 whose last sign is a 2 to a hundredth, and a 3 to almost two thousandths."""
     seen = look_upside_down(117) if turned else look(117)
     sign, place = (UPSIDE_DOWN[[2, 3]], 0) if turned else ([2, 3], 2)
-    seen.signs[place, sign] = 1e-3, 0.99e-4
+    seen.signs[place, sign] = 1e-2, 1.99e-3
     return replace(seen, agreed=agreed)
 
 
@@ -486,13 +486,13 @@ def line_of(*signs: tuple[int, float]) -> np.ndarray:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_rivals_are_what_either_reader_does_not_rule_out(*, turned: bool) -> None:
-    """The first reader does not rule out 112, the second one not 147; 113 has no ten thousandth."""
-    logs = {0: line_of((1, 1.0), (1, 1 - 2e-4), (7, 1.0))}
+    """The first reader does not rule out 112, the second one not 147; 113 has no two thousandths."""
+    logs = {0: line_of((1, 1.0), (1, 1 - 3e-3), (7, 1.0))}
     (seen,) = _with_rivals([doubted(0.72, turned=turned)], logs)
     assert seen.mark.serial == 117
     assert 0.9 < seen.mark.confidence < 0.99
     assert seen.rivals == seen.mark.rivals == (112,)  # 147 is no serial
-    logs = {0: line_of((1, 1.0), (1, 1.0), (7, 1 - 2e-4))}
+    logs = {0: line_of((1, 1.0), (1, 1.0), (7, 1 - 3e-3))}
     assert _with_rivals([doubted(0.72, turned=turned)], logs)[0].rivals == (112, 114)
 
 

@@ -11,7 +11,7 @@ from vision.detections import DetectedTile, Detections, TileMark
 from vision.geometry import Picture
 from vision.marks import read, shapes
 from vision.marks.digits import digit_places, near_serials
-from vision.marks.read import SURE, count_alike, withhold_unlike
+from vision.marks.read import SURE, count_alike, withhold_unlike, withhold_upside_down
 from vision.marks.shapes import ink_of_crops, leads_of_rivals, like_others, unlike_others
 
 SERIALS = (10, 21, 34, 45, 53, 67, 78, 89, 96, 102, 114, 125)
@@ -57,6 +57,12 @@ def test_a_number_of_which_a_digit_looks_like_a_rivals_is_found(wrong: int, colo
 def test_numbers_that_look_as_they_are_read_are_left(colour: tuple[int, int, int]) -> None:
     read = [replace(mark, rivals=near_serials(mark.serial or 0)) for mark in marks()]
     assert unlike_others(table(colour=colour), tiles(), read) == set()
+
+
+def test_what_another_tile_says_beyond_doubt_is_no_rival() -> None:
+    sure = [replace(mark, serial=125) if mark.serial == 10 else mark for mark in marks(126, (125,))]
+    assert unlike_others(table(), tiles(), sure) == set()
+    assert 11 in unlike_others(table(), tiles(), [replace(sure[0], rivals=(124,)), *sure[1:]])  # itself in doubt
 
 
 def test_one_of_several_rivals_is_enough() -> None:
@@ -149,6 +155,14 @@ def test_a_number_in_doubt_counts_once_its_digits_look_right(monkeypatch: pytest
     assert 125 in {one.serial for one in reader.read_picture(table()).reads}
 
 
+@pytest.mark.parametrize(("confidence", "left"), [(0.9899, None), (0.99, 125)])
+def test_a_number_in_doubt_that_stands_against_its_tray_is_not_read(confidence: float, left: int | None) -> None:
+    last = replace(marks()[11], confidence=confidence)
+    label = replace(last, pitch=float("nan"))
+    told = [mark and mark.serial for mark in withhold_upside_down((last, last, label, None), frozenset({1, 2, 3}))]
+    assert told == [125, left, 125, None]
+
+
 def test_two_numbers_in_doubt_that_say_the_same_stay_so() -> None:
     printed = (*SERIALS, 125)
     found = Detections(tuple(tiles(13)), np.zeros((1, 1), np.uint8), 8.0)
@@ -213,6 +227,15 @@ def test_the_lead_is_one_for_the_rivals_look_and_minus_one_for_its_own() -> None
     )  # shifted, noise is a little like noise
 
 
+def test_a_digit_that_is_like_no_other_speaks_for_no_rival() -> None:
+    serials = np.array([[0, 1, 2]] * 4)
+    looks = np.array([[noise(0), noise(1), noise(2)]] * 4)
+    looks[3, 2] = 0.5 * noise(0) + noise(9)
+    assert leads_of_rivals(looks, serials, [(3, (0, 1, 0))]) == [-1]
+    looks[3, 2] = noise(0) + 0.9 * noise(9)
+    assert leads_of_rivals(looks, serials, [(3, (0, 1, 0))])[0] > 0.3
+
+
 def test_a_digit_that_only_one_other_number_has_tells_nothing() -> None:
     serials = np.array([[0, 0, 0]] * 3 + [[1, 0, 0]] * 3)
     looks = np.array([[noise(0)] * 3] * 3 + [[noise(1), noise(0), noise(0)]] * 3)
@@ -231,8 +254,8 @@ def test_a_digit_that_only_one_other_number_has_tells_nothing() -> None:
 def test_a_digit_may_be_four_pixels_off_across_and_two_down(down: int, across: int, *, seen: bool) -> None:
     serials = np.array([[0, 1, 2]] * 4)
     looks = np.array([[noise(0), noise(1), noise(2)]] * 4)
-    looks[3] = np.roll(looks[3], (down, across), axis=(1, 2))
-    assert (leads_of_rivals(looks, serials, [(3, (0, 1, 0))])[0] < -0.5) == seen
+    looks[3, 2] = np.roll(noise(0), (down, across), axis=(0, 1))
+    assert (leads_of_rivals(looks, serials, [(3, (0, 1, 0))])[0] > 0.5) == seen
 
 
 def test_digits_that_stand_a_little_apart_are_aligned_before_they_make_a_usual_look() -> None:
