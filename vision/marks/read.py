@@ -345,7 +345,7 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks) -> Ti
 def count_alike(
     picture: Picture, found: Detections, said: TileMarks, settled: TileMarks, strays: frozenset[int]
 ) -> TileMarks:
-    """Give a number in doubt the serial that it says where its digits look like those of the picture's other tiles.
+    """Return marks in which a doubted number has its serial where its digits look like those of the other tiles.
 
     `said` are the marks before anything was withheld. What is no tile, and a serial that another tile says, stays out.
     """
