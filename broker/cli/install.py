@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -246,8 +247,11 @@ def removals(role: Role, root: Path) -> Iterator[InstallStep]:
     places = [*FILES[role].values(), *(LOCKED.values() if role == "table" else ()), TIME]
     for place in places:
         if place not in kept:
-            path = root / place
-            yield InstallStep(f"remove {path}", lambda path=path: not path.exists(), path.unlink)  # type: ignore[misc]  # mypy infers no type of a default
+            yield _removed(root / place)
+
+
+def _removed(path: Path) -> InstallStep:
+    return InstallStep(f"remove {path}", lambda: not path.exists(), path.unlink)
 
 
 def material(name: str) -> str:
@@ -297,12 +301,13 @@ def _lights(root: Path) -> Iterator[InstallStep]:
     """Keep the light on a Pi's board dark, where there is one."""
     for config in (root / "boot/firmware/config.txt", root / "boot/config.txt"):
         if (text := _read(config)) is not None and not config.is_symlink():
-            yield InstallStep(
-                f"add {LIGHTS} to {config}",
-                lambda text=text: LIGHTS in text.splitlines(),  # type: ignore[misc]  # mypy infers no type of a default
-                lambda config=config, text=text: _write(config, f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"),  # type: ignore[misc]  # mypy infers no type of a default
-            )
+            yield _dark(config, text)
             return
+
+
+def _dark(config: Path, text: str) -> InstallStep:
+    dark = f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"
+    return InstallStep(f"add {LIGHTS} to {config}", lambda: LIGHTS in text.splitlines(), lambda: _write(config, dark))
 
 
 def _lock(root: Path) -> Iterator[InstallStep]:
@@ -310,7 +315,7 @@ def _lock(root: Path) -> Iterator[InstallStep]:
         yield _file(root / place, material(name))
     for unit in CONSOLES:
         masked = root / "etc/systemd/system" / unit
-        yield InstallStep(f"mask {unit}", masked.is_symlink, lambda unit=unit: _systemctl(root, "mask", unit))  # type: ignore[misc]  # mypy infers no type of a default
+        yield InstallStep(f"mask {unit}", masked.is_symlink, partial(_systemctl, root, "mask", unit))
 
 
 def _unmasked(root: Path, unit: str) -> InstallStep:
