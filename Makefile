@@ -58,7 +58,7 @@ test: ## install what the tests need, then linters, types, import rules and all 
 
 .PHONY: pytest
 pytest: setup ## all tests but the slow ones, alone
-	$(BIN)/python -m pytest -m "not slow" -n 3 --dist worksteal # two run, and the third while they wait for a broker or a browser
+	$(BIN)/python -m pytest -m "not slow" -n 4 --dist worksteal # two run, the others while those wait for a broker or a browser
 
 .PHONY: test-slow
 test-slow: setup ## the tests that kill, cut, attack and soak (after `make test`, which installs what they need)
