@@ -135,8 +135,7 @@ class CameraTasks:
     def sent(self, state: Table, facts: Iterable[LogMessage]) -> None:
         """Follow an event that was taken in, and the facts that came of it."""
         self.restoring.follow(state)
-        if self.keeping.now is not None:
-            self.keeping.sent(facts)
+        self.keeping.sent(facts)
 
     def follow(self, state: Table, form: AnyForm | None, now: int) -> None:
         """Follow the table, and the form that is filled in; write down what has to last."""
@@ -148,8 +147,7 @@ class CameraTasks:
                 hides = state.phase in QUIET
                 self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
             self.self_test.follow(health)
-        if self.keeping.now is not None:
-            self.keeping.follow(state)
+        self.keeping.follow(state)
         if self.counting.open:
             self.counting.follow(state, form)
         self.restoring.write()
@@ -218,7 +216,7 @@ class TableProgram:
         if isinstance(connection, Link):
             self._server.brokers = Brokers(connection, settings.folder)
         self.upgrade = TableUpgrade.of(settings, clock())
-        self._server.upgrade = lambda: self.upgrade.state if self.upgrade.under_way else None
+        self._server.upgrade = lambda: self.upgrade.state
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
         self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
@@ -383,9 +381,7 @@ class TableProgram:
         if self._table.check_due(now):
             self._check_disk(now)
         self._health.due(now)
-        if self.upgrade.under_way:
-            well = self._server.connected and SCREEN not in self._health.codes
-            self.upgrade.due(self.state.phase, now, well=well)
+        self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)

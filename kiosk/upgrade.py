@@ -109,8 +109,6 @@ class TableUpgrade:
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
-        self.under_way = self._trial
-        """Whether a version is on trial or offered; otherwise nothing is ever due."""
         self.leaves = False
         """The program is to end, so that the other version is started."""
 
@@ -137,7 +135,6 @@ class TableUpgrade:
     def take(self, offer: UpgradeOffer | None) -> None:
         """Take in what the scorer offers."""
         before, self._offer = self._offer, offer
-        self.under_way = self._trial or offer is not None
         if self._slots is None or self._door is None:
             self._step = "refused", 0, UpgradeByHand.code
             return
@@ -152,7 +149,6 @@ class TableUpgrade:
         self._step = self._known(self._slots, offer)
         if self._step[0] == "fetching" and not self._trial:
             self._withdrawn = threading.Event()
-            self._free.clear()  # until it is known that nothing is played now
             work = threading.Thread(
                 target=self._work, args=(self._slots, self._door, offer, self._withdrawn), name="upgrade", daemon=True
             )
