@@ -110,3 +110,15 @@ def test_a_link_that_may_not_listen_tries_again_since_the_broker_may_only_have_b
             assert isinstance(came, Incoming)
             assert came.payload == b"a fact"
             came.acknowledge()
+
+
+def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_before(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.protocol.link.LISTEN_AGAIN_S", 0.0)
+    place, table, heard = topics.RECEIPT.at(EVENT, table=3), user_of("table", 3), queue.Queue[Incoming | LinkChanged]()
+    hall.client("scorer").say(place, b"retained", retain=True)
+    with begun(hall, table, hall.broker.port, heard):
+        came = [heard.get(timeout=PATIENCE_S) for _ in range(3)]
+    assert sorted(one.payload if isinstance(one, Incoming) else b"up" for one in came) == [b"retained"] * 2 + [b"up"]
+    hall.client("scorer").say(place, b"", retain=True)
