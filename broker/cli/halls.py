@@ -25,6 +25,7 @@ from broker.event import (
     plan_of_hall,
     read_deals,
     read_halls,
+    read_nodes,
     read_plan,
     read_registry,
     refuse_travellers,
@@ -205,13 +206,15 @@ def list_halls(folder: Path, *, as_json: bool) -> None:
 def revoke(folder: Path, name: str) -> None:
     """Stop accepting messages from a hall, for instance because its machine was stolen. What it has sent stays.
 
-    A running centre disconnects it at once. `homologue hall admit` readmits it.
+    A running centre disconnects it at once. `homologue hall admit` readmits it. Where the centre has several
+    machines, do it on each of them.
 
     \b
     homologue hall revoke world-cup paris
     """
     _set(folder, name, revoked=True)
     say(f"{name}: the centre takes nothing more from it", hall=name)
+    _say_where_else(folder)
 
 
 @hall.command("admit", short_help="Accept messages from a revoked hall again.")
@@ -221,11 +224,14 @@ def revoke(folder: Path, name: str) -> None:
 def admit(folder: Path, name: str) -> None:
     """Accept messages again from a hall that was revoked; it sends what it has stored since.
 
+    Where the centre has several machines, do it on each of them.
+
     \b
     homologue hall admit world-cup paris
     """
     _set(folder, name, revoked=False)
     say(f"{name}: the centre takes from it again", hall=name)
+    _say_where_else(folder)
 
 
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
@@ -234,6 +240,13 @@ def _set(folder: Path, name: str, *, revoked: bool) -> None:
         if name not in {one.name for one in halls}:
             raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
         write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
+
+
+def _say_where_else(folder: Path) -> None:
+    """Say on which machines the same is to be done: each node lets in whom the file beside it names."""
+    if nodes := read_nodes(folder):
+        machines = ", ".join(nodes.hosts)
+        say(f"do the same on each machine of the centre: {machines}", machines=list(nodes.hosts))
 
 
 def _halls_of(folder: Path) -> tuple[Hall, ...]:

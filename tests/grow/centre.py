@@ -154,8 +154,8 @@ class CentreMachines:
         return next(copies.glob(f"*/{STORE}"))
 
     def set_revoked(self, name: str, *, revoked: bool) -> None:
-        """Revoke a hall, or admit it again: at the centre, and where a node runs alone."""
-        for folder in (self.folder, self.folders[-1]):
+        """Revoke a hall, or admit it again, on each machine: a hall may be connected with the node of any."""
+        for folder in self.folders:
             hall.main(["revoke" if revoked else "admit", str(folder), name], standalone_mode=False)
 
     def stop(self) -> None:

@@ -169,6 +169,16 @@ def test_a_hall_is_revoked_listed_so_and_admitted_again(event: Path) -> None:
     assert [(one["hall"], one["revoked"]) for one in listed] == [("paris", False), ("osaka", False)]
 
 
+def test_who_revokes_a_hall_of_a_centre_on_three_machines_learns_where_else_to_do_it(
+    event: Path, tmp_path: Path
+) -> None:
+    assert "each machine" not in run("revoke", event, "osaka")
+    name_nodes(event, tmp_path / "nodes")
+    assert f"each machine of the centre: {', '.join(THREE)}" in run("admit", event, "osaka")
+    said = [json.loads(line) for line in run("revoke", event, "osaka", "--json").splitlines()]
+    assert said == [{"hall": "osaka"}, {"machines": list(THREE)}]
+
+
 @pytest.mark.parametrize(
     ("command", "code"), [(("hall", "revoke", "{}", "rome"), "unknown_hall"), (("centre", "{}"), "no_halls")]
 )
