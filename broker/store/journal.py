@@ -121,7 +121,8 @@ class JournalTables:
     def __init__(self, *, shared: bool) -> None:
         self.all = sa.MetaData(schema="homologue" if shared else None)
         key = ["event"] if shared else []
-        first = sa.text("repairs IS NULL")
+        # of one dialect alone: SQLAlchemy loads all modules of each that is named
+        where = {f"{'postgresql' if shared else 'sqlite'}_where": sa.text("repairs IS NULL")}
 
         def table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and constraints
             of_event = [Column(part, Text, primary_key=True) for part in key]
@@ -137,10 +138,7 @@ class JournalTables:
             Column("body", LargeBinary, nullable=False),
             Column("link", LargeBinary, nullable=shared),  # rows of version 1 have none until they are migrated
             Column("repairs", BIG),  # height of a row that was set aside, in place of which this one counts
-            *(
-                sa.Index(name, *key, *columns, unique=True, sqlite_where=first, postgresql_where=first)
-                for name, columns in UNIQUE_ROWS.items()
-            ),
+            *(sa.Index(name, *key, *columns, unique=True, **where) for name, columns in UNIQUE_ROWS.items()),
         )
         self.set_aside = table(
             "set_aside",
