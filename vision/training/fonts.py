@@ -17,6 +17,7 @@ from PIL import ImageFont
 
 FOLDERS = tuple(Path(folder) for folder in os.environ.get("HOMOLOGUE_FONTS", "/usr/share/fonts").split(":"))
 SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
+LEGIBLE = 20  # pixels at which a font has to tell its signs apart
 _NOT = re.compile(
     r"italic|oblique|cjk|symbol|math|hairline|outline|emoji|braille|linbiolinum_k|linlibertine_i|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
     re.IGNORECASE,
@@ -55,7 +56,8 @@ def font_files() -> tuple[Path, ...]:
 
 def _draws_all(path: Path) -> bool:
     """Return whether a font leaves no sign out."""
-    return all(load_font(path).getmask(sign).getbbox() for sign in FOREIGN)
+    font = _one_sign_font(path, LEGIBLE)
+    return all(font.getmask(sign).getbbox() for sign in FOREIGN)
 
 
 @cache
@@ -99,22 +101,29 @@ def load_font(path: Path) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(path), SIZE)
 
 
-def _has_digits(path: Path) -> bool:
+def _one_sign_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
+    """Return a font that lays out no text, which takes longer than to draw a sign."""
+    return ImageFont.truetype(str(path), size, layout_engine=ImageFont.Layout.BASIC)
+
+
+def _tells_apart(path: Path, signs: str) -> bool:
     try:
-        return len({bytes(load_font(path).getmask(sign)) for sign in "0123456789"}) == 10
+        font = _one_sign_font(path, LEGIBLE)
+        return len({bytes(font.getmask(sign)) for sign in signs}) == len(signs)
     except (OSError, ValueError):
         return False
+
+
+def _has_digits(path: Path) -> bool:
+    return _tells_apart(path, "0123456789")
 
 
 def _is_even(path: Path) -> bool:
     """Return whether a font has all digits and letters, and digits of one height."""
-    if not _has_digits(path):
+    if not (_has_digits(path) and _tells_apart(path, "ABCDEFGHJKLMNPRSTUVWXYZ")):
         return False
     try:
-        font = load_font(path)
-        boxes = [font.getbbox(sign) for sign in "0123456789"]
-        letters = {bytes(font.getmask(sign)) for sign in "ABCDEFGHJKLMNPRSTUVWXYZ"}
+        heights = [below - above for _, above, _, below in map(_one_sign_font(path, SIZE).getbbox, "0123456789")]
     except (OSError, ValueError):
         return False
-    heights = [box[3] - box[1] for box in boxes]
-    return len(letters) == 23 and max(heights) > 0 and max(heights) - min(heights) <= _UNEVEN * max(heights)
+    return max(heights) > 0 and max(heights) - min(heights) <= _UNEVEN * max(heights)
