@@ -9,9 +9,6 @@ from typing import Final
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-FEWEST: Final = 5
-"""As many cases make one item; fewer gain little, and each may take long."""
-
 END: Final = (KeyboardInterrupt, pytest.exit.Exception)
 """What ends a run, and is no failure of a case."""
 
@@ -36,7 +33,7 @@ def rows(mark: pytest.Mark) -> Iterator[Case]:
 
 
 def cases_of(test: Test) -> Sequence[Case]:
-    """Return the arguments of each case of a test; nothing if it has too few of them, or takes fixtures or is slow."""
+    """Return the arguments of each case of a test; nothing if it has none, takes fixtures or is slow."""
     marks: Sequence[pytest.Mark] = getattr(test, "pytestmark", ())
     if {mark.name for mark in marks} != {"parametrize"}:
         return ()
@@ -45,7 +42,7 @@ def cases_of(test: Test) -> Sequence[Case]:
     except ValueError:
         return ()
     wanted = signature(test).parameters.keys()
-    return cases if len(cases) >= FEWEST and all(case.keys() == wanted for case in cases) else ()
+    return cases if all(case.keys() == wanted for case in cases) else ()
 
 
 def one_after_the_other(test: Test, cases: Sequence[Case]) -> Test:
