@@ -10,9 +10,32 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import DetectedTile, Detections
-from vision.geometry import UNIT_SQUARE, Picture, Quad
+from vision.geometry import UNIT_SQUARE, Picture, Quad, quad_area
 from vision.networks import run_network
+from vision.picture import noise_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DetectedTile:
+    """A tile that the finder sees, before anybody has read it.
+
+    `quad`, shape (4, 2), pixels, clockwise in the picture: corners 0-1 and 2-3 are the short ends. Which end is the
+    tile's top is not known yet. `likelihood` is 0..1: how sure the finder is that a tile is there.
+    """
+
+    quad: Quad
+    face_up: bool
+    likelihood: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detections:
+    """All tiles of a picture. `hands` is the share, 0..255, of each cell (`cell` pixels square) that hands cover."""
+
+    tiles: tuple[DetectedTile, ...]
+    hands: Picture  # shape (rows, columns)
+    cell: float
+
 
 CELL = 4  # pixels a side of the network's cells
 _MULTIPLE = 16  # its deepest layer is as many times smaller than the picture
@@ -294,8 +317,6 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     return Detections(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
 
 
-_SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-_DEVIATION = 1 / (6 * 0.6745)  # of the noise, from the median of what that filter leaves (Immerkaer 1996)
 _NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter are not, at 11 nine in ten
 _BLUR = 1.5  # pixels: then large tiles are found, but small ones are not
 
@@ -304,8 +325,7 @@ def is_noisy(small: Picture) -> bool:
     """Return whether a picture that was shrunk for the finder is as noisy in its middle as at night, yet a picture."""
     rows, columns = (slice(side // 4, side - side // 4) for side in small.shape[:2])
     grey = cv2.cvtColor(small[rows, columns], cv2.COLOR_BGR2GRAY)
-    noise = _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))
-    return _NOISY[0] < noise < _NOISY[1]
+    return _NOISY[0] < noise_of(np.asarray(grey, dtype=np.uint8)) < _NOISY[1]
 
 
 def _shrunk(picture: Picture, longest: int) -> Picture:
@@ -337,7 +357,7 @@ def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> li
 def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -> list[DetectedTile]:
     """Of tiles that share their middle keep the surest, and so that of the `usual` area if they are about as sure."""
     centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
-    areas = np.array([_area(tile.quad) for tile in tiles])
+    areas = np.array([quad_area(tile.quad) for tile in tiles])
     reach = 0.35 * np.sqrt(areas)
     doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
     kept: list[int] = []
@@ -360,16 +380,12 @@ def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
     power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136. Only those of
     one size count together: what a coarse look sees in the grain of a table is of many.
     """
-    areas = np.array([_area(tile.quad) for tile in tiles])
+    areas = np.array([quad_area(tile.quad) for tile in tiles])
     together = np.abs(np.log(areas[:, None] / areas)) < np.log(_ONE_SIZE)
     weights = together @ (areas**0.6 * [tile.likelihood for tile in tiles])
     usual = areas[weights.argmax()] if tiles else 0.0
     alike = [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
     return _without_duplicates(alike, float(usual))
-
-
-def _area(quad: Quad) -> float:
-    return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
 def _grey(maps: CellMaps) -> Picture:

@@ -1,58 +1,96 @@
-"""Say where each detected tile lies and what each place of each tray holds.
+"""Say where each detected tile lies, what each place of each tray holds, and what beside a tray is no tile of its set.
 
 Colours are sampled at a few points of each tile or place. A place without a tile is empty, covered, or has a back that
 was overlooked; a back of another colour than its neighbours belongs to a foreign set.
+
+Beside a tray lie cards, counters, telephones, numbers printed on the cloth. The tray shows how the tiles of the set
+look: how large they are, of what colour, how their numbers are printed; a number beside it is a serial only if it is
+like them. A label of ours is on no card: it counts wherever it lies. Without a tray there is nothing to compare with.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from vision.detections import Detections, LaidOutPlace, LaidOutTray, TableLayout, TileMark, TilePosition
-from vision.geometry import Picture, Points, Quad
-from vision.plane import Flags, Indices
+from vision.finder import DetectedTile, Detections
+from vision.geometry import HEIGHT, Flags, Indices, Picture, Points, Quad
+from vision.marks import TileMark
+from vision.picture import BACK, CORE, CORE_SIDE, RIM, Colours, colours_at, colours_on, points_on
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
-from vision.strays import colour_groups, unlike_tiles
 from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
-Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
 
-_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
-CORE_SIDE = 20
+@dataclass(frozen=True, slots=True, eq=False)
+class TilePosition:
+    """How one tile lies.
+
+    `quad`, shape (4, 2), pixels, begins at the tile's own top-left as far as its mark or its tray tells; `rotation` is
+    that of its own left-to-right, degrees 0..360, clockwise on the screen. `row` and `col` are None where no tray is
+    known to hold it, `seat` also in a tray that stands alone. `turn` is the tile's against its tray: 0, 90, 180 or
+    270; `sideways` tells that it lies askew by 15 degrees and more. `covered` is the share, 0..1, under hands;
+    `strange` tells that its colour is clearly that of no other back.
+    """
+
+    quad: Quad
+    rotation: float
+    seat: str | None = None
+    row: int | None = None
+    col: int | None = None
+    turn: int = 0
+    sideways: bool = False
+    covered: float = 0.0
+    strange: bool = False
+
+    def is_turned(self, tile: DetectedTile) -> bool:
+        """Return whether the tile stands upside down in the outline that the finder gave."""
+        return bool((self.quad[0] != tile.quad[0]).any())
+
+    def turned_over(self) -> "TilePosition":
+        """Return how the tile lies if it stands the other way up."""
+        turn = self.turn if self.row is None else (self.turn + HALF_TURN) % 360
+        quad, rotation = np.roll(self.quad, 2, axis=0), (self.rotation + HALF_TURN) % 360
+        return replace(self, quad=quad, rotation=rotation, turn=turn)
 
 
-def _grid(margin: float, side: int) -> Points:
-    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
-    x, y = np.meshgrid(at, at)
-    return np.column_stack([x.ravel(), y.ravel()])
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOutPlace:
+    """A place of a tray: what it holds, the number of the tile there in `Detections.tiles`, and its `quad`, (4, 2)."""
+
+    row: int
+    col: int
+    state: PlaceState
+    tile: int | None
+    quad: Quad
 
 
-_POINTS = _grid(_EDGE, 10)
-RIM: Points = _POINTS[np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER]  # shares of width and height, shape (m, 2)
-CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOutTray:
+    """One tray: its seat (None where it stands alone), its 34 places, and its own left-to-right in degrees 0..360."""
+
+    seat: str | None
+    sites: tuple[LaidOutPlace, ...]
+    rotation: float
 
 
-def points_on(quads: Quad, shares: Points) -> Points:
-    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
-    x, y = shares[:, 0], shares[:, 1]
-    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
-    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+@dataclass(frozen=True, slots=True, eq=False)
+class TableLayout:
+    """A picture, laid out.
 
+    `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
+    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
+    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
+    """
 
-def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
-    """Return the picture's colours there; points outside of the picture take its border's."""
-    if not len(quads):
-        return np.zeros((0, len(shares), 3), dtype=np.float32)
-    bgr = _colours_at(picture, points_on(quads, shares))
-    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    return np.asarray(lab, dtype=np.float32)
+    lies: tuple[TilePosition, ...]
+    trays: tuple[LaidOutTray, ...]
+    ghosts: frozenset[int] = frozenset()
+    unlike: frozenset[int] = frozenset()
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:
     """Return the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
-    points = points_on(quads, _POINTS)
+    points = points_on(quads, BACK)
     inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
     return np.asarray(inside.mean(axis=1), dtype=np.float64)
 
@@ -61,7 +99,7 @@ def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
     """Return the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
-    return np.asarray(_colours_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
+    return np.asarray(colours_at(hands, points_on(quads, BACK) / cell).mean(axis=1) / 255)
 
 
 def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
@@ -69,14 +107,7 @@ def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     middles = quads.mean(axis=1, keepdims=True)
-    return np.asarray(_colours_at(hands, points_on(middles + 2 * (quads - middles), _POINTS) / cell).max(axis=1) / 255)
-
-
-def _colours_at(picture: Picture, points: Points) -> Picture:
-    height, width = picture.shape[:2]
-    x = np.clip(points[..., 0], 0, width - 1).astype(int)
-    y = np.clip(points[..., 1], 0, height - 1).astype(int)
-    return np.asarray(picture[y, x])
+    return np.asarray(colours_at(hands, points_on(middles + 2 * (quads - middles), BACK) / cell).max(axis=1) / 255)
 
 
 _NEIGHBOURS = 6
@@ -215,6 +246,127 @@ def _detail(cores: Colours) -> Points:
     light = cores[..., 0].reshape(len(cores), CORE_SIDE, CORE_SIDE)
     down, right = np.abs(np.diff(light, axis=1)), np.abs(np.diff(light, axis=2))
     return np.asarray(down.mean(axis=(1, 2)) + right.mean(axis=(1, 2)), dtype=np.float64)
+
+
+_FEWEST = 6  # tiles of trays that are read, before anything is compared with them
+_SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
+_PITCH = 0.11  # share by which the distance between digits may
+_HELD = 0.02  # how much a digit's width is held to the usual one: a tenth of what a number tells in which it stands
+_WIDER = 0.6  # of the usual by which a digit may be wider or narrower
+_SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
+_TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
+_OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
+_WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness tells less than tint: light falls unevenly
+_MANY, _MOST = 4, 1 / 3  # things beside a tray that are unlike its tiles, and their share, from which all are doubted
+_CLUTTER = 20  # such things from which nothing in the picture is believed, not even the tray
+
+
+def unlike_tiles(
+    flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
+) -> frozenset[int]:
+    """Return which of the `loose` tiles are read and yet not like those that trays hold; in clutter, all tiles.
+
+    `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
+    their backs' colours, CIE L*a*b*.
+    """
+    sure = [number for number in held if _is_read(marks[number])]
+    read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
+    if len(sure) < _FEWEST or not read:
+        return frozenset()
+    usual = np.median([_sides(flat[number]) for number in sure], axis=0)
+    printed = [marks[number] for number in sure]
+    unlike = frozenset(
+        number
+        for number in read
+        if not (
+            is_of_size(_sides(flat[number]), usual)
+            and is_of_colour(colours[number], _nearby(flat, colours, number, sure))
+            and is_printed_alike(marks[number], printed)
+        )
+    )
+    if is_clutter(len(unlike)):
+        return frozenset((*held, *read))
+    # Where much beside a tray is print on something else, what happens to be like the tiles is that, too.
+    return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
+
+
+def is_clutter(unlike: int) -> bool:
+    """Return whether so much is printed about the tray that what seems to be the tray may be print as well."""
+    return unlike >= _CLUTTER
+
+
+def _is_printed(mark: TileMark | None) -> bool:
+    return mark is not None and bool(np.isfinite(mark.pitch))
+
+
+def _sides(quad: Quad) -> Points:
+    """Return an outline's short and long sides, shape (2,)."""
+    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
+    return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
+
+
+def is_of_size(sides: Points, usual: Points) -> bool:
+    """Return whether short and long sides are about as long as is usual in the trays, and as a tile's are."""
+    return bool((np.abs(sides / usual - 1) <= _SIZE).all() and abs(sides[1] / sides[0] / HEIGHT - 1) <= _SIZE)
+
+
+def _nearby(flat: Quad, colours: Points, number: int, sure: Sequence[int]) -> Points:
+    """Return the median colour of the tiles in trays that are nearest."""
+    middles = flat[list(sure)].mean(axis=1)
+    near = np.argsort(np.linalg.norm(middles - flat[number].mean(axis=0), axis=1))[:_NEIGHBOURS]
+    return np.asarray(np.median(colours[list(sure)][near], axis=0))
+
+
+def is_of_colour(colour: Points, usual: Points) -> bool:
+    """Return whether a back's colour, L*a*b*, is the usual one, in more or less light."""
+    return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
+
+
+def expected_pitch(mark: TileMark, others: Sequence[TileMark]) -> float:
+    """Return how far apart the first and the last digit of a number would stand in the print of the `others`.
+
+    In many fonts a 1 is narrower than a 0: how wide each digit is follows from the numbers in which it stands, where
+    it stands in none it is as wide as most. From middle to middle it is half of both outer digits and the middle one.
+    """
+    usual = float(np.median([other.pitch for other in others]))
+    widths = np.array([_digit_widths(other) for other in others])
+    wider = np.linalg.solve(
+        widths.T @ widths + _HELD * np.eye(10), widths.T @ [other.pitch - usual for other in others]
+    )
+    return usual + float(_digit_widths(mark) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
+
+
+def _digit_widths(mark: TileMark) -> Points:
+    """Return how much the width of each of the ten digits counts in a number's pitch, shape (10,)."""
+    digits = [int(digit) for digit in f"{mark.serial or (mark.either or (0,))[0]:03d}"]
+    return np.asarray(np.bincount(digits, weights=(0.25, 0.5, 0.25), minlength=10))
+
+
+def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
+    """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
+    numbers = [other for other in others if other is not None and _is_printed(other)]
+    if mark is None or 2 * len(numbers) <= len(others):
+        return False
+    usual = expected_pitch(mark, numbers)
+    spot = np.median([other.spot for other in numbers], axis=0)
+    off = float(np.abs(mark.spot - spot).max())
+    if mark.turned is None:  # then its spot may be that of the tile upside down
+        off = min(off, float(np.abs(mark.spot + spot).max()))
+    return abs(mark.pitch - usual) <= _PITCH * usual and off <= _SPOT
+
+
+def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
+    """Return the backs of one colour each, shape (n, 3), L*a*b*, largest group first; none that holds all of them."""
+    left = list(range(len(colours)))
+    groups = []
+    while len(left) >= fewest:
+        apart = np.linalg.norm((colours[left][:, None] - colours[left][None]) * _WEIGHTS, axis=2) <= _OF_ONE_COLOUR
+        middle = int(apart.sum(axis=1).argmax())
+        members = [number for number, near in zip(left, apart[middle], strict=True) if near]
+        if fewest <= len(members) < len(colours):
+            groups.append(members)
+        left = [number for number in left if number not in set(members)]
+    return sorted(groups, key=len, reverse=True)
 
 
 _FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand

@@ -1,13 +1,14 @@
-"""A picture file, checked before it is decoded: what it claims to be costs nothing to read."""
+"""Pictures: a file, checked before it is decoded, for what it claims to be costs nothing to read; colours; noise."""
 
 import struct
 from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.errors import PictureEmptyError, PictureError, PictureMissingError, PictureTooLargeError
-from vision.geometry import Picture
+from vision.geometry import Picture, Points, Quad
 
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 100_000_000
@@ -81,3 +82,56 @@ def _is_whole(content: bytes) -> bool:
     """Return whether the file has its end: OpenCV fills the rest of a cut-off picture with grey and says nothing."""
     tail = content[-4096:]  # cameras append a few bytes of their own
     return (b"IEND" if content.startswith(_PNG) else b"\xff\xd9") in tail
+
+
+Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
+
+_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
+CORE_SIDE = 20
+
+
+def _grid(margin: float, side: int) -> Points:
+    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
+    x, y = np.meshgrid(at, at)
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+# Points on a tile's back, in shares of its width and height, shape (m, 2).
+BACK: Points = _grid(_EDGE, 10)
+RIM: Points = BACK[np.abs(BACK - 0.5).max(axis=1) > 0.5 - _INNER]
+CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+
+
+def points_on(quads: Quad, shares: Points) -> Points:
+    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    x, y = shares[:, 0], shares[:, 1]
+    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
+    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+
+
+def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
+    """Return the picture's colours there; points outside of the picture take its border's."""
+    if not len(quads):
+        return np.zeros((0, len(shares), 3), dtype=np.float32)
+    bgr = colours_at(picture, points_on(quads, shares))
+    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    return np.asarray(lab, dtype=np.float32)
+
+
+def colours_at(picture: Picture, points: Points) -> Picture:
+    """Return the levels of the pixels in which points, shape (..., 2), lie; beyond the border the nearest."""
+    height, width = picture.shape[:2]
+    x = np.clip(points[..., 0], 0, width - 1).astype(int)
+    y = np.clip(points[..., 1], 0, height - 1).astype(int)
+    return np.asarray(picture[y, x])
+
+
+# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
+# J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
+_SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
+_DEVIATION = 1 / (6 * 0.6745)  # the median of absolute values is 0.6745 of a normal distribution's deviation
+
+
+def noise_of(grey: Picture) -> float:
+    """Return the standard deviation of a pixel, in levels, that is noise."""
+    return _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))

@@ -7,6 +7,7 @@ from the outline that it gave and from that outline on its side.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,13 +15,13 @@ import cv2
 import numpy as np
 
 from vision import finder
-from vision.detections import DetectedTile, Detections, LaidOutTray, TableLayout, TileMark, TilePosition
 from vision.enrolled.check import check_marks
 from vision.enrolled.file import EnrolledSet
 from vision.errors import PictureError
-from vision.finder import find_tiles
-from vision.geometry import Picture, Quad
-from vision.layout import lay_out_table, stand_tiles_up
+from vision.finder import DetectedTile, Detections, find_tiles
+from vision.geometry import HEIGHT, UNIT_SQUARE, Picture, Points, Quad, project, quad_area
+from vision.layout import LaidOutTray, TableLayout, TilePosition, is_clutter, lay_out_table, stand_tiles_up
+from vision.marks import TileMark
 from vision.marks.read import (
     CheckMarks,
     FirstLooks,
@@ -40,7 +41,6 @@ from vision.marks.read import (
     without_strays,
 )
 from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
-from vision.strays import expected_outline, is_clutter, outline_as_large, usual_spot
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -168,18 +168,17 @@ def _other_outlines(
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
     """Return the median area of the tiles that are read, None where none is."""
-    areas = [_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
+    areas = [quad_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
     return float(np.median(areas)) if areas else None
-
-
-def _area(quad: Quad) -> float:
-    return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
 def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
     """Return whether an outline is still about the same tile, and about no more than that."""
     moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
-    return moved < _MOVED * np.sqrt(_area(quad)) and 1 / _ALIKE < _area(quad) / (usual or _area(before)) < _ALIKE
+    return (
+        moved < _MOVED * np.sqrt(quad_area(quad))
+        and 1 / _ALIKE < quad_area(quad) / (usual or quad_area(before)) < _ALIKE
+    )
 
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
@@ -345,6 +344,42 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
         owners += [number] * len(quads)
         expected += quads
     return owners, expected
+
+
+def usual_spot(marks: Sequence[TileMark | None]) -> Points | None:
+    """Return where numbers stand on most tiles, shape (2,), in shares of a tile from its middle; None without any."""
+    spots = [mark.spot for mark in marks if mark is not None and np.isfinite(mark.pitch)]
+    return np.asarray(np.median(spots, axis=0)) if spots else None
+
+
+def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Quad:
+    """Return the outline of a tile that is as large as that of a place `near` it, and has its number on its `spot`.
+
+    `mark` is what was read along `quad`. All are shape (4, 2), pixels; the spot is in shares of the tile.
+    """
+    way = -1 if mark.turned else 1
+    line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
+    unit = cv2.getPerspectiveTransform(UNIT_SQUARE.astype(np.float32), quad.astype(np.float32))
+    start, end = project(unit.astype(np.float64), line)
+    return _tile_outline(start, end - start, near, spot)
+
+
+def outline_as_large(quad: Quad, near: Quad) -> Quad:
+    """Return the outline of a tile as large as that of a place `near` it, that lies about as `quad` does."""
+    return _tile_outline(quad.mean(axis=0), quad[1] - quad[0] + quad[2] - quad[3], near, np.zeros(2))
+
+
+def _tile_outline(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
+    """Return the outline, as large as `near`, of a tile whose `spot` lies at a pixel and whose top runs to the right.
+
+    In the plane in which `near` is a tile's rectangle, which is right close to it.
+    """
+    across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
+    plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
+    start, way = np.linalg.solve(plane, np.column_stack([at, right])).T
+    way = way / np.linalg.norm(way)
+    sides = np.array([way, HEIGHT * np.array([-way[1], way[0]])])
+    return np.asarray((start + (UNIT_SQUARE - 0.5 - spot) @ sides) @ plane.T)
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:

@@ -1,8 +1,14 @@
-"""What a tray is, and what a picture shows: the values that the kiosk and the command get."""
+"""What a set and a tray are, and what a picture shows: the values that the kiosk and the command get.
+
+Needed at once, so without numpy and OpenCV.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+
+LAST_SET = 99  # labels name a set by two digits
+LAST_SERIAL = 136  # tiles of a set
 
 ROW_LENGTHS = (13, 11, 10)  # a player's hand, and the two rows of the wall
 ROWS = len(ROW_LENGTHS)

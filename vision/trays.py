@@ -1,8 +1,8 @@
 """Find the trays of a picture: from tiles in the plane to the 34 places of each tray, and whose tray is which.
 
-Steps 1 and 2 of the layout, neighbours and the plane, are in `plane.py`. Neighbours become groups that one tray may
-hold (3). A group is turned and bent until neighbours in a row lie level and evenly, its tiles are sorted into rows, the
-rows are matched with a tray's places, and the places are mapped back to pixels (4 to 6).
+Neighbours, in one plane (`geometry.py`), become groups that one tray may hold. A group is turned and bent until
+neighbours in a row lie level and evenly, its tiles are sorted into rows, the rows are matched with a tray's places, and
+the places are mapped back to pixels.
 """
 
 from collections.abc import Iterator
@@ -10,19 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.detections import DetectedTile, Detections, TileMark
-from vision.geometry import Points, Quad, rectangle
-from vision.plane import (
+from vision.finder import DetectedTile, Detections
+from vision.geometry import (
     FEWEST_FOR_PLANE,
     HEIGHT,
     Flags,
     Indices,
+    Points,
+    Quad,
     TablePlane,
     TileFrames,
     fit_plane,
     linked_groups,
+    rectangle,
     tile_frames,
 )
+from vision.marks import TileMark
 from vision.reading import CENTRED, LEFT, ROW_LENGTHS, ROWS, SEATS, Indents, RowCol, tray_places
 
 _BESIDE = (0.7, 1.35)  # tile widths from tile to tile in a row

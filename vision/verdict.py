@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from broker.i18n import N_, Message
 from vision.errors import ExpectedDealError
-from vision.payload import LAST_SERIAL
 from vision.reading import (
+    LAST_SERIAL,
     ROW_LENGTHS,
     SEATS,
     PictureReading,

@@ -7,7 +7,6 @@ from pathlib import Path
 from vision.cameras.camera import Camera, parse_camera_settings, setting_number, split_camera_query
 from vision.cameras.lens import split_lens
 from vision.errors import CameraAddressError
-from vision.sim.optics import parse_optics
 from vision.sim.table import SimulatedTable
 
 _PICTURES_FPS = 10.0
@@ -35,8 +34,7 @@ def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
     kind, _, rest = address.partition(":")
     reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):
-        parse_optics(address)
-        return partial(_open_simulated, address, world)
+        return _simulated_table(address, world)
     place, told = split_camera_query(rest)
     if (kind, place) == ("sim", "//ribbon"):
         return _simulated_ribbon(told)
@@ -90,10 +88,11 @@ def _simulated_ribbon(told: dict[str, str]) -> Callable[[], Camera]:
     return partial(PiCamera, number, parse_camera_settings(told), driver)
 
 
-def _open_simulated(address: str, world: SimulatedTable | None) -> Camera:
-    from vision.sim.camera import SimulatedCamera  # noqa: PLC0415 -- a table opens one kind of camera
+def _simulated_table(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
+    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- a table opens one kind of camera
 
-    return SimulatedCamera(address, world=world)
+    parse_optics(address)
+    return partial(SimulatedCamera, address, world=world)
 
 
 _OPENERS = {"pictures": _pictures, "v4l2": _v4l2, "picamera": _picamera}

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vision.detections import TileMark
 from vision.enrolled.file import EnrolledSet
 from vision.enrolled.likeness import OwnPicture, Rival
 from vision.geometry import Picture, Quad
+from vision.marks import TileMark
 from vision.marks.digits import cut_backs
 from vision.marks.read import SURE, is_sure
 

@@ -13,9 +13,8 @@ from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_enrolled, write_enrolled
 from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError
 from vision.mounting.command import one_shot
-from vision.payload import LAST_SET
 from vision.picture import load_picture
-from vision.reading import TILES
+from vision.reading import LAST_SET, TILES
 
 LAY = N_("Tray {tray}: lay serials {first} to {last} in order, backs up: rows of 13, 11 and 10, each from its left.")
 READY = N_("Press Enter when nothing covers the tray.")

@@ -20,8 +20,8 @@ from vision.enrolled.likeness import SetPictures
 from vision.errors import EnrolledInvalidError, EnrolledMissingError, PictureError
 from vision.geometry import Picture
 from vision.marks.digits import CROP
-from vision.payload import LAST_SERIAL, LAST_SET
 from vision.picture import decode_picture
+from vision.reading import LAST_SERIAL, LAST_SET
 from vision.sheets.registry import locked_folder, private_file
 
 SCHEMA: Final = "homologue-enrolled-set/1"

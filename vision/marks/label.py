@@ -13,11 +13,10 @@ import cv2
 import numpy as np
 import zxingcpp
 
-from vision.detections import LabelKind, TileMark
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
-from vision.marks.label_code import MODULE_COUNTS
+from vision.marks import LabelKind, TileMark
+from vision.marks.label_code import MODULE_COUNTS, Payload, module_count, parse_payload
 from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, look_for_label, refit_label
-from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage

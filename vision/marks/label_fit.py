@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import LabelKind
 from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, project
+from vision.marks import LabelKind
 from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
 Affine = NDArray[np.float64]  # shape (2, 3)

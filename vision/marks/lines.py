@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Homography, Picture, Points
-from vision.networks import run_network
+from vision.networks import alike_in_contrast, run_network
 
 CLASSES = 13
 LETTER, HALF_SEEN, NOTHING_HERE = 10, 11, 12  # 0 to 9 are the digits; half seen: a sign, but none that can be told
 SIZE = (104, 56)  # pixels, width and height, of a line
 _SCALE = 1.3  # of a crop's pixels; a line shows the whole width of the tile
 _CROP_WIDTH = 80
-_SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
 _TO_CORNERS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts from a pixel's middle
 _TO_MIDDLES = np.linalg.inv(_TO_CORNERS)
@@ -47,16 +46,6 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
     opencv = (_TO_MIDDLES @ way @ _TO_CORNERS)[:2]
     line = cv2.warpAffine(crop, opencv, SIZE, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(line, dtype=np.uint8), way
-
-
-def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
-    """Return pictures, shape (n, height, width, 3), whose inner rows and columns are alike in colour and contrast."""
-    alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
-    for number, picture in enumerate(pictures):
-        middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))
-        np.subtract(picture.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
-        alike[number] /= np.float32(spread.mean() + _SOFT)
-    return np.clip(alike, -_MOST, _MOST, out=alike)
 
 
 def prepare_lines(lines: Picture) -> NDArray[np.float32]:

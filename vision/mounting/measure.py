@@ -15,6 +15,7 @@ import numpy as np
 
 from vision.cameras.camera import UnmetSetting
 from vision.geometry import Picture, Points, Quad
+from vision.picture import noise_of
 from vision.reading import ROW_LENGTHS
 
 _MOST_PIECES = 48  # tiles that are measured: more tell no more, and cost
@@ -63,13 +64,6 @@ def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
     return Glare(sum(burnt) / sum(area), float(np.median(shares)), (float(right), float(down)))
 
 
-# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
-# J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
-_NOISE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-_GAIN = 6.0
-_MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
-
-
 @dataclass(frozen=True, slots=True)
 class Light:
     """`level` is the tiles' usual grey, 0..255; `noise` the standard deviation of a pixel, in levels."""
@@ -83,16 +77,11 @@ def measure_light(picture: Picture, quads: Sequence[Quad]) -> Light:
     greys = [_grey(piece) for _, piece in tile_pieces(picture, quads)]
     greys = greys or [_grey(picture[::2, ::2])]
     level = float(np.median([np.median(grey) for grey in greys]))
-    return Light(level, float(np.median([_noise(grey) for grey in greys])))
+    return Light(level, float(np.median([noise_of(grey) for grey in greys])))
 
 
 def _grey(piece: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-
-
-def _noise(grey: Picture) -> float:
-    seen = np.abs(cv2.filter2D(grey.astype(np.float32), -1, _NOISE))
-    return _MAD * float(np.median(seen)) / _GAIN
 
 
 _STRONG = 0.7  # of the strongest contrast: edges of a mark against its ground, not the grain of the back

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vision.errors import VisionError
-from vision.payload import LAST_SERIAL
+from vision.reading import LAST_SERIAL
 
 
 @dataclass(frozen=True, slots=True)

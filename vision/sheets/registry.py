@@ -23,7 +23,7 @@ from vision.errors import (
     UnwritableError,
     VisionError,
 )
-from vision.payload import LAST_SERIAL, LAST_SET
+from vision.reading import LAST_SERIAL, LAST_SET
 
 FACES: Final = tuple(
     f"{rank}{suit}" for suit, last in (("m", 9), ("p", 9), ("s", 9), ("z", 7)) for rank in range(1, last + 1)

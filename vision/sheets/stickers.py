@@ -7,7 +7,7 @@ from typing import Final
 from reportlab.lib.colors import Color, HexColor
 
 from broker.i18n import NP_, Message, Translator
-from vision.payload import Payload
+from vision.marks.label_code import Payload
 from vision.sheets.formats import SheetCell, SheetFormat
 from vision.sheets.label import LabelLayout, code_modules, draw_label
 from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size

@@ -6,8 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from vision.payload import LAST_SERIAL, LAST_SET
-from vision.reading import ROW_LENGTHS
+from vision.reading import LAST_SERIAL, LAST_SET, ROW_LENGTHS
 
 
 @dataclass(frozen=True, slots=True)

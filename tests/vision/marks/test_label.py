@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
-from vision.detections import LabelKind
 from vision.geometry import Picture, Quad, rectangle
-from vision.marks import label
+from vision.marks import LabelKind, label
 from vision.marks.label import (
     _LABEL_SIDES,
     DECODED_CONFIDENCE,
@@ -40,9 +39,8 @@ from vision.marks.label import (
     search_label,
     usual_kind,
 )
-from vision.marks.label_code import MODULE_COUNTS, LabelGuess
+from vision.marks.label_code import MODULE_COUNTS, LabelGuess, Payload
 from vision.marks.label_fit import LabelCandidate, LabelPatch, LabelPose
-from vision.payload import Payload
 
 SET = 8
 
