@@ -43,6 +43,12 @@ def quad_area(quad: Quad) -> float:
     return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
+def quad_sides(quad: Quad) -> Points:
+    """Return how long a quad's sides 0-1 and 2-3 are, and how long the others, shape (2,)."""
+    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
+    return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
+
+
 def diagonal_crossing(quad: Quad) -> Points:
     """Return where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
     a, b, c, d = quad

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vision.finder import DetectedTile, Detections
-from vision.geometry import HEIGHT, Flags, Indices, Picture, Points, Quad
+from vision.geometry import HEIGHT, Flags, Indices, Picture, Points, Quad, quad_sides
 from vision.marks import TileMark
 from vision.picture import BACK, CORE, CORE_SIDE, RIM, Colours, colours_at, colours_on, points_on
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
@@ -273,13 +273,13 @@ def unlike_tiles(
     read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
     if len(sure) < _FEWEST or not read:
         return frozenset()
-    usual = np.median([_sides(flat[number]) for number in sure], axis=0)
+    usual = np.median([quad_sides(flat[number]) for number in sure], axis=0)
     printed = [marks[number] for number in sure]
     unlike = frozenset(
         number
         for number in read
         if not (
-            is_of_size(_sides(flat[number]), usual)
+            is_of_size(quad_sides(flat[number]), usual)
             and is_of_colour(colours[number], _nearby(flat, colours, number, sure))
             and is_printed_alike(marks[number], printed)
         )
@@ -297,12 +297,6 @@ def is_clutter(unlike: int) -> bool:
 
 def _is_printed(mark: TileMark | None) -> bool:
     return mark is not None and bool(np.isfinite(mark.pitch))
-
-
-def _sides(quad: Quad) -> Points:
-    """Return an outline's short and long sides, shape (2,)."""
-    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
-    return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
 
 
 def is_of_size(sides: Points, usual: Points) -> bool:

@@ -14,9 +14,8 @@ from typing import Final
 import cv2
 import numpy as np
 
-from vision.cameras.camera import check_frame
 from vision.errors import OverlayError
-from vision.geometry import Picture, Points, Quad, rectangle
+from vision.geometry import Picture, Points, Quad, quad_sides, rectangle
 from vision.marks.digits import cut_backs
 from vision.palette import (
     BLACK,
@@ -29,6 +28,7 @@ from vision.palette import (
     Colour,
     regular_corners,
 )
+from vision.picture import check_picture
 from vision.reading import PictureReading, TileRead, TrayFault
 
 
@@ -190,7 +190,7 @@ def draw_overlay(
     puts the seat's shape, row and tile, counted from 1, on tiles that are read. Sizes follow the tiles'. Raises
     PictureError for an array that is no picture.
     """
-    drawn = np.ascontiguousarray(check_frame(picture)).copy()
+    drawn = np.ascontiguousarray(check_picture(picture)).copy()
     wrong = {place for fault in faults for place in _places(fault)}
     size = (drawn.shape[1], drawn.shape[0])
     tiles = [(np.array(read.quad), read) for read in reading.reads]
@@ -267,8 +267,7 @@ def _usual_side(quads: Sequence[Quad], width: int) -> float:
 
 
 def _short_side(quad: Quad) -> float:
-    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
-    return float(min(sides[0] + sides[2], sides[1] + sides[3]) / 2)
+    return float(quad_sides(quad).min())
 
 
 def _shrink(quad: Quad) -> Quad:

@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from vision.errors import PictureEmptyError, PictureError, PictureMissingError, PictureTooLargeError
 from vision.geometry import Picture, Points, Quad
 
+_AXES, _CHANNELS = 3, 3
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 100_000_000
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -36,6 +38,15 @@ def load_picture(path: Path) -> Picture:
     except OSError as error:
         raise PictureError(f"the file cannot be read: {error.strerror}") from error
     return decode_picture(content)
+
+
+def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- what a camera's driver hands over may be anything
+    """Return an array back if it is a picture, BGR, shape (height, width, 3), uint8. Raises PictureError."""
+    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
+        raise PictureError("this is no array of uint8, as pictures are")
+    if picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
+        raise PictureError(f"a picture has the shape (height, width, 3), not {picture.shape}")
+    return picture
 
 
 def decode_picture(content: bytes) -> Picture:

@@ -17,7 +17,6 @@ import numpy as np
 from vision import finder
 from vision.enrolled.check import check_marks
 from vision.enrolled.file import EnrolledSet
-from vision.errors import PictureError
 from vision.finder import DetectedTile, Detections, find_tiles
 from vision.geometry import HEIGHT, UNIT_SQUARE, Picture, Points, Quad, project, quad_area
 from vision.layout import LaidOutTray, TableLayout, TilePosition, is_clutter, lay_out_table, stand_tiles_up
@@ -40,6 +39,7 @@ from vision.marks.read import (
     withhold_upside_down,
     without_strays,
 )
+from vision.picture import check_picture
 from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
@@ -260,9 +260,6 @@ def tile_outlines(reading: PictureReading) -> tuple[Quad, ...]:
     return tuple(np.array(quad) for quad in held or [read.quad for read in reading.reads])
 
 
-_AXES, _CHANNELS = 3, 3
-
-
 def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet | None = None) -> PictureReading:
     """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
 
@@ -270,8 +267,7 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     tiles may fill the picture. `enrolled`: then a serial counts only if the tile's own picture says it too. Raises
     PictureError for an array that is no picture.
     """
-    if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
-        raise PictureError("a picture is an array of uint8 with three channels")
+    check_picture(picture)
     check = partial(check_marks, enrolled) if enrolled is not None else None
     found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close), check))
     marks = withhold_unsure(said)

@@ -5,15 +5,15 @@ Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&expo
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl
-
-import numpy as np
 
 from broker.closing import Closing
 from vision.cameras.lens import Lens
-from vision.errors import CameraAddressError, CameraClosedError, PictureError
+from vision.errors import CameraAddressError, CameraClosedError
 from vision.geometry import Picture
+from vision.picture import check_picture
 
 Auto = Literal["auto"]
 _LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000),
@@ -82,9 +82,6 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
     return number
 
 
-_AXES, _CHANNELS = 3, 3
-
-
 @dataclass(frozen=True, slots=True)
 class UnmetSetting:
     """A setting of the address that the camera did not take; `taken` is what it does instead, None: it has no such."""
@@ -105,6 +102,8 @@ class Camera(Closing):
         """Seconds that should pass between frames; 0 where the camera itself takes its time."""
         self.ended = False
         """No other picture will come."""
+        self.shown: Path | None = None
+        """The file that the last picture is from, of a camera that shows files."""
         self.settling = 0
         """Frames after which another exposure shows."""
         self.lens: Lens | None = None
@@ -117,7 +116,7 @@ class Camera(Closing):
     def frame(self) -> Picture:
         """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
         taken = self._take()
-        return taken if self.lens is None else self.lens.straightened(check_frame(taken))
+        return taken if self.lens is None else self.lens.straightened(check_picture(taken))
 
     def _take(self) -> Picture:
         """Take a picture as the lens has it; as `frame`."""
@@ -135,12 +134,3 @@ class Camera(Closing):
     def _require_open(self) -> None:
         if not self._open:
             raise CameraClosedError("the camera is closed")
-
-
-def check_frame(frame: Any) -> Picture:  # noqa: ANN401 -- what a driver hands over may be anything
-    """Return a frame back if it is a picture; raises PictureError for another shape or type."""
-    if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
-        raise PictureError("the camera gave something that is no picture")
-    if frame.ndim != _AXES or frame.shape[2] != _CHANNELS or frame.size == 0:
-        raise PictureError(f"the camera gave a frame of shape {frame.shape}, not (height, width, 3)")
-    return frame

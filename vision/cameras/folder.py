@@ -24,14 +24,13 @@ class PicturesCamera(Camera):
         self.pause = 1 / fps
         self._loop = loop
         self._next = 0
-        self.shown: Path | None = None
 
     def _take(self) -> Picture:
         """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
         self._require_open()
-        self.shown = self._files[self._next]
+        shown = self.shown = self._files[self._next]
         self._step()
-        return load_picture(self.shown)
+        return load_picture(shown)
 
     def _step(self) -> None:
         last = self._next == len(self._files) - 1

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame, setting_number
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, setting_number
 from vision.errors import (
     CameraAddressError,
     CameraDriverMissingError,
@@ -28,6 +28,7 @@ from vision.errors import (
     PictureError,
 )
 from vision.geometry import Picture
+from vision.picture import check_picture
 
 PROCESS: Final = Path(__file__).with_name("ribbon_process.py")
 SIMULATED: Final = Path(__file__).parents[1] / "sim" / "picamera2.py"
@@ -145,7 +146,7 @@ class PiCamera(Camera):
         if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
             raise PictureError("the camera gave something that is no picture")
         with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
-            return check_frame(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
+            return check_picture(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
 
     def _send(self, said: object) -> None:
         try:

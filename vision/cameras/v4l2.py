@@ -7,9 +7,10 @@ from pathlib import Path
 
 import cv2
 
-from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting
 from vision.errors import CameraMissingError, CameraUnpluggedError
 from vision.geometry import Picture
+from vision.picture import check_picture
 
 _NEAR = 0.1  # a camera rounds to steps of its own: a tenth off is what was asked for
 _MANUAL, _APERTURE_PRIORITY = 1.0, 3.0  # V4L2_CID_EXPOSURE_AUTO: enum v4l2_exposure_auto_type
@@ -100,7 +101,7 @@ class V4l2Camera(Camera):
         taken, picture = self._capture.read()
         if not taken or picture is None:
             raise CameraUnpluggedError("the camera gives no picture any more")
-        return check_frame(picture)
+        return check_picture(picture)
 
     def _release(self) -> None:
         self._capture.release()

@@ -8,11 +8,10 @@ import click
 from broker.console import EXISTING, EXISTING_FOLDER, json_option, report
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
-from vision.cameras.feed import CameraLost
+from vision.cameras.feed import CameraLost, one_shot
 from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_enrolled, write_enrolled
 from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError
-from vision.mounting.command import one_shot
 from vision.picture import load_picture
 from vision.reading import LAST_SET, TILES
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from broker.closing import Closing
-from vision.cameras.camera import check_frame
 from vision.geometry import Picture
 from vision.live.exposure import light_of_unread
 from vision.live.watcher import TableWatcher, WatchedTable, sketch
+from vision.picture import check_picture
 from vision.reading import PictureReading
 
 
@@ -45,7 +45,7 @@ class BackgroundStream(Closing):
         Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
         through, and the next frame is read again.
         """
-        wanted = self._watcher.see(at, sketch(check_frame(picture)), exposure)
+        wanted = self._watcher.see(at, sketch(check_picture(picture)), exposure)
         if self._reading is not None and self._reading.done():
             done, self._reading = self._reading, None
             if self._scene == self._watcher.scene:

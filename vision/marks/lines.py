@@ -101,10 +101,3 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
 def confidence_of_both(first: float, second: float) -> float:
     """Return how sure of a serial the likelihoods make that both readers give it: by their product, or each of them."""
     return max(float(np.interp(first * second, _LIKELIHOODS, _CONFIDENCES)), min(first, float(second**_POWER)))
-
-
-def likeliest_signs(logs: Logs) -> tuple[int, ...]:
-    """Return the signs on the likeliest path through a line, shape (columns, 13)."""
-    best = logs.argmax(axis=1)
-    changed = np.concatenate([[True], best[1:] != best[:-1]])
-    return tuple(int(sign) for sign in best[changed] if sign != NOTHING_HERE)

@@ -14,11 +14,11 @@ from broker.errors import reason
 from broker.files import write_file
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
-from vision.cameras.feed import CameraLost
+from vision.cameras.feed import CameraLost, CameraShot, folder_shots, one_shot
 from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
 from vision.errors import CameraUnpluggedError, LensChartError, TableFileError, UnwritableError
 from vision.geometry import Points
-from vision.mounting.command import WHERE, CameraShot, folder_shots, one_shot
+from vision.mounting.command import WHERE
 
 PUT = N_("Picture {number}: put the chart flat and whole into the picture, {where}.")
 READY = N_("Press Enter when nothing moves.")
