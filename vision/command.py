@@ -22,7 +22,7 @@ from vision.verdict import ENROL_SET, FAULT_SENTENCES, ExpectedSerials, compare,
 
 @dataclass(frozen=True, slots=True)
 class TrayVerdict:
-    """What a reading is against what should lie there."""
+    """How a reading compares with what should lie there."""
 
     faults: tuple[TrayFault, ...]
     verified: bool
@@ -80,7 +80,7 @@ def _fault_object(fault: TrayFault) -> dict[str, Any]:
 def reading_text(
     _: Translator, image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> str:
-    """Return what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
+    """Return the text for people: the rows, then what is wrong and whether the tray is verified."""
     read, ms = sum(one.serial is not None for one in reading.reads), round(milliseconds)
     left = len(reading.reads) - read
     lines = [_("{image}: {read} read, {left} seen but not read ({ms} ms)", image=image, read=read, left=left, ms=ms)]
@@ -93,7 +93,7 @@ def reading_text(
 
 
 def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
-    """The serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
+    """Return the serials row by row, in a carrier with the seat first; without a tray those that were read."""
     if not reading.places:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
         read = " ".join(f"{one:03d}" for one in serials)

@@ -29,7 +29,7 @@ def project(homography: Homography, points: Points) -> Points:
 
 
 def inverse_homography(homography: Homography) -> Homography:
-    """Return the way back of a homography."""
+    """Return the inverse of a homography."""
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
 
 
@@ -39,7 +39,7 @@ def rectangle(centre: Points, width: float, height: float) -> Quad:
 
 
 def quad_area(quad: Quad) -> float:
-    """Return the area of a quad, shape (4, 2), whichever way round it goes."""
+    """Return the area of a quad, shape (4, 2), in either orientation."""
     return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
@@ -90,13 +90,13 @@ def tile_frames(quads: Quad) -> TileFrames:
 
 
 def linked_groups(tiles: TileFrames) -> list[Indices]:
-    """Group tiles that lie side by side or one below the other, all one way; largest group first."""
+    """Return groups of equally oriented tiles that lie side by side or one below the other, largest first."""
     links = _links(tiles)
     return sorted(_components(links), key=len, reverse=True)
 
 
 def _links(tiles: TileFrames) -> Flags:
-    """Tell of each pair whether both, measured by either, lie next to one another the same way, shape (n, n)."""
+    """Return which pairs are neighbours of the same orientation, measured by either tile, shape (n, n)."""
     rulers = tiles.measured()
     own = (rulers @ tiles.centres[:, :, None])[:, :, 0]
     x, y = np.abs(rulers @ tiles.centres.T - own[:, :, None]).transpose(1, 0, 2)
@@ -144,7 +144,7 @@ _RECTANGLES = np.stack([_RECTANGLE @ np.linalg.matrix_power(np.array([[0, 1], [-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePlane:
-    """The plane of the backs: a lens that bends by the square of the way from the picture's middle, then a view."""
+    """The plane of the backs: radial distortion about the picture's middle, with one coefficient, then a homography."""
 
     view: Homography
     middle: Points  # of the picture, pixels, shape (2,)
@@ -188,7 +188,7 @@ def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> Tab
 
 
 def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
-    """Return the map from pixels to widths of the tile by which most others are tiles, too; shape (2, 2)."""
+    """Return the map from pixels to tile widths, shape (2, 2), of the tile by which most others are tiles, too."""
     tried = members[:: 1 + len(members) // _TRIED_RULERS]
     rulers = np.diag([1.0, HEIGHT]) @ tiles.measured()[tried]
     across = (rulers @ tiles.across[members].T).transpose(0, 2, 1)
@@ -214,7 +214,7 @@ def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
 
 
 def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
-    """Return a Gauss-Newton step; what misses by more counts less: least absolute, not squared."""
+    """Return a Gauss-Newton step, weighted so as to minimise absolute instead of squared errors."""
     slope = _slopes(numbers, local).reshape(-1, _NUMBERS)
     weight = 1 / np.maximum(np.abs(miss).ravel(), _USUAL)
     normal = slope.T @ (slope * weight[:, None])
@@ -226,7 +226,7 @@ def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
 
 
 def _slopes(numbers: Points, local: Quad) -> Points:
-    """Return how each tile's sides change with each number, shape (n, 4, 2, 7)."""
+    """Return the derivatives of each tile's sides by each number, shape (n, 4, 2, 7)."""
     points = local.reshape(-1, 2)
     straight = _unbend(points, float(numbers[6]))
     view = _view(numbers)
@@ -242,7 +242,7 @@ def _slopes(numbers: Points, local: Quad) -> Points:
 
 
 def _differences(corners: Points) -> Points:
-    """Return what lies between each corner and the next, along the second axis of length 4."""
+    """Return the vectors from each corner to the next, along the second axis of length 4."""
     return np.asarray(corners[:, [1, 2, 3, 0]] - corners)
 
 
@@ -256,6 +256,6 @@ def _unbend(local: Points, bend: float) -> Points:
 
 
 def _in_front(view: Homography, local: Points, bend: float) -> bool:
-    """No tile lies beyond the horizon."""
+    """Return whether no tile lies beyond the horizon."""
     depth = _unbend(local, bend) @ view[2, :2] + 1
     return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance: no table camera sees that

@@ -1,4 +1,4 @@
-"""Say where each detected tile lies, what each place of each tray holds, and what beside a tray is no tile of its set.
+"""Where each detected tile lies, what each place of a tray holds, and what beside a tray is no tile of its set.
 
 Colours are sampled at a few points of each tile or place. A place without a tile is empty, covered, or has a back that
 was overlooked; a back of another colour than its neighbours belongs to a foreign set.
@@ -103,7 +103,7 @@ def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
 
 
 def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Return the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
+    """Return the largest share, 0..1, of a hand in a cell on each quad, shape (n, 4, 2), or half a tile around it."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     middles = quads.mean(axis=1, keepdims=True)
@@ -138,7 +138,7 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) ->
 
 
 def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Return the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
+    """Return the share, 0..1, of each back's rim that differs both in hue and in lightness, as light alone never does.
 
     Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
     """
@@ -151,7 +151,7 @@ def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _ranked(values: Points, share: float) -> Points:
-    """Return of each row the value that `share` of it lies below, shape (n,)."""
+    """Return the `share` quantile of each row, shape (n,)."""
     place = round(share * (values.shape[1] - 1))
     return np.asarray(np.partition(values, place, axis=1)[:, place])
 
@@ -166,7 +166,7 @@ def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _off_hue(tints: Points, usual: Points) -> Points:
-    """Return how far tints (a*, b*) lie from the way from grey to a quarter beyond the usual tint."""
+    """Return how far tints (a*, b*) lie from the line between grey and a quarter beyond the usual tint."""
     strength = np.linalg.norm(usual, axis=-1, keepdims=True)
     way = usual / np.maximum(strength, 1e-6)
     along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
@@ -264,7 +264,7 @@ _CLUTTER = 20  # such things from which nothing in the picture is believed, not 
 def unlike_tiles(
     flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
 ) -> frozenset[int]:
-    """Return which of the `loose` tiles are read and yet not like those that trays hold; in clutter, all tiles.
+    """Return which of the `loose` tiles are read but unlike those that trays hold; in clutter, all tiles.
 
     `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
     their backs' colours, CIE L*a*b*.
@@ -291,7 +291,7 @@ def unlike_tiles(
 
 
 def is_clutter(unlike: int) -> bool:
-    """Return whether so much is printed about the tray that what seems to be the tray may be print as well."""
+    """Return whether there is so much print around the tray that the tray itself may be print."""
     return unlike >= _CLUTTER
 
 
@@ -350,7 +350,7 @@ def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -
 
 
 def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
-    """Return the backs of one colour each, shape (n, 3), L*a*b*, largest group first; none that holds all of them."""
+    """Return groups of backs of one colour, shape (n, 3), L*a*b*, largest first, but no group of all backs."""
     left = list(range(len(colours)))
     groups = []
     while len(left) >= fewest:
@@ -374,7 +374,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
     """Return where each of `found.tiles` lies and what each place of each tray holds.
 
     `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
-    Only the picture is asked, no deal. Holds no state, so any thread may call it.
+    Uses the picture alone, no deal. Stateless and thread-safe.
     """
     seen = _tile_evidence(picture, found, marks)
     trays: list[LaidOutTray] = []
@@ -400,7 +400,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
 def _find_trays(
     found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int], colours: Points
 ) -> tuple[FilledTray, ...]:
-    """Find trays; where print on a cloth or on cards hides them, among the backs of each colour by themselves."""
+    """Find trays; if print on a cloth or on cards hides them, among the backs of each colour separately."""
     filled = find_trays(found, marks, size)
     for members in () if filled else colour_groups(colours, _FEWEST_OF_COLOUR):
         few = replace(found, tiles=tuple(found.tiles[number] for number in members))
@@ -437,7 +437,7 @@ def _is_read(mark: TileMark | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TileEvidence:
-    """What is seen of each tile, whatever tray it lies in: all of one length."""
+    """What is seen of each tile, whatever tray it lies in; every field has one entry per tile."""
 
     quads: Quad  # shape (n, 4, 2), as found
     rotations: list[float]
@@ -483,7 +483,7 @@ def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- as it
 
 
 def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
-    """Pair each tray with its seat; a tray alone has none, and trays that no seat can be told of are left out."""
+    """Pair each tray with its seat; a single tray has none, and trays of unknown seats are left out."""
     if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
         return [(None, one) for one in filled]
     seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
@@ -517,7 +517,7 @@ def _tray_places(
 
 
 def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> TableLayout:
-    """Return a layout in which each tile stands as its mark tells, where that was not known when it was laid out."""
+    """Return a layout in which tiles stand as their marks say that were decided after it was made."""
     lies = tuple(
         lie.turned_over() if mark is not None and mark.turned is (not lie.is_turned(tile)) else lie
         for tile, lie, mark in zip(found.tiles, layout.lies, marks, strict=True)
@@ -526,14 +526,14 @@ def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
-    """Return what each place holds that is asked about, by those of which it is known."""
+    """Return what each of the `asked` places holds, judged by those that are known."""
     backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
     near = np.array(backs, dtype=int)
     return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
 
 
 def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
-    """Say of a tile how it lies; where no mark tells, it is taken to stand as its tray does."""
+    """Return how a tile lies; if no mark tells which way up, it is taken to stand as its tray does."""
     told = mark.turned if mark is not None else None
     over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
     quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]

@@ -1,6 +1,6 @@
-"""Our trained networks, `vision/models`, run by ONNX Runtime: it takes half the time that OpenCV's own does.
+"""The trained networks in `vision/models`, run by ONNX Runtime: it takes half the time that OpenCV's module does.
 
-A session may be asked by several threads at once.
+Sessions are thread-safe.
 """
 
 import os
@@ -31,13 +31,13 @@ def _session(name: Name) -> onnxruntime.InferenceSession:
 
 
 def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
-    """Return a network's answers to pictures, shape (n, 3, height, width): one array for each of its outputs."""
+    """Return a network's outputs, an array each, for pictures of shape (n, 3, height, width)."""
     session = _session(name)
     return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))
 
 
 def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
-    """Return pictures, shape (n, height, width, 3), whose inner rows and columns are alike in colour and contrast."""
+    """Return pictures, shape (n, height, width, 3), normalised: their `inner` parts have equal colour and contrast."""
     alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
     for number, picture in enumerate(pictures):
         middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))

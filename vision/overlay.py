@@ -1,7 +1,7 @@
 """The picture with each tile's verdict drawn into it, for people.
 
 Colour, line and sign each tell verdicts apart alone, so that nobody needs to see colours. Every line has a white edge
-and a black one about it, so that it stands out on any ground.
+and a black one around it, so that it stands out on any ground.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -214,7 +214,7 @@ COLUMN_WIDTH, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, ro
 
 
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return rows of a width in pixels with each tile as it was cut out, upright, and the serial that it is read as.
+    """Return rows, `width` pixels wide, of all tiles, each cut out upright above the serial that it is read as.
 
     What is at fault, not read, or lies or looks unlike the others comes first, then the least sure: a person sees at
     once what a reader got wrong.
@@ -236,7 +236,7 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
 
 
 def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
-    """Return how far back in the list a tile comes."""
+    """Return the sort key of a tile in the list: the certain come last."""
     at_fault = (read.seat, read.row, read.col) in wrong or read.foreign or read.turn != 0
     return read.serial is not None and not at_fault, read.confidence
 
@@ -305,7 +305,7 @@ def checked_picture(picture: Picture, reading: PictureReading, faults: Sequence[
 
 
 def write_overlay(target: Path, image: str, picture: Picture) -> Path:
-    """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and give where it lies.
+    """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and return the path.
 
     Raises OverlayError if it cannot be written, or the file is to be neither PNG nor JPEG.
     """

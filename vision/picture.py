@@ -1,4 +1,4 @@
-"""Pictures: a file, checked before it is decoded, for what it claims to be costs nothing to read; colours; noise."""
+"""Pictures: files, checked before they are decoded, since a header costs nothing to read; colours; noise."""
 
 import struct
 from pathlib import Path
@@ -121,7 +121,7 @@ def points_on(quads: Quad, shares: Points) -> Points:
 
 
 def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
-    """Return the picture's colours there; points outside of the picture take its border's."""
+    """Return the colours of a picture at these points; outside of the picture those of its border."""
     if not len(quads):
         return np.zeros((0, len(shares), 3), dtype=np.float32)
     bgr = colours_at(picture, points_on(quads, shares))
@@ -144,5 +144,5 @@ _DEVIATION = 1 / (6 * 0.6745)  # the median of absolute values is 0.6745 of a no
 
 
 def noise_of(grey: Picture) -> float:
-    """Return the standard deviation of a pixel, in levels, that is noise."""
+    """Return the standard deviation of the noise in a grey picture, in levels."""
     return _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))

@@ -40,7 +40,7 @@ def hand_groups(reads: Sequence[TileRead]) -> HandGroups:
 
 
 def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
-    """Return the rows from above, and of each its groups from the left."""
+    """Return rows from top to bottom, each with its groups from left to right."""
     if not reads:
         return ()
     quads = np.array([read.quad for read in reads], dtype=np.float64)
@@ -55,7 +55,7 @@ def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
 
 
 def _slope(quads: Quad) -> float:
-    """How far rows are from level, radians within an eighth of a turn: that of most tiles, whichever way round."""
+    """Return how far rows are from level, radians within an eighth of a turn: as most tiles, either way round."""
     right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
     angles = np.arctan2(right[:, 1], right[:, 0])
     usual = np.angle(np.exp(4j * angles).sum()) / 4
@@ -75,14 +75,14 @@ def tile_sides(quads: Quad) -> tuple[float, float]:
 
 
 def rows_by_height(heights: Points, apart: float) -> list[list[int]]:
-    """Part tiles into rows from above: a tile that lies farther down than the one before it begins another."""
+    """Split tiles into rows from the top: one that lies farther down than the one before begins another."""
     order = np.argsort(heights)
     cuts = np.nonzero(np.diff(heights[order]) > apart)[0] + 1
     return [row.tolist() for row in np.split(order, cuts)]
 
 
 def _parted(level: Quad, row: list[int], gap: float) -> list[list[int]]:
-    """Part a row, from the left, where there is room between one tile's right edge and the next one's left."""
+    """Split a row, from the left, where there is room between one tile's right edge and the next one's left."""
     groups = [[row[0]]]
     for before, at in pairwise(row):
         if level[at, :, 0].min() - level[before, :, 0].max() > gap:
@@ -128,7 +128,7 @@ class RiverRead:
 
 
 class _NoRowError(RiverUnclearError):
-    """From this end they are no rows of a river, whatever is beside them."""
+    """Read from this end, tiles do not lie in rows of a river, whatever is beside them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from vision.cameras.camera import Camera, parse_camera_settings, setting_number, split_camera_query
+from vision.cameras.camera import Camera, PicturesCamera, parse_camera_settings, setting_number, split_camera_query
 from vision.cameras.lens import split_lens
 from vision.errors import CameraAddressError
 from vision.sim.table import SimulatedTable
@@ -49,12 +49,7 @@ def _pictures(place: str, told: dict[str, str]) -> Callable[[], Camera]:
     if told:
         raise CameraAddressError(f"a folder of pictures has no setting {min(told)!r}")
 
-    def opened() -> Camera:
-        from vision.cameras.folder import PicturesCamera  # noqa: PLC0415 -- a table opens one kind of camera
-
-        return PicturesCamera(Path(place), loop=loop, fps=fps)
-
-    return opened
+    return partial(PicturesCamera, Path(place), loop=loop, fps=fps)
 
 
 def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:

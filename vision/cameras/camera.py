@@ -1,4 +1,4 @@
-"""What every camera is, and the settings of its address.
+"""What every camera is, the settings of its address, and `pictures:FOLDER`.
 
 Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&exposure=8`.
 """
@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl
 
 from broker.closing import Closing
 from vision.cameras.lens import Lens
-from vision.errors import CameraAddressError, CameraClosedError
+from vision.errors import CameraAddressError, CameraClosedError, CameraMissingError
 from vision.geometry import Picture
-from vision.picture import check_picture
+from vision.picture import check_picture, load_picture
 
 Auto = Literal["auto"]
 _LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000),
@@ -134,3 +134,38 @@ class Camera(Closing):
     def _require_open(self) -> None:
         if not self._open:
             raise CameraClosedError("the camera is closed")
+
+
+_ENDINGS = frozenset({".jpg", ".jpeg", ".png"})
+
+
+class PicturesCamera(Camera):
+    """A folder of pictures that behaves like a camera: one a frame, in the order of their names.
+
+    The last one stays; with `loop` the first follows it.
+    """
+
+    def __init__(self, folder: Path, *, loop: bool = False, fps: float = 10.0) -> None:
+        super().__init__()
+        try:
+            self._files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
+        except OSError as error:
+            raise CameraMissingError(f"the folder {folder.name} cannot be opened: {error.strerror}") from error
+        if not self._files:
+            raise CameraMissingError(f"no JPEG or PNG in the folder {folder.name}")
+        self.pause = 1 / fps
+        self._loop = loop
+        self._next = 0
+
+    def _take(self) -> Picture:
+        """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
+        self._require_open()
+        shown = self.shown = self._files[self._next]
+        self._step()
+        return load_picture(shown)
+
+    def _step(self) -> None:
+        last = self._next == len(self._files) - 1
+        self.ended = last and not self._loop
+        if not self.ended:
+            self._next = (self._next + 1) % len(self._files)
