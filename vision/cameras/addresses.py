@@ -24,13 +24,13 @@ def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
 
 
 def check_camera_address(address: str) -> str:
-    """Return the address back if a camera can have it, with these settings. Raises CameraAddressError."""
+    """Return the address if it is valid, with its settings. Raises CameraAddressError."""
     _opener(split_lens(address)[0], None)
     return address
 
 
 def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
-    """Read an address, and return what opens the camera there."""
+    """Parse an address, and return a function that opens its camera."""
     kind, _, rest = address.partition(":")
     reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):

@@ -23,7 +23,7 @@ _AUTO = {"focus", "exposure"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraSettings:
-    """What is asked of a real camera; None leaves it as the camera has it."""
+    """Settings of a real camera; None leaves what the camera has."""
 
     width: Annotated[int, "Pixels."] = 1920
     height: Annotated[int, "Pixels."] = 1080
@@ -50,7 +50,7 @@ def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
         raise CameraAddressError(f"{query!r} is not written as name=value&name=value") from error
     told = dict(pairs)
     if len(told) != len(pairs):
-        raise CameraAddressError("a setting is told twice")
+        raise CameraAddressError("a setting occurs twice")
     return place, told
 
 
@@ -84,7 +84,7 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class UnmetSetting:
-    """A setting of the address that the camera did not take; `taken` is what it does instead, None: it has no such."""
+    """A setting that the camera did not accept; `taken` is its value instead, None if it has no such setting."""
 
     setting: str
     wanted: float | str
@@ -92,7 +92,7 @@ class UnmetSetting:
 
 
 class Camera(Closing):
-    """What gives pictures of a table."""
+    """Base class of what takes pictures of a table."""
 
     def __init__(self) -> None:
         self._open = True
@@ -101,7 +101,7 @@ class Camera(Closing):
         self.pause = 0.0
         """Seconds that should pass between frames; 0 where the camera itself takes its time."""
         self.ended = False
-        """No other picture will come."""
+        """Whether there are no more pictures."""
         self.shown: Path | None = None
         """The file that the last picture is from, of a camera that shows files."""
         self.settling = 0
@@ -119,17 +119,17 @@ class Camera(Closing):
         return taken if self.lens is None else self.lens.straightened(check_picture(taken))
 
     def _take(self) -> Picture:
-        """Take a picture as the lens has it; as `frame`."""
+        """Take a picture as the lens shows it; raises as `frame` does."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of the device; the second time does nothing."""
+        """Release the device; may be called twice."""
         if self._open:
             self._open = False
             self._release()
 
     def _release(self) -> None:
-        """Let go of what only this kind of camera holds."""
+        """Release what only this kind of camera holds."""
 
     def _require_open(self) -> None:
         if not self._open:

@@ -57,7 +57,7 @@ class CameraOpened:
 
 @dataclass(frozen=True, slots=True)
 class CameraLost:
-    """The camera gives no pictures; the feed goes on trying. Told once for each code."""
+    """The camera gives no pictures; the feed keeps trying. Reported once per code."""
 
     code: str
     message: str
@@ -94,7 +94,7 @@ class CameraFeed(Closing):
         return self
 
     def close(self) -> None:
-        """End the thread and let go of the camera."""
+        """End the thread and release the camera."""
         self._stopped.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
@@ -165,7 +165,7 @@ class CameraFeed(Closing):
             self._changed.notify_all()
 
     def _change(self, event: CameraEvent) -> None:
-        """Tell a change of state; the same state again is no news."""
+        """Report a change of state."""
         known = self._state
         if event == known or (
             isinstance(event, CameraLost) and isinstance(known, CameraLost) and event.code == known.code
@@ -189,7 +189,7 @@ class CameraShot:
 
 
 def one_shot(address: str) -> CameraShot:
-    """Take one picture, when the camera has settled. Raises VisionError."""
+    """Take one picture, once the camera has settled. Raises VisionError."""
     with open_camera(address) as camera:
         for _ in range(0 if camera.pause else _FIRST):
             camera.frame()
@@ -197,7 +197,7 @@ def one_shot(address: str) -> CameraShot:
 
 
 def folder_shots(address: str) -> Iterator[CameraShot]:
-    """Return every picture of a folder once; one that cannot be read stops no other. Raises CameraError."""
+    """Yield every picture of a folder once; an unreadable one does not stop the others. Raises CameraError."""
     with open_camera(address) as camera:
         number = 0
         while not camera.ended:
@@ -210,7 +210,7 @@ def folder_shots(address: str) -> Iterator[CameraShot]:
 
 
 def live_shots(address: str, every: float) -> Iterator[CameraShot]:
-    """Return the newest picture every this many seconds, forever; a lost camera is told, and comes back by itself."""
+    """Yield the newest picture every this many seconds, forever; a lost camera is reported, and reopened."""
     told: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()

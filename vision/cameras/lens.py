@@ -1,4 +1,4 @@
-"""A lens that bends straight lines, pictures without its bend, and how it is measured.
+"""A lens that bends straight lines: its model, straightened pictures, and how it is measured.
 
 Where the lens puts a point, r away from its centre in shares of the picture's half diagonal, a straight one would have
 put it r (1 + k1 r^2 + k2 r^4) away: Brown's radial model from the bent to the straight, of which the plane of the backs
@@ -40,7 +40,7 @@ _GREY = (128, 128, 128)  # where the camera saw nothing: what the finder fills u
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """How a camera's lens bends: two numbers of the bend, and its centre in shares of width and height."""
+    """Radial distortion of a lens: two coefficients, and its centre in shares of width and height."""
 
     k1: float = 0.0
     k2: float = 0.0
@@ -48,13 +48,13 @@ class Lens:
     y: float = 0.5
 
     def straight(self, seen: Points, size: Size) -> Points:
-        """Return where a straight lens would have put what is seen at pixels, shape (n, 2)."""
+        """Return the undistorted places of pixels, shape (n, 2)."""
         centre, reach = self._centre(size), _reach(size)
         away = (seen - centre) / reach
         return np.asarray(centre + reach * away * self._stretch((away**2).sum(axis=1, keepdims=True)))
 
     def bent(self, straight: Points, size: Size) -> Points:
-        """Return where the lens puts what a straight one would have put at pixels, shape (n, 2)."""
+        """Return where the lens shows undistorted places, shape (n, 2), pixels."""
         centre, reach = self._centre(size), _reach(size)
         away = (straight - centre) / reach
         far = np.linalg.norm(away, axis=1, keepdims=True)
@@ -63,7 +63,7 @@ class Lens:
         return np.asarray(centre + reach * away * (near / np.maximum(far, 1e-12)))
 
     def fits(self, size: Size) -> bool:
-        """Return whether a lens can bend so: no two places of a picture come from one, and none is stretched away."""
+        """Return whether a lens can bend so: no place of a picture is seen twice, and none is stretched away."""
         at = np.linspace(0.0, _BEYOND * self._farthest(size), 256) ** 2
         stretch = self._stretch(at)
         return bool((1 + 3 * self.k1 * at + 5 * self.k2 * at**2).min() > _STEEPEST and stretch.max() < _WIDEST)
@@ -124,7 +124,7 @@ def split_lens(address: str) -> tuple[str, Lens | None]:
     if not told:
         return address, None
     if len(told) > 1:
-        raise CameraAddressError("a setting is told twice")
+        raise CameraAddressError("a setting occurs twice")
     left = "&".join(setting for setting in settings if setting not in told)
     return f"{place}?{left}" if left else place, parse_lens(told[0].partition("=")[2])
 
@@ -179,7 +179,7 @@ def draw_chart() -> Picture:
 
 
 def find_chart(picture: Picture) -> Points | None:
-    """Return the pixels of the chart's corners, shape (187, 2); None if not the whole chart is seen clearly."""
+    """Return the chart's corners, pixels, shape (187, 2); None unless the whole chart is seen clearly."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)  # noqa: PLR2004 -- grey has two
     flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
     found, corners = cv2.findChessboardCornersSB(grey, (COLUMNS, ROWS), flags=flags)
@@ -187,7 +187,7 @@ def find_chart(picture: Picture) -> Points | None:
 
 
 def ninths_unseen(views: Sequence[Points], size: Size) -> Iterator[str]:
-    """Return the ninths of the picture in which too few corners were seen, those in the picture's corners first."""
+    """Yield the ninths of the picture with too few corners of the chart, those in the picture's corners first."""
     places = np.concatenate([np.zeros((0, 2)), *views])
     ninth = np.clip(places / size * _THIRDS, 0, _THIRDS - 1).astype(int) @ [1, _THIRDS]
     seen = np.bincount(ninth, minlength=len(WANTED)) >= _SEEN
@@ -212,7 +212,7 @@ class MeasuredLens:
 def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     """Fit a lens to the chart's corners in several pictures of one `size`, each shape (187, 2), pixels.
 
-    Levenberg and Marquardt's way over the lens's four numbers; for each of them the best view of each picture follows.
+    Levenberg-Marquardt over the lens's four numbers; the best view of each picture follows from them.
     Raises LensUnclearError if no lens explains all pictures, or one that no address can have.
     """
     numbers, damping, better = np.array(astuple(Lens())), 1e-3, True
@@ -247,7 +247,7 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
 
 
 def _misses(lens: Lens, views: Sequence[Points], size: Size) -> NDArray[np.float64]:
-    """Return by how much corners are off, in units of their noise, and by how much the lens's centre is unusual."""
+    """Return the errors of all corners, in units of their noise, and how unusual the lens's centre is."""
     unit = _NOISE * float(np.hypot(*size)) / np.hypot(1920, 1080)
     unusual = (np.array([lens.x, lens.y]) - 0.5) / _CENTRE_PLAY
     return np.concatenate([_corners_off(lens, views, size).ravel() / unit, unusual])
@@ -264,5 +264,5 @@ def _corners_off(lens: Lens, views: Sequence[Points], size: Size) -> Points:
 
 
 def _best_view(straight: Points) -> Homography:
-    """Return the way from the chart to its corners in a straight picture."""
+    """Return the homography from the chart to its corners in a straightened picture."""
     return np.asarray(cv2.findHomography(_BOARD, straight, 0)[0], dtype=np.float64)

@@ -80,7 +80,7 @@ def enrol_set(
 
 
 def _begun(path: Path, number: int) -> EnrolledSet:
-    """Return the set as far as its file has it. Raises EnrolledInvalidError for a file of another kind or set."""
+    """Return the set as its file has it so far. Raises EnrolledInvalidError for a file of another kind or set."""
     try:
         enrolled = read_enrolled(path)
     except EnrolledMissingError:
@@ -109,7 +109,7 @@ def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> Enrol
 
 
 class _Progress:
-    """Writes what is enrolled, and tells of it, as text or JSON."""
+    """Writes what is enrolled, and reports it, as text or JSON."""
 
     def __init__(self, path: Path, _: Translator, *, as_json: bool) -> None:
         self.path, self._, self._json = path, _, as_json

@@ -1,4 +1,4 @@
-"""Frames in, what lies on the table out: the watcher with a still reader behind it, in a thread of its own."""
+"""Frames in, what lies on the table out: the watcher, and a reader of single pictures in its own thread."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,7 +12,7 @@ from vision.reading import PictureReading
 
 
 class BackgroundStream(Closing):
-    """Reads a table over time; `read` is the still reader.
+    """Reads a table over time; `read` reads one picture.
 
     `see` never waits for a reading: a frame costs a sketch, and one at a time is read in the other thread. A reading
     counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow machine was

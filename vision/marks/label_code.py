@@ -57,7 +57,7 @@ def parse_payload(text: str) -> Payload | None:
 
 
 def module_count(text: str) -> int:
-    """Return how many modules across the label with this text has."""
+    """Return how many modules wide a label with this text is."""
     return _MODULES_BY_LENGTH[len(text)]
 
 
@@ -104,7 +104,7 @@ def _times(codewords: Codewords, factor: int) -> Codewords:
 
 @cache
 def _generator(length: int) -> tuple[int, ...]:
-    """Return the coefficients, highest but one first, of (x - 2)(x - 4)...(x - 2^length)."""
+    """Return the coefficients of (x - 2)(x - 4)...(x - 2^length), the second highest first."""
     powers, _ = _powers()
     polynomial = np.array([1], dtype=np.uint8)
     for root in powers[1 : length + 1]:
@@ -141,7 +141,7 @@ def _places(size: int) -> NDArray[np.int64]:
 
 
 def _walk(size: int) -> Iterator[tuple[int, int]]:
-    """Go through the square in the standard's diagonals; (size, 0), below the square, stands for its cut corner."""
+    """Yield the codewords' corners along the standard's diagonals; (size, 0), below the square, is its cut corner."""
     row, col = 4, 0
     while row < size or col < size:
         if (row, col) == (size, 0):
@@ -159,7 +159,7 @@ def _walk(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _bits_at(corner: tuple[int, int], size: int) -> list[int]:
-    """Where the bits of the codeword whose lowest lies at `corner` are; what leaves the square comes in again."""
+    """Return where the bits of the codeword lie whose lowest is at `corner`; what leaves the square wraps around."""
     row, col = corner
     if corner == (size, 0):
         cut = [(-1, 0), (-1, 1), (-1, 2), (0, -2), (0, -1), (1, -1), (2, -1), (3, -1)]
@@ -243,7 +243,7 @@ def _spell_edifact(before: list[Numbers], number: Numbers, after: list[Numbers],
 
 
 _NEAREST = 24  # words that are compared closely
-_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its neighbours on a side gets
+_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its four neighbours gets
 _SHARPER = 1.0  # how much of the neighbours is taken away before the first comparison
 
 Grid = NDArray[np.float32]  # modules, samples or pixels: white above black
@@ -296,12 +296,12 @@ def _view(side: int, share: float) -> NDArray[np.float32]:
 
 
 def _level(values: Grid) -> Grid:
-    """Take slow changes away: glare, shadow, vignetting."""
+    """Remove slow changes: glare, shadow, vignetting."""
     return np.asarray(values - cv2.blur(values, (5, 5), borderType=cv2.BORDER_REFLECT_101), dtype=np.float32)
 
 
 def _spread(values: Grid, share: float) -> Grid:
-    """Let each module give `share` of its light to each neighbour on a side."""
+    """Let each module give `share` of its light to each of its four neighbours."""
     kernel = np.array([share, 1 - 2 * share, share], dtype=np.float32)
     return np.asarray(cv2.sepFilter2D(values, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REPLICATE))
 

@@ -1,4 +1,4 @@
-"""The second reader of printed numbers: what signs stand in a line, however many they are.
+"""The second reader of printed numbers: which signs stand in a line, however many there are.
 
 The first (`digits.py`) looks for three digits and says what each is; asked about `10` or `1022`, it finds three all
 the same. This one assumes no number of signs: from left to right it says what it sees in each of 26 columns, and the
@@ -31,7 +31,7 @@ Logs = NDArray[np.float32]
 
 
 def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, Homography]:
-    """Cut the line about `middle`, shape (2,), out of a crop, shape (112, 80, 3); also the way from crop to line.
+    """Cut the line about `middle`, shape (2,), out of a crop, shape (112, 80, 3); also return the map to it.
 
     Across, a line always shows the whole tile: what stands beside the three digits is what it is for.
     """
@@ -99,5 +99,5 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
 
 
 def confidence_of_both(first: float, second: float) -> float:
-    """Return how sure of a serial the likelihoods make that both readers give it: by their product, or each of them."""
+    """Return the confidence in a serial by the likelihoods of both readers: by their product, or by each of them."""
     return max(float(np.interp(first * second, _LIKELIHOODS, _CONFIDENCES)), min(first, float(second**_POWER)))

@@ -89,7 +89,7 @@ def hint_text(_: Translator, hint: MountingHint) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MountingReport:
-    """One look through the camera: the picture's name or number, what was measured, and what to change."""
+    """What one picture shows: its name or number, what was measured, and what to change."""
 
     name: str
     measures: MountingMeasures

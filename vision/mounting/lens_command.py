@@ -83,7 +83,7 @@ def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *
 
 
 def _write_chart(path: Path) -> None:
-    """Raise UnwritableError where the chart cannot be written so."""
+    """Write the chart. Raises UnwritableError."""
     try:
         done = path.suffix.lower() == ".png" and cv2.imwrite(str(path), draw_chart())
     except cv2.error as error:
@@ -93,7 +93,7 @@ def _write_chart(path: Path) -> None:
 
 
 def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
-    """Look at the chart until it was seen everywhere. Raises CameraError, LensChartError, LensUnclearError."""
+    """Take pictures until the chart was seen everywhere. Raises CameraError, LensChartError, LensUnclearError."""
     views: list[Points] = []
     size, unseen = (1, 1), list(WHERE)
     shots = folder_shots(address) if address.startswith("pictures:") else _guided(address, unseen, _, as_json=as_json)

@@ -122,7 +122,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
 
 
 def _refuse_names(output: Path, registry: Path) -> None:
-    """See to it that the PDF never takes the registry's place: what is lost there cannot be drawn again."""
+    """Make sure that the PDF never replaces the registry: what is lost there cannot be drawn again."""
     if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
         raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
 

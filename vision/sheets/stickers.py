@@ -123,7 +123,7 @@ _LEGIBLE: Final = 1.8
 
 
 def draw_guide(page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, _: Translator) -> None:
-    """Draw a face with its code and its name, in a sticker of this size."""
+    """Draw a face with its code and its name on a sticker of this size."""
     if size[0] >= _NARROW * size[1]:
         _beside(page, at, size, face, face_name(_, face))
     else:

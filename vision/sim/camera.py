@@ -120,7 +120,7 @@ class SimulatedCamera(Camera):
         return self._expose(self._still(view))
 
     def _mishaps(self, view: CameraView) -> CameraView:
-        """Add what the address says to happen at this frame."""
+        """Return the view with what the address lets happen at this frame."""
         now, optics = self.world.next_frame(), self.optics
         return replace(
             view,
@@ -141,7 +141,7 @@ class SimulatedCamera(Camera):
         return self._drawn[1]
 
     def _expose(self, still: Picture) -> Picture:
-        """Let the light wander and add noise, other noise for each frame."""
+        """Let the light drift and add noise, different for each frame."""
         self._drift = float(np.clip(self._drift + self._chance.normal(0, _DRIFT / 4), -_DRIFT, _DRIFT))
         down, right = (int(shift) for shift in self._chance.integers(0, 64, 2))
         height, width = still.shape[:2]
@@ -162,7 +162,7 @@ class SimulatedCamera(Camera):
         return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
-        """Draw noise for a quarter, and lay it out over more than a frame: frames cut it out at other corners."""
+        """Draw noise for a quarter, tiled over more than a frame: each frame cuts it out elsewhere."""
         shape = ((self.optics.height + 65) // 2, (self.optics.width + 65) // 2, 3)
         drawn = self._chance.standard_normal(shape, dtype=np.float32) * np.float32(self.optics.noise)
         return np.tile(np.rint(drawn).astype(np.int16), (2, 2, 1))

@@ -1,4 +1,4 @@
-"""What lies on the simulated table. Somebody else changes it, any thread may, and the camera sees it at once."""
+"""What lies on the simulated table. Any thread may change it, and the camera sees it at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
