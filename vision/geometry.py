@@ -33,6 +33,11 @@ def inverse_homography(homography: Homography) -> Homography:
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
 
 
+def rotation_by(angle: float) -> Points:
+    """Return the matrix that turns points by an angle, radians."""
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
 def rectangle(centre: Points, width: float, height: float) -> Quad:
     """Return the corners of an upright rectangle about `centre`, shape (2,)."""
     return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)

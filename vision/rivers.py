@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from vision.errors import RiverUnclearError
-from vision.geometry import Flags, Picture, Points, Quad, rectangle
+from vision.geometry import Flags, Picture, Points, Quad, rectangle, rotation_by
 from vision.picture import RIM, colours_on
 from vision.reading import Corners, TileRead
 
@@ -61,11 +61,6 @@ def _slope(quads: Quad) -> float:
     usual = np.angle(np.exp(4j * angles).sum()) / 4
     away = (angles - usual + _QUARTER / 2) % _QUARTER - _QUARTER / 2
     return float(usual + np.median(away))
-
-
-def rotation_by(angle: float) -> Points:
-    """Return the matrix that turns points by an angle, radians."""
-    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def tile_sides(quads: Quad) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from broker.cli.main import homologue
 from tests.vision.river_pictures import hand_picture, river_picture
 from vision.cameras.addresses import open_camera
 from vision.errors import RiverUnclearError
-from vision.geometry import Picture, rectangle
+from vision.geometry import Picture, rectangle, rotation_by
 from vision.reader import quad_corners, read_picture
 from vision.reading import Corners, TileRead
 from vision.rivers import (
@@ -35,7 +35,6 @@ from vision.rivers import (
     hand_rows,
     read_hand,
     read_river,
-    rotation_by,
 )
 from vision.sim.scene import lay_hand
 from vision.sim.table import SimulatedTable, SimulatedTile
