@@ -210,8 +210,8 @@ _LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # of a DataMatrix, shar
 _SPOT = np.array([0.0, -0.04])  # where labels are stuck on: about the middle, rather above it
 _ON_A_CORNER = (45.0, -45.0)  # degrees: some stick their labels on as diamonds
 _REACH = 0.17  # shares of a tile's width about it
-_FITTED = 8  # of the places where a frame may be, the likeliest
-_GUESSED = 3  # of these
+_FITTED = 3  # of the places where a frame of so many modules may be, the likeliest
+_GUESSED = 2  # of these
 
 
 def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
@@ -235,24 +235,30 @@ def search_label(grey: Picture, quad: Quad, *, askew: bool = False) -> LabelCand
 
 
 def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | None:
-    looks = [look for look in _search(grey, quad, lean) if look.frame > _FAINT_FRAME]
-    found = sorted(looks, key=lambda look: -look.frame)
-    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
-    for look in fitted[:_GUESSED]:
-        if look.frame < _LEAST_FRAME:
-            break
+    """Look for each number of modules: where they are small, the frame of another number seems as likely."""
+    fitted = [look for count in MODULE_COUNTS for look in _likeliest_frames(grey, quad, count, lean)]
+    for look in sorted(fitted, key=lambda look: -look.frame):
         closer = refit_label(look)
         if is_certain(closer, None):
             return closer
     return None
 
 
-def _search(grey: Picture, quad: Quad, lean: float) -> Iterator[LabelCandidate]:
-    for count in MODULE_COUNTS:
-        for side in _LABEL_SIDES:
-            kind = LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
-            for turned in (False, True):
-                yield find_label(grey, quad, kind, turned=turned, margin=_REACH * count / side, angles=(0.0,))
+def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> list[LabelCandidate]:
+    """Return the likeliest frames of a label of `count` modules on a tile, fitted."""
+    looks = [
+        find_label(grey, quad, kind, turned=turned, margin=_REACH * count / kind.size[0], angles=(0.0,))
+        for kind in _kinds(count, lean)
+        for turned in (False, True)
+    ]
+    found = sorted((look for look in looks if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
+    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
+    return [look for look in fitted[:_GUESSED] if look.frame >= _LEAST_FRAME]
+
+
+def _kinds(count: int, lean: float) -> Iterator[LabelKind]:
+    for side in _LABEL_SIDES:
+        yield LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
 
 
 _TILES = 8
