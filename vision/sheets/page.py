@@ -131,10 +131,9 @@ class LabelPage:
         self._canvas.translate(at[0], -at[1])
         self._canvas.scale(module, -module)
         # In whole modules: a path of ReportLab's would write each run as four fractions.
-        runs = (
-            f"{start} {row} {end - start} 1 re" for row, cells in enumerate(black) for start, end in _runs_of(cells)
-        )
-        self._canvas.addLiteral(" ".join((*runs, "f")))
+        rows, steps = np.nonzero(np.diff(np.pad(black, ((0, 0), (1, 1)))))  # where each run begins and ends, in turn
+        runs = zip(steps[::2].tolist(), rows[::2].tolist(), (steps[1::2] - steps[::2]).tolist(), strict=True)
+        self._canvas.addLiteral(" ".join((*(f"{start} {row} {long} 1 re" for start, row, long in runs), "f")))
         self._canvas.restoreState()
 
     def text(self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK) -> None:
@@ -158,9 +157,3 @@ class LabelPage:
         if line is not None:
             self._canvas.setStrokeColor(line)
         self._canvas.setLineWidth(thick)
-
-
-def _runs_of(cells: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Return where black begins and ends in a row of modules."""
-    steps = np.flatnonzero(np.diff(np.concatenate(([False], cells, [False])).astype(np.int8)))
-    yield from zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True)
