@@ -122,7 +122,7 @@ class JournalTables:
         self.all = sa.MetaData(schema="homologue" if shared else None)
         key = ["event"] if shared else []
         # of one dialect alone: SQLAlchemy loads all modules of each that is named
-        where = {f"{'postgresql' if shared else 'sqlite'}_where": sa.text("repairs IS NULL")}
+        where: dict[str, Any] = {f"{'postgresql' if shared else 'sqlite'}_where": sa.text("repairs IS NULL")}
 
         def table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and constraints
             of_event = [Column(part, Text, primary_key=True) for part in key]

@@ -3,12 +3,14 @@
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import cv2
 import numpy as np
 import pygame
 from PIL import Image
+from reportlab import rl_config
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
@@ -47,6 +49,8 @@ from vision import geometry, reader, reading
 from vision.sim.scene import SCALE, TILE, draw_table
 from vision.sim.table import CameraView as table_CameraView
 from vision.sim.table import LooseTile
+
+rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
 
 MARGIN: Final = 14 * mm
 GAP: Final = 8 * mm
@@ -115,6 +119,7 @@ def _wrapping(language: str) -> str | None:
     return "CJK" if language[:2] in HAN else None
 
 
+@cache
 def _fonts(language: str) -> tuple[str, str]:
     """Return the names of a plain and a bold font with the language's letters; both go into the file."""
     if language[:2] not in HAN:
