@@ -25,6 +25,8 @@ from broker.store import (
     fingerprint,
 )
 from broker.store.journal import MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
+from broker.store.postgresql import TABLES as SHARED_TABLES
+from broker.store.sqlite import TABLES
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
 from tests.broker.store.stores import Kept, Refusal, fill
@@ -45,6 +47,11 @@ def test_messages_come_back_in_the_order_in_which_they_were_taken(journal: Journ
 
 def test_a_new_store_is_empty(journal: Journal) -> None:
     assert (journal.height, list(journal.messages()), list(journal.refused())) == (0, [], [])
+
+
+def test_an_index_names_no_database_but_its_own_for_each_that_is_named_is_loaded() -> None:
+    named = [{name for index in one.journal.indexes for name in index.kwargs} for one in (TABLES, SHARED_TABLES)]
+    assert named == [{"sqlite_where"}, {"postgresql_where"}]
 
 
 def test_an_id_is_found_by_an_index_beside_the_row_that_has_it(journal: Journal) -> None:
