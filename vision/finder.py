@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Picture, Quad, quad_area
+from vision.geometry import UNIT_SQUARE, Picture, Quad, homography_between, quad_area
 from vision.networks import run_network
 from vision.picture import noise_of
 
@@ -188,9 +188,7 @@ Quads = NDArray[np.float64]  # shape (n, 4, 2)
 CLOSEUP_SIDE = 48  # pixels of a cut-out
 CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
-_FROM_CLOSEUP = cv2.getPerspectiveTransform(
-    (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32), (CLOSEUP_REACH * CLOSEUP_SQUARE).astype(np.float32)
-)
+_FROM_CLOSEUP = homography_between(CLOSEUP_SIDE * UNIT_SQUARE - 0.5, CLOSEUP_REACH * CLOSEUP_SQUARE)
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
 _WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
 _BATCH = 64  # cut-outs: they bound the memory
@@ -217,7 +215,7 @@ def cut_square(picture: Picture, quad: Quad) -> Picture:
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
     """Return the homography from the square -1..1 to a quad, in OpenCV's pixels (the first one's middle is 0, 0)."""
-    return np.asarray(cv2.getPerspectiveTransform(CLOSEUP_SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
+    return homography_between(CLOSEUP_SQUARE, quad - 0.5)
 
 
 def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> RefinedTiles:
