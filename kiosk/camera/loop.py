@@ -156,7 +156,7 @@ class TrayWatcher:
         if observation != self._reported:
             self._reported = observation
             reports.append(observation)
-        if watched.stir is Stillness.SETTLED and shown is not None and shown is not self._judged:
+        if watched.stillness is Stillness.SETTLED and shown is not None and shown is not self._judged:
             self._judged = shown
             reports.extend(tray_looks(shown, self._play, now))
         return tuple(reports)
@@ -281,7 +281,7 @@ class HandWatcher:
         rows = hand_rows(shown.reads)
         groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
-        return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))
+        return HandObservation(groups, watched.stillness is Stillness.SETTLED, view, tuple(map(len, rows)))
 
 
 class LaidWatcher:
@@ -301,7 +301,7 @@ class LaidWatcher:
         elif frame is not None and shown is not self._read:
             self._read, self._known = shown, laid_tiles(self._of, frame.picture, shown.reads)
         view = self._drawing.view(watched, shown, frame) if shown is not None and frame is not None else None
-        observation = replace(self._known, still=watched.stir is Stillness.SETTLED, view=view)
+        observation = replace(self._known, still=watched.stillness is Stillness.SETTLED, view=view)
         if observation == self._reported:
             return ()
         self._reported = observation
