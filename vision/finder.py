@@ -86,7 +86,7 @@ def frame_sizes(frames: Frames) -> NDArray[np.float64]:
 def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
     """Return the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
 
-    The frame's root R is the exponential of the symmetric matrix told; the axes are its images of two unit vectors
+    The frame's root R is the exponential of a symmetric matrix; the axes are its images of two unit vectors
     that are square to each other (see `vision.training.finder_examples`). Four times their angle says how they lie,
     and two times says which of the two is the short one. `turned` (radians) is added to the angle.
     """
@@ -259,7 +259,7 @@ def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
-    return np.array([_moved(quad, told) for quad, told in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
+    return np.array([_moved(quad, shifts) for quad, shifts in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
 
 
 def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
@@ -270,10 +270,10 @@ def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
     return np.concatenate(answers)
 
 
-def _moved(quad: Quad, told: NDArray[np.float64]) -> Quad:
-    corners = CLOSEUP_SQUARE + np.clip(told[:_CORNERS].reshape(4, 2), -0.95, 0.95)
+def _moved(quad: Quad, shifts: NDArray[np.float64]) -> Quad:
+    corners = CLOSEUP_SQUARE + np.clip(shifts[:_CORNERS].reshape(4, 2), -0.95, 0.95)
     moved = cv2.perspectiveTransform(corners[None], square_to_pixels(quad))[0] + 0.5
-    return np.asarray(np.roll(moved, 1, axis=0) if told[_CORNERS + 2] > 0 else moved, dtype=np.float64)
+    return np.asarray(np.roll(moved, 1, axis=0) if shifts[_CORNERS + 2] > 0 else moved, dtype=np.float64)
 
 
 _LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers

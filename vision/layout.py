@@ -505,8 +505,8 @@ def _tray_places(
     doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is not PlaceState.FACE_UP for tile in tiles]
     real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
     asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
-    told = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
-    for number, state in told.items():
+    judged = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
+    for number, state in judged.items():
         if state is PlaceState.EMPTY:  # the finder saw a tile where the tray is empty
             tiles[number] = None
         known[number] = state if tiles[number] is None else known[number]
@@ -534,8 +534,8 @@ def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvi
 
 def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
     """Return how a tile lies; if no mark tells which way up, it is taken to stand as its tray does."""
-    told = mark.turned if mark is not None else None
-    over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
+    turned = mark.turned if mark is not None else None
+    over = bool(turned if turned is not None else laid is not None and np.cos(laid.way) < 0)
     quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]
     rotation = (seen.rotations[number] + (HALF_TURN if over else 0)) % 360
     covered, strange = seen.covered[number], seen.strange[number]
