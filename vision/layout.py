@@ -23,24 +23,17 @@ from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePosition:
-    """How one tile lies.
+    """How one tile lies."""
 
-    `quad`, shape (4, 2), pixels, begins at the tile's own top-left as far as its mark or its tray tells; `rotation` is
-    that of its own left-to-right, degrees 0..360, clockwise on the screen. `row` and `col` are None where no tray is
-    known to hold it, `seat` also in a tray that stands alone. `turn` is the tile's against its tray: 0, 90, 180 or
-    270; `sideways` tells that it lies askew by 15 degrees and more. `covered` is the share, 0..1, under hands;
-    `strange` tells that its colour is clearly that of no other back.
-    """
-
-    quad: Quad
-    rotation: float
-    seat: str | None = None
-    row: int | None = None
+    quad: Quad  # shape (4, 2), pixels, from the tile's own top-left, as far as its mark or its tray tells
+    rotation: float  # of its own left-to-right, degrees 0..360, clockwise on the screen
+    seat: str | None = None  # None also in a tray that stands alone
+    row: int | None = None  # row and column are None if no tray is known to hold it
     col: int | None = None
-    turn: int = 0
-    sideways: bool = False
-    covered: float = 0.0
-    strange: bool = False
+    turn: int = 0  # against its tray: 0, 90, 180 or 270
+    sideways: bool = False  # askew by 15 degrees or more
+    covered: float = 0.0  # share under hands, 0..1
+    strange: bool = False  # whether its colour is clearly that of no other back
 
     def is_turned(self, tile: DetectedTile) -> bool:
         """Return whether the tile stands upside down in the outline that the finder gave."""
@@ -75,17 +68,13 @@ class LaidOutTray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableLayout:
-    """A picture, laid out.
+    """A picture, laid out. Tiles are named by their numbers in `Detections.tiles`."""
 
-    `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
-    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
-    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
-    """
-
-    lies: tuple[TilePosition, ...]
-    trays: tuple[LaidOutTray, ...]
-    ghosts: frozenset[int] = frozenset()
+    lies: tuple[TilePosition, ...]  # one for each tile
+    trays: tuple[LaidOutTray, ...]  # in the order E S W N
+    ghosts: frozenset[int] = frozenset()  # tiles that turned out to be none: empty places, the floor of a tray, a card
     unlike: frozenset[int] = frozenset()
+    """Those that say a serial beside a tray without being like its tiles; where there are very many, all tiles."""
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:

@@ -135,7 +135,7 @@ def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) ->
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
-    """How well a crop shows the ink, 0..1: their correlation over the mark, in the channel that shows it best."""
+    """Return how well a crop shows the ink, 0..1: their correlation over the mark, in the best channel."""
     about = cv2.dilate(ink, np.ones((7, 7), dtype=np.uint8)) > _INKED
     if not about.any():
         return 0.0

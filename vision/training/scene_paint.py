@@ -181,7 +181,7 @@ def at_height(corners: Points, height: float) -> NDArray[np.float64]:
 def paint_tile(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, lie: SceneTile, number: int
 ) -> Quad:
-    """Paint one tile and give its top's quad in pixels."""
+    """Paint one tile and return its top's quad in pixels."""
     width, height, thick = look.size
     corners = outline(lie.x, lie.y, width, height, lie.angle)
     quad = pinhole.see(at_height(corners, thick))
