@@ -162,7 +162,7 @@ def serve(
         if config.metrics_port is not None:
             opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
-        if program.upgrade.leaves:
+        if program.leaves:
             line.failed(CHANGES)
 
 

@@ -36,7 +36,7 @@ def run_program(program: TableProgram, stop: threading.Event, each_round: Callab
     service = ServiceNotifier()
     try:
         pause = 0.0
-        while not stop.is_set() and not program.upgrade.leaves:
+        while not stop.is_set() and not program.leaves:
             program.step(timeout=pause)
             pause = each_round()
             service.alive()

@@ -30,7 +30,7 @@ from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
-from kiosk.keeping import KeepDesk, Keeping
+from kiosk.keeping import OPENS, KeepDesk, Keeping
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -100,7 +100,7 @@ class CameraTasks:
         self.self_test: TableSelfTest | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
         self.counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
-        self.keeping = KeepDesk(apply, lambda: CAMERA not in health.codes)
+        self.keeping: KeepDesk | None = None
 
     def observed(self, item: CameraReport) -> None:
         """Take in what the camera sees."""
@@ -112,7 +112,7 @@ class CameraTasks:
                 self.restoring.observed(item)
             case HandObservation():
                 self.counting.saw(item)
-            case LaidObservation():
+            case LaidObservation() if self.keeping is not None:
                 self.keeping.saw(item)
             case PictureObservation() if self.self_test is not None:
                 self.self_test.saw(item)
@@ -130,12 +130,14 @@ class CameraTasks:
     def answered(self, message: Counted) -> None:
         """Take in what the scorer answers about a hand, or about a play that is kept."""
         self.counting.take(message)
-        self.keeping.take(message)
+        if self.keeping is not None:
+            self.keeping.take(message)
 
     def sent(self, state: Table, facts: Iterable[LogMessage]) -> None:
         """Follow an event that was taken in, and the facts that came of it."""
         self.restoring.follow(state)
-        self.keeping.sent(facts)
+        if self.keeping is not None:
+            self.keeping.sent(facts)
 
     def follow(self, state: Table, form: AnyForm | None, now: int) -> None:
         """Follow the table, and the form that is filled in; write down what has to last."""
@@ -147,7 +149,9 @@ class CameraTasks:
                 hides = state.phase in QUIET
                 self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
             self.self_test.follow(health)
-        self.keeping.follow(state)
+        if self.keeping is not None:
+            self.keeping.follow(state)
+            self.keeping = None if self.keeping.over else self.keeping
         if self.counting.open:
             self.counting.follow(state, form)
         self.restoring.write()
@@ -169,10 +173,18 @@ class CameraTasks:
 
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
         """Return what the form gets for a key: none where a play is kept by it, more where a hand was counted."""
-        if self.keeping.key(key, state, now):
+        if self.keeping is not None:
+            if self.keeping.key(key, state, now):
+                return ()
+        elif key == OPENS and state.play is not None and self.may_keep(state):
+            self.keeping = KeepDesk(state.play, self._apply)
             return ()
         typed = self.counting.key(key, state, form, now)
         return (key,) if typed is None else typed
+
+    def may_keep(self, state: Table) -> bool:
+        """Return whether the keeping of a play may be begun."""
+        return state.may_keep and not state.paused and CAMERA not in self._health.codes and self.keeping is None
 
     def target(self, state: Table) -> CameraTarget | None:
         """Return what the camera is to look at: nothing while tiles are played with."""
@@ -180,7 +192,7 @@ class CameraTasks:
             return self.self_test.camera_target
         if state.phase is Phase.RESTORING:
             return state.play
-        return self.counting.camera_target or self.keeping.camera_target
+        return self.counting.camera_target or (self.keeping.now.asked if self.keeping is not None else None)
 
 
 log = get_logger("homologue.kiosk")
@@ -215,8 +227,7 @@ class TableProgram:
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
         if isinstance(connection, Link):
             self._server.brokers = Brokers(connection, settings.folder)
-        self.upgrade = TableUpgrade.of(settings, clock())
-        self._server.upgrade = lambda: self.upgrade.state
+        self._upgrade = self._server.upgrade = TableUpgrade.of(settings, clock())
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
         self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
@@ -284,7 +295,7 @@ class TableProgram:
     @property
     def keeping(self) -> Keeping | None:
         """What was read of how the play went, while it is kept."""
-        return self._tasks.keeping.now
+        return self._tasks.keeping.now if self._tasks.keeping is not None else None
 
     def start(self) -> None:
         """Begin to connect."""
@@ -293,6 +304,11 @@ class TableProgram:
     def stop(self) -> None:
         """Say that we go, and go."""
         self._server.stop()
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the program is to end, so that another version is started."""
+        return self._upgrade is not None and self._upgrade.leaves
 
     def step(self, timeout: float) -> None:
         """Take in what has happened, then see what is due."""
@@ -353,7 +369,7 @@ class TableProgram:
             self._buttons.screen_changed(self._clock())
             self._health.moved(self.state)
         self._tasks.sent(self.state, facts)
-        self._server.facts.send(facts, self._clock())
+        self._server.send(facts, self._clock())
         self._health.say("facts", self._table.unexpected)
         return None
 
@@ -370,7 +386,6 @@ class TableProgram:
                 self._server.take_scorer(message, self._clock())
             case Served() as message:
                 self._server.take_served(message, self._clock())
-                self.upgrade.take(message.upgrade)
             case Order() as message:
                 self._apply(arbiter.event_of_order(message, self._clock()))
             case ArbiterPin() as message:
@@ -381,7 +396,8 @@ class TableProgram:
         if self._table.check_due(now):
             self._check_disk(now)
         self._health.due(now)
-        self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
+        if self._upgrade is not None:
+            self._upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)
@@ -470,7 +486,7 @@ class TableProgram:
         wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
         view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
         view = with_counting(with_time_left(view, self.state, now), count, tasks.counting.discarder_key)
-        view = with_keeping(view, tasks.keeping.now, offered=tasks.keeping.offered(self.state))
+        view = with_keeping(view, self.keeping, offered=tasks.may_keep(self.state))
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:

@@ -23,6 +23,7 @@ from broker.protocol import (
     Assignment,
     Beat,
     Lifecycle,
+    LogMessage,
     Message,
     ScorerState,
     Served,
@@ -34,7 +35,7 @@ from broker.protocol import (
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Place
 from firmware.hardware.inventory import board_celsius
 from kiosk.config import Config
-from kiosk.errors import DeviceUnknown, JournalFull
+from kiosk.errors import DeviceUnknown, JournalFull, UpgradeByHand
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.status import DeviceHealth, people_health
 from kiosk.table import (
@@ -47,6 +48,7 @@ from kiosk.table import (
     gives_way,
     may_renew,
 )
+from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import (
     MIB,
     SECOND_NS,
@@ -160,6 +162,14 @@ class ServiceStatus:
         """Whether an arbiter is on the way to the table's call."""
         return self._served is not None and self._served.arbiter_coming and not self.elsewhere
 
+    @property
+    def upgrade_by_hand(self) -> UpgradeState | None:
+        """What is said of another version that is offered where the program was started by hand."""
+        offer = self._served.upgrade if self._served else None
+        return (
+            UpgradeState(version=offer.version, step="refused", percent=0, code=UpgradeByHand.code) if offer else None
+        )
+
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
@@ -255,8 +265,8 @@ class ServerLink:
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
         self._free_mib: int | None = None
-        self.upgrade: Callable[[], UpgradeState | None] = lambda: None
-        """How far the table is with another version of its program."""
+        self.upgrade: TableUpgrade | None = None
+        """None: the program was started by hand, and stays."""
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -288,7 +298,7 @@ class ServerLink:
         lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
         health |= people_health(state)  # what they did makes no device unwell
         message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
-        return replace(message, upgrade=self.upgrade())
+        return replace(message, upgrade=self.upgrade.state if self.upgrade else self.service.upgrade_by_hand)
 
     def publish(self) -> None:
         """Publish the table's state where it has changed."""
@@ -297,7 +307,15 @@ class ServerLink:
 
     def greet(self) -> None:
         """Say how the table stands, whether or not that is new."""
-        self.facts.publish(self.state_message, again=True)
+        if self.connected:
+            self.facts.publish(self.state_message, again=True)
+
+    def send(self, facts: Collection[LogMessage], now: int) -> None:
+        """Send new facts; without a connection they wait for the next one."""
+        if self.connected:
+            self.facts.send(facts, now)
+        elif facts:
+            self.facts.count()
 
     def link_changed(self, change: LinkChanged, now: int) -> None:
         """Take in that there is a connection, or none."""
@@ -333,8 +351,10 @@ class ServerLink:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
             self.greet()
-        if change == "back":
+        if change == "back" and self.connected:
             self.facts.reconnected(now)
+        if self.upgrade is not None:
+            self.upgrade.take(served.upgrade)
 
     def take_plan(self, plan: Assignment, now: int) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""

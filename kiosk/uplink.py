@@ -134,7 +134,7 @@ class Uplink:
         """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
         with suppress(JournalFull):  # what was refused is opened again at the next connection
             self._journal.reconsider()
-        self._count()
+        self.count()
         self._answered = True
         self.resend(now)
 
@@ -165,7 +165,7 @@ class Uplink:
         self.anchor, self._centre = receipt.anchor or "", receipt.centre
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
-        self._count()
+        self.count()
         if anew:
             self._sent_at = None
         elif self.unsent < before:
@@ -193,7 +193,8 @@ class Uplink:
                 topic = topics.KEPT_BACK
                 self._sender.publish(topic.at(message.event, table=message.table), encode(back), retain=topic.retain)
 
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Learn from the journal what is unsent, and what was refused."""
         self.unsent, self._first = self._journal.waiting()
         self.refused = self._journal.refused()
 
