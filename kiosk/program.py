@@ -474,14 +474,14 @@ class TableProgram:
         """Return what is to be seen."""
         server, service, now = self._server, self._server.service, self._clock()
         silent = server.scorer.silent(now)
-        line = self._status.line(server.facts, self._health, connected=server.link.up, scorer_silent=silent)
+        line = self._status.line(server.facts, self._health, connected=server.connected, scorer_silent=silent)
         if service.elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
         keys, tasks = self._keyboard, self._tasks
         view = screen_view(
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, tasks.restoring.now
         )
-        count = tasks.counting.view(now, up=self._server.link.up)
+        count = tasks.counting.view(now, up=server.connected)
         asks_pin = keys.panel is not None and keys.panel.ask == "pin"
         wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
         view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
@@ -489,7 +489,7 @@ class TableProgram:
         view = with_keeping(view, self.keeping, offered=tasks.may_keep(self.state))
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
-        if view.call and self._server.link.up:
+        if view.call and server.connected:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
         self_test = tasks.self_test.test.seen if tasks.self_test is not None else None
         return replace(view, self_test=self_test, light=self.state.light)
