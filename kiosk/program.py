@@ -10,11 +10,21 @@ from functools import partial
 from msgspec.structs import replace as changed
 
 from broker.logs import get_logger
-from broker.protocol import ArbiterPin, Assignment, Counted, Kept, LogMessage, Order, Receipt, ScorerState, Served
+from broker.protocol import (
+    ArbiterPin,
+    Assignment,
+    Counted,
+    Kept,
+    LogMessage,
+    Order,
+    Receipt,
+    ScorerState,
+    Served,
+    wall_clock_ms,
+)
 from broker.protocol.link import Incoming, Link, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
-from firmware.presses import TooShort
-from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned, TooShort
 from kiosk.arbiter_pin import TablePin, remove_hash
 from kiosk.camera.observations import (
     CameraHealth,
@@ -70,13 +80,7 @@ from kiosk.table import (
     arbiter,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import (
-    TableConnection,
-    open_table_link,
-    send_count_request,
-    send_pin,
-    wall_clock_ms,
-)
+from kiosk.uplink import TableConnection, open_table_link, send_count_request, send_pin
 
 
 class CameraTasks:

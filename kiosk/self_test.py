@@ -10,8 +10,7 @@ from typing import Final, Literal
 
 from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_troubles
 from firmware.hardware.self_test import Remark, SelfTest
-from firmware.presses import TooShort
-from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat
+from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation, WholePicture
 from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
 from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict

@@ -31,6 +31,7 @@ from broker.protocol import (
     UpgradeState,
     encode,
     topics,
+    wall_clock_ms,
 )
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Place
 from firmware.hardware.inventory import board_celsius
@@ -49,15 +50,7 @@ from kiosk.table import (
     may_renew,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import (
-    MIB,
-    SECOND_NS,
-    TableConnection,
-    Uplink,
-    read_message,
-    state_message,
-    wall_clock_ms,
-)
+from kiosk.uplink import MIB, SECOND_NS, TableConnection, Uplink, read_message, state_message
 
 PLACES_FILE: Final = "brokers.json"
 """In the table's folder: the places, the one that was reached last first."""

@@ -1,6 +1,5 @@
 """The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health."""
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -9,6 +8,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from broker.protocol import (
+    AT_THE_TABLE,
     ArbiterPin,
     AtCentre,
     CountRequest,
@@ -27,6 +27,7 @@ from broker.protocol import (
     is_signed_by,
     kept_form,
     topics,
+    wall_clock_ms,
     with_sender,
 )
 from broker.protocol.link import Incoming, Link, LinkChanged, Will, session_id
@@ -34,7 +35,7 @@ from broker.version import program_version
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import JournalFull, ReceiptUnproven
 from kiosk.journal import TableJournal
-from kiosk.table import AT_THE_TABLE, Table, paused_ms, play_minutes, played_ms
+from kiosk.table import Table, paused_ms, play_minutes, played_ms
 
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024
@@ -68,11 +69,6 @@ class TableConnection(MessageSender, Protocol):
 
     def flush(self, timeout_s: float) -> object:
         """Wait until the last message is away."""
-
-
-def wall_clock_ms() -> int:
-    """Return the wall clock in ms since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 class Uplink:

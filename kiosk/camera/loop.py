@@ -31,7 +31,7 @@ from kiosk.camera.observations import (
 )
 from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
 from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
-from vision import errors, geometry, hand_groups, overlay, reader, verdict
+from vision import errors, geometry, hand_groups, overlay, reader, rivers, verdict
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
@@ -39,8 +39,6 @@ from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.mounting.measure import MountingSetup, measure_mounting, mounting_hints
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
-from vision.rivers import read_hand as read_laid_hand
-from vision.rivers import read_river
 
 log = get_logger("homologue.camera")
 
@@ -331,10 +329,10 @@ def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
     What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
     """
     if of.part == "river":
-        river = read_river(picture, reads)
+        river = rivers.read_river(picture, reads)
         laid, winning = LaidSeat(river=river.serials, gaps=river.gaps, either_end=river.either_end), None
     else:
-        held = read_laid_hand(picture, reads)
+        held = rivers.read_hand(picture, reads)
         laid, winning = LaidSeat(melds=held.melds, hand=held.hand), held.winning
     try:
         return msgspec.convert(msgspec.to_builtins(laid), LaidSeat), winning

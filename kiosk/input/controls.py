@@ -9,13 +9,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from broker.protocol import ArbiterPin, PinAnswer, PinMark, Seat, WinKind
+from broker.protocol import AT_THE_TABLE, ArbiterPin, PinAnswer, PinMark, Seat, WinKind
 from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
 from broker.rules import Profile
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.arbiter_pin import SealedTry
-from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
 from kiosk.input.panel import (
     ArbiterPanel,
@@ -31,8 +30,8 @@ from kiosk.input.panel import (
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys
-from kiosk.table import AT_THE_TABLE, SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
+from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
+from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
@@ -268,9 +267,9 @@ class Keyboard:
     def _follow_riichi(self, state: Table) -> None:
         self.riichi.follow(state)
         if self._left:
-            self.riichi.form = riichi.riichi_form_from_draft(self._left, self.riichi.form, state.phase)
+            self.riichi.form = riichi_form_from_draft(self._left, self.riichi.form, state.phase)
             self._left = ""
-        if (text := riichi.riichi_draft(self.riichi.form)) != self._riichi_kept:
+        if (text := riichi_draft(self.riichi.form)) != self._riichi_kept:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:

@@ -24,7 +24,6 @@ from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pair
 from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
-from kiosk.pairing.form import PairingForm
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards, translator
 from kiosk.status import time_of_day
 
@@ -61,7 +60,7 @@ class PairingDesk:
     ) -> None:
         self._folder, self._ask, self._pause = folder, ask, pause
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self.form: PairingForm = forms.new_pairing_form(address)
+        self.form: forms.PairingForm = forms.new_pairing_form(address)
         self._last: PairingOffer | None = None
         """What the camera goes on seeing is asked about once."""
         self.done = False
@@ -130,7 +129,7 @@ class PairingDesk:
         return self._ask(offer, key)
 
 
-def pairing_view(form: PairingForm, clock: str) -> ScreenView:
+def pairing_view(form: forms.PairingForm, clock: str) -> ScreenView:
     """Return what is to be seen."""
     return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
 

@@ -16,6 +16,7 @@ import pygame
 
 from broker.i18n import N_, NP_, SEAT_NAMES, Translator
 from broker.protocol import (
+    AT_THE_TABLE,
     ArbiterPin,
     Assignment,
     Counted,
@@ -32,7 +33,7 @@ from broker.protocol import (
     signing,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, PinKey, PinPlace, SessionKey
+from broker.protocol.arbiter_session import BY_PIN, PinKey, PinPlace, SessionKey
 from broker.rules.hand_value import KnownTiles, answer_count
 from firmware.buttons import SeatButtons
 from firmware.scanners import open_scanner
@@ -40,7 +41,6 @@ from firmware.sim.buttons import ButtonFingers
 from kiosk.camera import observations, thread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
-from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
 from kiosk.practice.deals import EVENT, FACES, TABLE, Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
@@ -124,7 +124,7 @@ def practise(stop: threading.Event, table: PracticeTable) -> None:
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="homologue-practice-")))
         settings = table.settings(folder)
-        journal = TableJournal(folder / "table.sqlite", JournalOwner(EVENT, TABLE))
+        journal = TableJournal.of(settings)
         opened.callback(journal.close)
         lesson = Lesson(table.tutorial) if table.tutorial else None
         window = PracticeWindow(
