@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from msgspec.structs import replace as changed
 
@@ -14,6 +13,7 @@ from broker.protocol import (
     ArbiterPin,
     Assignment,
     Counted,
+    CountRequest,
     Kept,
     LogMessage,
     Order,
@@ -22,7 +22,7 @@ from broker.protocol import (
     Served,
     wall_clock_ms,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged
+from broker.protocol.link import Incoming, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned, TooShort
 from kiosk.arbiter_pin import TablePin, remove_hash
@@ -41,6 +41,7 @@ from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
 from kiosk.keeping import OPENS, KeepDesk, Keeping
+from kiosk.link import OpenLink
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -53,7 +54,7 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import SELF_TEST_KEY, TableSelfTest, begins_a_day, look_at_board
-from kiosk.server import Brokers, ServerLink, first_unplayed
+from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
     CAMERA,
@@ -80,7 +81,6 @@ from kiosk.table import (
     arbiter,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import TableConnection, open_table_link, send_count_request, send_pin
 
 
 class CameraTasks:
@@ -94,7 +94,7 @@ class CameraTasks:
         config: Config,
         journal: TableJournal,
         state: Table,
-        connection: TableConnection,
+        ask_count: Callable[[CountRequest], None],
         health: DeviceHealth,
         apply: Callable[[Event], str | None],
         board: Callable[[], Iterable[HardwareTrouble]],
@@ -103,7 +103,7 @@ class CameraTasks:
         self._scanner = config.devices.scanner is not None
         self.self_test: TableSelfTest | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
-        self.counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
+        self.counting = CountDesk(config.event, config.table, ask_count)
         self.keeping: KeepDesk | None = None
 
     def observed(self, item: CameraReport) -> None:
@@ -214,29 +214,27 @@ class TableProgram:
         journal: TableJournal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = time_of_day,
-        link: Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection] | None = None,
+        link: OpenLink | None = None,
         board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
+        wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        """Take what stands in for the wire if there is none (it is given what to tell of), and for the board."""
-        config, self._clock = settings.config, clock
+        """Take what stands in for the wire if there is none, and for the board. `clock` in ns, `wall` as messages."""
+        config, self._clock, self._wall = settings.config, clock, wall
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         last = journal.last_wall
         self._table = self._open_table(journal)
         self._table.restarted(clock())
-        connection: TableConnection = (
-            link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
-        )
         self._health = DeviceHealth()
         self.metrics = TableMetrics(lambda: journal.room)
-        self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
-        if isinstance(connection, Link):
-            self._server.brokers = Brokers(connection, settings.folder)
+        self._keyboard = Keyboard(self._apply, self._pin(settings, journal), journal)
+        self._server = ServerLink(
+            settings, journal, self._health, lambda: (self.state, self._keyboard.pin), self._queue.put, wall, link
+        )
         self._upgrade = self._server.upgrade = TableUpgrade.of(settings, clock())
-        self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
-        self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
+        self._tasks = CameraTasks(config, journal, self.state, self._server.ask_count, self._health, self._apply, board)
         self._status = TableStatus(config, journal, time_of_day)
-        if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
+        if settings.tested_daily and begins_a_day(self.state, last, wall()):
             self._apply(SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
@@ -249,12 +247,12 @@ class TableProgram:
         What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
         """
         try:
-            return JournaledTable(journal, wall_clock_ms, self._clock())
+            return JournaledTable(journal, self._wall, self._clock())
         except JournalNewer as newer:
             log.warning(JournalNewer.code, why=str(newer))
         plan = journal.last_plan()
         journal.set_events_aside()
-        table = JournaledTable(journal, wall_clock_ms, self._clock())
+        table = JournaledTable(journal, self._wall, self._clock())
         if plan is not None and plan.session is not None:
             session = journal.standing(plan.session)
             plan = changed(plan, session=session) if session else None
@@ -265,19 +263,17 @@ class TableProgram:
         table.begun_again = True
         return table
 
-    def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
+    def _pin(self, settings: KioskSettings, journal: TableJournal) -> TablePin:
         """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
         config = settings.config
         for left in settings.pin_hashes():
             remove_hash(left)
 
-        def ask(session: str, sealed: str) -> bool:
-            if not (self._server.connected and connection.up) or self._server.scorer.silent(self._clock()):
-                return False
-            send_pin(connection, journal, config, session, sealed)
-            return True
-
-        return TablePin(settings.folder / PIN_TOLD_FILE, (config.event, config.table, journal.device), ask)
+        return TablePin(
+            settings.folder / PIN_TOLD_FILE,
+            (config.event, config.table, journal.device),
+            lambda session, sealed: self._server.ask_pin(session, sealed, self._clock()),
+        )
 
     # ---- from other threads -----------------------------------------------------------------
 

@@ -25,7 +25,8 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming
 from kiosk.journal import TableJournal
-from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
+from kiosk.server import read_message
+from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 from tests.kiosk.tables import EVENT, TABLE
 
