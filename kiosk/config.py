@@ -109,9 +109,6 @@ def stored_pairing(folder: Path) -> StoredPairing:
         raise BadConfiguration(f"{folder / PAIRING_FILE}: {reason(error)}") from None
 
 
-PIN_TOLD_FILE: Final = "arbiter-pin-told"
-"""Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
-
 Language = Annotated[
     str,
     Meta(

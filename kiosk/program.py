@@ -23,9 +23,8 @@ from broker.protocol import (
     wall_clock_ms,
 )
 from broker.protocol.link import Incoming, LinkChanged
-from firmware.hardware.inventory import HardwareTrouble
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned, TooShort
-from kiosk.arbiter_pin import TablePin, remove_hash
+from kiosk.arbiter_pin import TablePin
 from kiosk.camera.observations import (
     CameraHealth,
     CameraReport,
@@ -35,7 +34,7 @@ from kiosk.camera.observations import (
     PictureObservation,
     TableObservation,
 )
-from kiosk.config import PIN_TOLD_FILE, Config, KioskSettings
+from kiosk.config import Config, KioskSettings
 from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
@@ -53,7 +52,7 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SELF_TEST_KEY, TableSelfTest, begins_a_day, look_at_board
+from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, TableSelfTest, begins_a_day, look_at_board
 from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
@@ -97,7 +96,7 @@ class CameraTasks:
         ask_count: Callable[[CountRequest], None],
         health: DeviceHealth,
         apply: Callable[[Event], str | None],
-        board: Callable[[], Iterable[HardwareTrouble]],
+        board: LookAtBoard,
     ) -> None:
         self._health, self._apply, self._board = health, apply, board
         self._scanner = config.devices.scanner is not None
@@ -215,7 +214,7 @@ class TableProgram:
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = time_of_day,
         link: OpenLink | None = None,
-        board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
+        board: LookAtBoard = look_at_board,
         wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Take what stands in for the wire if there is none, and for the board. `clock` in ns, `wall` as messages."""
@@ -226,7 +225,10 @@ class TableProgram:
         self._table.restarted(clock())
         self._health = DeviceHealth()
         self.metrics = TableMetrics(lambda: journal.room)
-        self._keyboard = Keyboard(self._apply, self._pin(settings, journal), journal)
+        pin = TablePin.of(
+            settings, journal.device, lambda nonce, sealed: self._server.ask_pin(nonce, sealed, self._clock())
+        )
+        self._keyboard = Keyboard(self._apply, pin, journal)
         self._server = ServerLink(
             settings, journal, self._health, lambda: (self.state, self._keyboard.pin), self._queue.put, wall, link
         )
@@ -262,18 +264,6 @@ class TableProgram:
                 table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
-
-    def _pin(self, settings: KioskSettings, journal: TableJournal) -> TablePin:
-        """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
-        config = settings.config
-        for left in settings.pin_hashes():
-            remove_hash(left)
-
-        return TablePin(
-            settings.folder / PIN_TOLD_FILE,
-            (config.event, config.table, journal.device),
-            lambda session, sealed: self._server.ask_pin(session, sealed, self._clock()),
-        )
 
     # ---- from other threads -----------------------------------------------------------------
 

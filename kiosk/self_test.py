@@ -204,6 +204,9 @@ OTHERS: Final = frozenset({"c"})
 """Keys that are not about the test: the arbiter is called as ever."""
 
 
+LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
+
+
 def look_at_board() -> Iterator[HardwareTrouble]:
     """Return what is wrong with the board that this runs on."""
     yield from board_troubles(Path("/"))
@@ -217,7 +220,7 @@ class TableSelfTest:
         self,
         now: int,
         health: Mapping[str, str],
-        board: Callable[[], Iterable[HardwareTrouble]],
+        board: LookAtBoard,
         *,
         scanner: bool,
         hides: bool,

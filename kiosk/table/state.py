@@ -423,11 +423,6 @@ class Table:
         return self.pause is not None and self.pause.until is None
 
     @property
-    def claim_deadline(self) -> int | None:
-        """From when on a press is too late, ns; None if no window is open, or its time stands still."""
-        return None if self.window is None or self.paused else self.window.deadline
-
-    @property
     def finger_down(self) -> bool:
         """Whether it is still open if one of the presses in the claim window becomes a call."""
         return self.window is not None and any(one.down for one in self.window.declared)
