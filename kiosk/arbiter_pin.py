@@ -79,7 +79,7 @@ class TablePin:
 
 
 def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
-    """Return what is kept. What cannot be read is as nothing, and goes: older programs kept the PIN's hash there."""
+    """Return what is kept. What cannot be read is removed: older programs kept the PIN's hash there."""
     try:
         said = decode(ArbiterPin, path.read_bytes())
     except FileNotFoundError:

@@ -23,7 +23,7 @@ OPENS, TAKES, PASSES, GAPS, BACK, LEAVES = "k", "enter", "n", "g", "back", "q"
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What was read so far; `at` is the step that is under way, after the last one all is told."""
+    """What was read so far; `at` is the present step, past the last one when all is told."""
 
     play: PlannedPlay
     at: int = 0
@@ -45,7 +45,7 @@ class Keeping:
 
     @property
     def others(self) -> dict[Seat, LaidSeat]:
-        """What was read but for what is looked at now, which is read again where somebody has gone back to it."""
+        """What was read, without the part that is looked at now: it may be read again."""
         of = self.asked
         had = self.seats.get(of.seat) if of else None
         if of is None or had is None:
@@ -67,7 +67,7 @@ class Keeping:
 
     @property
     def seen(self) -> LaidObservation:
-        """What is seen of that; of what was looked at before, nothing."""
+        """What is seen of the part that is looked at now."""
         seen = self.observation
         if seen.of != self.asked:
             return LaidObservation(self.asked)
@@ -145,7 +145,7 @@ class KeepDesk:
         return True
 
     def _go_on(self, keeping: Keeping, now: int) -> None:
-        """Look at the next; after the last, tell the scorer. Of nothing there is nothing to tell."""
+        """Look at the next part; after the last, tell the scorer, unless nothing was read."""
         self.now = keeping
         if keeping.asked is None:
             self.over = not keeping.seats or self._apply(keeping.laid(now)) is not None
@@ -161,6 +161,6 @@ class KeepDesk:
                 self.now = replace(self.now, told=one.id)
 
     def take(self, message: Counted) -> None:
-        """Take in what the scorer has found; of what was told before it is an old answer."""
+        """Take in what the scorer has found, unless it answers an earlier keeping."""
         if isinstance(message.answer, PlayFound) and message.asked == self.now.told:
             self.now = replace(self.now, answer=message.answer)

@@ -112,7 +112,7 @@ LOG: Final = "-wal"
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """What came of it."""
+    """What was taken over."""
 
     whole: bool
     """The table goes on where the dead device stood; else it had begun anew, and got facts alone."""

@@ -121,11 +121,11 @@ class CameraTasks:
                 self.self_test.saw(item)
 
     def reported(self, report: Report | TooShort, now: int) -> bool:
-        """Take in what a device tells; return whether it is the self-test's alone."""
+        """Offer a report to the self-test; return whether nobody else is to have it."""
         return self.self_test is not None and self.self_test.take(report, now)
 
     def scanned(self, report: Scanned | NotScanned, state: Table, now: int) -> None:
-        """Take in what was scanned; while no walls are restored it means nothing."""
+        """Take in what was scanned; it counts only while walls are restored."""
         play = state.play if state.phase is Phase.RESTORING else None
         if play is not None and (look := self.restoring.scanned(report, play, now)):
             self._apply(look)
@@ -205,7 +205,7 @@ Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 
 
 class TableProgram:
-    """The loop of one table. Devices are given to it; it never asks which kind they are."""
+    """The loop of one table. It is given its devices, and does not know which kind they are."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class TableProgram:
         self._server.link.start()
 
     def stop(self) -> None:
-        """Say that we go, and go."""
+        """Tell the scorer that the table leaves, and disconnect."""
         self._server.stop()
 
     @property
@@ -342,7 +342,7 @@ class TableProgram:
                 self._tasks.scanned(report, self.state, self._clock())
 
     def _apply(self, event: Event) -> str | None:
-        """Take one event in, whatever it came from; return the code if it was not to be. All effects follow here."""
+        """Take one event in; return the code of why it was refused, or None. All effects follow from here."""
         if self._server.elsewhere:
             return OTHER_DEVICE
         if self._table.held:
@@ -364,7 +364,7 @@ class TableProgram:
         return None
 
     def _message(self, incoming: Incoming) -> None:
-        """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
+        """Take in a message of the scorer or the desk; one that cannot be read is dropped."""
         match self._server.read(incoming):
             case Receipt() | Kept() as message:
                 self._server.facts.take(message, self._clock())
@@ -412,7 +412,7 @@ class TableProgram:
                     self._apply(event)
 
     def _follow(self) -> None:
-        """What follows from the state: the form at the keyboard, and what the table says of itself."""
+        """Update what follows from the state: the form at the keyboard, and the table's published state."""
         self._keyboard.follow(self.state)
         self._tasks.follow(self.state, self._keyboard.filled_in, self._clock())
         self._server.publish()
@@ -447,7 +447,7 @@ class TableProgram:
         self._follow()
 
     def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key
-        """Do what a key means: an event, a refusal by its code, or whether it was done; return whether it meant any."""
+        """Do what a key means: an event, the code of a refusal, or nothing more; return whether it meant anything."""
         if isinstance(result, bool):
             return result
         self._keyboard.problem = (result or None) if isinstance(result, str) else self._apply(result)

@@ -61,7 +61,7 @@ ServiceChange = Literal["back", "say_again", ""]
 
 
 class ServiceStatus:
-    """What one device knows of it. Until it is told otherwise it serves its table: a table plays on offline."""
+    """Whether one device serves its table. It does until it is told otherwise: a table plays on offline."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -90,7 +90,7 @@ class ServiceStatus:
 
     @property
     def upgrade_by_hand(self) -> UpgradeState | None:
-        """What is said of another version that is offered where the program was started by hand."""
+        """The answer to an offered upgrade where the program was started by hand: refused."""
         offer = self._served.upgrade if self._served else None
         return (
             UpgradeState(version=offer.version, step="refused", percent=0, code=UpgradeByHand.code) if offer else None
@@ -114,14 +114,14 @@ class ServiceStatus:
 
 
 class ScorerWatch:
-    """Whether the scorer is there. A broker goes on without it, and then nothing that the table sends becomes safe."""
+    """Whether the scorer is there. A broker goes on without it, but then no fact is stored."""
 
     def __init__(self) -> None:
         self._heard: int | None = None
         """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
 
     def connected(self, now: int) -> None:
-        """Take in that it can be heard again from now on (monotonic ns)."""
+        """Take in that it can be heard again from now on, in monotonic ns."""
         if self._heard is not None:
             self._heard = now
 
@@ -131,7 +131,7 @@ class ScorerWatch:
             self._heard = now
 
     def silent(self, now: int) -> bool:
-        """Return whether it has not been heard of for long."""
+        """Return whether it has been silent for too long."""
         return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
 
 
@@ -175,7 +175,7 @@ UNPROVEN: Final = ReceiptUnproven.code
 
 
 def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
-    """Return a message; or the code of why it cannot be read. With the event's public key it must have signed."""
+    """Return a message, or the code of why it cannot be read. The event's public key, if given, must have signed it."""
     try:
         message = decode_on_topic(incoming.topic, incoming.payload)[1]
     except Refused as refused:
@@ -186,7 +186,7 @@ def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Mess
 
 
 class ServerLink:
-    """What one table has to do with the scorer and the desk. It says nothing while another device serves the table."""
+    """One table's dealings with the scorer and the desk. It is silent while another device serves the table."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class ServerLink:
         return self.service.elsewhere
 
     def stop(self) -> None:
-        """Say that we go, and go."""
+        """Tell the scorer that the table leaves, and disconnect."""
         self._lifecycle = "disconnected"
         if not self.elsewhere:
             self.facts.publish(self.state_message)
@@ -280,7 +280,7 @@ class ServerLink:
         return True
 
     def link_changed(self, change: LinkChanged, now: int) -> None:
-        """Take in that there is a connection, or none."""
+        """Take in that the connection is up or down."""
         self.connected = change.up
         if change.why and str(change.why) != self._why:
             log.warning(change.why.code, why=str(change.why))
@@ -304,7 +304,7 @@ class ServerLink:
         return message
 
     def take_served(self, served: Served, now: int) -> None:
-        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
+        """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
         unknown = DeviceUnknown.code if self.service.unknown else None
@@ -336,7 +336,7 @@ class ServerLink:
         return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
 
     def plan_taken(self, code: str | None) -> None:
-        """Take in what became of it; without room on the disk it is tried again."""
+        """Take in whether the plan was taken; without room on the disk it is tried again."""
         if code != JournalFull.code:
             self._plan = None
             self._health.say("plan", code)

@@ -52,7 +52,7 @@ LASTS_NS: Final = 3_000_000_000
 
 
 class CameraStatus:
-    """What is wrong with the camera, without what passes: one bad picture in four is no fault that anybody mends."""
+    """What is wrong with the camera for long enough: nobody can mend one bad picture in four."""
 
     def __init__(self) -> None:
         self.code: str | None = None
@@ -66,7 +66,7 @@ class CameraStatus:
             self._seen, self._since = code, now
 
     def changed(self, now: int) -> bool:
-        """Return whether the code is another by now."""
+        """Return whether the code has changed by now."""
         of_pictures = (self._seen or self.code or "").startswith("picture_")
         if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
             return False
@@ -75,7 +75,7 @@ class CameraStatus:
 
 
 class DeviceHealth:
-    """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
+    """Codes of what is wrong, by part. What would reveal a press waits until the play is over."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}

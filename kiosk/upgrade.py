@@ -72,7 +72,7 @@ class DeskDoor:
     key: signing.SigningKey
 
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Ask for something, from this byte on; give pieces, each with where it begins. Raises UpgradeError."""
+        """Request a path from byte `start` on; yield pieces, each with its offset. Raises UpgradeError."""
         host = offer.host or self.host
         headers = {"Authorization": asked_by(self.key, self.event, self.table, path)}
         if start:
@@ -112,7 +112,7 @@ class TableUpgrade:
 
     @classmethod
     def of(cls, settings: KioskSettings, now: int) -> "TableUpgrade | None":
-        """Return that of a table; None where the program was started by hand, which no upgrade replaces."""
+        """Return a table's upgrade; None where the program was started by hand, which no upgrade replaces."""
         config, slots = settings.config, SlotFolder.of_process()
         if slots is None:
             return None
@@ -122,7 +122,7 @@ class TableUpgrade:
 
     @property
     def state(self) -> UpgradeState | None:
-        """How far it is."""
+        """How far the upgrade is; None if none is offered."""
         if self._trial:
             return UpgradeState(version=program_version(), step="trial")
         if self._offer is None:
@@ -188,7 +188,7 @@ class TableUpgrade:
             self.leaves = True
 
     def _trial_over(self) -> None:
-        """Follow what is offered by now, which a trial did not."""
+        """End the trial, and take what is offered by now."""
         self._trial = False
         offer, self._offer = self._offer, None
         self.take(offer)
@@ -267,7 +267,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
 
 
 def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
-    """Fetch a package from where it broke off; give how much of it is here. Raises UpgradeError, OSError."""
+    """Fetch a package from where it broke off; yield how many bytes are here. Raises UpgradeError, OSError."""
     start = place.stat().st_size if place.exists() else 0
     if start < part.size:
         with place.open("r+b" if start else "wb") as file:

@@ -173,9 +173,9 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Return that of a state for which it is said again.
+    """Return the part of a state whose change is published.
 
-    The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
+    The times of a play, added time and who is let in are left out: where they change, a fact is told, and with
     it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.
     """
     return (

@@ -61,7 +61,7 @@ def run_camera(
     over: Callable[[], bool],
     enrolled: Path | None = None,
 ) -> None:
-    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is.
+    """Open a camera and report what it sees of the target until that is over; without one, only the camera's health.
 
     Serials of a set whose own pictures are in the folder `enrolled` are checked against them.
     """
@@ -126,7 +126,7 @@ def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame 
 
 
 class TrayWatcher:
-    """What is seen for one play: from what is known of the table to what is reported about it."""
+    """Watches the trays of one play, and reports what is new about them."""
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int], *, enrolled: bool = False) -> None:
         self._play, self._enrolled = play, enrolled
@@ -257,7 +257,7 @@ read_hand = partial(reader.read_picture, close=False)
 
 
 class HandWatcher:
-    """What is seen for one winner."""
+    """Watches the hand of one winner."""
 
     def __init__(self, winner: Winner, size: tuple[int, int]) -> None:
         self._set = winner.play.set
@@ -283,7 +283,7 @@ class HandWatcher:
 
 
 class LaidWatcher:
-    """What is seen after a play, of one river or one hand with its melds."""
+    """Watches one river, or one hand with its melds, after a play."""
 
     def __init__(self, of: LaidTiles, size: tuple[int, int]) -> None:
         self._of = of
@@ -358,7 +358,7 @@ MEASURED_S: Final = 1.0
 def watch_picture(
     frames: Iterable[CameraFrame | None], size: tuple[int, int], tell: Callable[[PictureObservation], None]
 ) -> None:
-    """Tell of frames what the screen is to show; nothing if there are none."""
+    """Report frames for the screen; nothing if there are none."""
     shown_at = measured_at = float("-inf")
     wrong: tuple[str, ...] = ()
     for frame in frames:

@@ -37,7 +37,7 @@ AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEP
 
 
 class ButtonInput:
-    """Four fingers on four buttons."""
+    """Turns reports of the four buttons into events."""
 
     def __init__(self) -> None:
         self._agreeing: dict[Seat, int] = {}
@@ -76,7 +76,7 @@ PATIENCE_NS: Final = 10_000 * MS
 
 
 class WindowClosing:
-    """What is known of how far the buttons have been heard."""
+    """Decides when a claim window may be closed, by how far the buttons have been heard."""
 
     def __init__(self) -> None:
         self._heard_at: int | None = None
@@ -88,7 +88,7 @@ class WindowClosing:
         self._heard_at = now
 
     def health(self, code: str | None, now: int) -> None:
-        """Take in how the buttons are."""
+        """Take in whether the buttons work."""
         if self._away and code is None:
             self._back_at = now
         self._away = code is not None
@@ -127,7 +127,7 @@ class TableButtons:
         return state.closed_at is not None and event.at < state.closed_at
 
     def health(self, code: str | None, now: int) -> None:
-        """Take in how the buttons are."""
+        """Take in whether the buttons work."""
         self._closing.health(code, now)
 
     def screen_changed(self, now: int) -> None:
@@ -155,7 +155,7 @@ class PinChecker(Protocol):
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells which it is, and nothing of it."""
+        """What tells one PIN from another without revealing it."""
 
     def give(self, pin: str) -> SealedTry:
         """Seal one that was typed, and ask the scorer if it can be asked."""

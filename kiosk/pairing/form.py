@@ -81,7 +81,7 @@ def with_asking(form: PairingForm, offer: pairing.PairingOffer) -> PairingForm:
 
 
 def with_refusal(form: PairingForm, code: str) -> PairingForm:
-    """Show that it came to nothing; the address stays."""
+    """Show a refusal; the address stays."""
     return replace(form, ask="code", code="", problem=code)
 
 

@@ -40,7 +40,7 @@ SHOWN_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PairingFailed:
-    """The desk was asked, and it came to nothing."""
+    """The desk did not pair the device."""
 
     code: str
 
@@ -118,7 +118,7 @@ class PairingDesk:
             self.put(PairingFailed(BadConfiguration.code))
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
-        """Ask, again and again while too many others do. Raises KioskError."""
+        """Ask the desk, again while it has too many requests. Raises KioskError."""
         for _ in range(MOST_ASKED - 1):
             try:
                 return self._ask(offer, key)
@@ -177,7 +177,7 @@ BETWEEN_S: Final = 0.2
 
 
 class OfferCamera:
-    """Tells each offer that comes into view. Without a camera it sees nothing, and goes on trying."""
+    """Reports each offer that comes into view; a camera that is missing is tried again."""
 
     def __init__(self, camera: "Callable[[], Camera]", tell: Callable[[PairingOffer], None]) -> None:
         self._camera, self._tell = camera, tell

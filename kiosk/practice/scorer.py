@@ -1,4 +1,4 @@
-"""The scorer of a table to practise at: there is no wire, and it is always there."""
+"""The simulated scorer of a practice table, in place of a link to one."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -51,7 +51,7 @@ class PracticeScorer:
         self.up = False
 
     def start(self) -> None:
-        """Be there, and send what a scorer sends to a table that has connected."""
+        """Connect, and send what a scorer sends to a table that has connected."""
         self.up = True
         self._tell(link.LinkChanged(up=True))
         self._receipt()
@@ -59,7 +59,7 @@ class PracticeScorer:
         self._say(topics.ASSIGNMENT, self._assignment)
 
     def stop(self) -> None:
-        """Be gone; may be called twice."""
+        """Disconnect; may be called twice."""
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
@@ -80,7 +80,7 @@ class PracticeScorer:
         self._receipt()
 
     def flush(self, timeout_s: float) -> None:
-        """Have nothing on its way."""
+        """Return at once: nothing is on its way."""
 
     def _judge(self, given: PinGiven) -> None:
         """Say whether a PIN is right, as a scorer does."""

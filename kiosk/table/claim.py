@@ -176,7 +176,7 @@ def without_claim(state: Table) -> Table:
 
 
 def with_window(state: Table, window: ClaimWindow) -> Table:
-    """Let the table stand by its window."""
+    """Return the table with a claim window and the declarations in it."""
     declarations = tuple(Declaration(one.seat, one.at) for one in window.declared)
     return replace(state, phase=Phase.CLAIMING, window=window, declarations=declarations)
 
