@@ -224,7 +224,6 @@ class TableProgram:
         self._table = self._open_table(journal)
         self._table.restarted(clock())
         self._health = DeviceHealth()
-        self.metrics = TableMetrics(lambda: journal.room)
         pin = TablePin.of(
             settings, journal.device, lambda nonce, sealed: self._server.ask_pin(nonce, sealed, self._clock())
         )
@@ -232,6 +231,7 @@ class TableProgram:
         self._server = ServerLink(
             settings, journal, self._health, lambda: (self.state, self._keyboard.pin), self._queue.put, wall, link
         )
+        self.metrics = TableMetrics(self._server.disk_mib)
         self._upgrade = self._server.upgrade = TableUpgrade.of(settings, clock())
         self._buttons = TableButtons(self.state.since)
         self._tasks = CameraTasks(config, journal, self.state, self._server.ask_count, self._health, self._apply, board)

@@ -341,8 +341,8 @@ class ServerLink:
             self._plan = None
             self._health.say("plan", code)
 
-    def _disk_mib(self) -> int:
-        """Return how much of the disk is free; while nothing may show, as it was before."""
+    def disk_mib(self) -> int:
+        """Return how much of the disk is free, in steps; while nothing may show, as it was before."""
         if self._free_mib is None or self._state()[0].phase not in QUIET:
             self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
         return self._free_mib
@@ -371,7 +371,7 @@ class ServerLink:
                 device=device,
                 start=start,
                 at=self._wall(),
-                disk_mib=self._disk_mib(),
+                disk_mib=self.disk_mib(),
                 celsius=board_celsius(),
             )
             topic = topics.BEAT.at(config.event, table=config.table)
