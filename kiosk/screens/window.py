@@ -37,6 +37,8 @@ EACH_NS: Final = 5 * SECOND_NS
 """Between two looks at the plugs."""
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
+
+SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
 """What the desk is told about a screen."""
 
 

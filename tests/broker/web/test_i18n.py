@@ -4,7 +4,6 @@ import re
 from importlib.resources import files
 from inspect import getsource
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -29,7 +28,7 @@ from kiosk.errors import (
     SelfTestFailed,
     SelfTestSkipped,
 )
-from kiosk.screens.window import ScreenFault
+from kiosk.screens.window import SCREEN_CODES
 from kiosk.status import LATE_PRESS
 from kiosk.table import machine
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
@@ -77,7 +76,7 @@ ARRIVING = {
     LATE_PRESS,
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
     *(one.code for one in (FactUnexpected, JournalNewer)),
-    *get_args(ScreenFault),
+    *SCREEN_CODES,
     *({*under(PictureError)} - {"picture_missing"}),  # of a file
 }
 """Every code of its own that a table's health can have."""
