@@ -1,7 +1,7 @@
 """The scorer and the desk as a table sees them: which plan is taken when, and whether this device serves the table."""
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -257,12 +257,9 @@ class ServerLink:
         if self.connected:
             self.facts.publish(self.state_message, again=True)
 
-    def send(self, facts: Collection[LogMessage], now: int) -> None:
+    def send(self, facts: Iterable[LogMessage], now: int) -> None:
         """Send new facts; without a connection they wait for the next one."""
-        if self.connected:
-            self.facts.send(facts, now)
-        elif facts:
-            self.facts.count()
+        self.facts.send(facts, now, connected=self.connected)
 
     def ask_count(self, request: CountRequest) -> None:
         """Ask the scorer what a hand is worth."""

@@ -72,13 +72,13 @@ class Uplink:
         self._centre: AtCentre | None = None
         """What the centre has of the facts, as the last receipt says."""
 
-    def send(self, messages: Iterable[LogMessage], now: int) -> None:
-        """Send new facts; behind a long day offline they wait for their turn."""
+    def send(self, messages: Iterable[LogMessage], now: int, *, connected: bool = True) -> None:
+        """Send new facts; without a connection, and behind a long day offline, they wait for their turn."""
         for message in messages:
             if not self.unsent:
                 self._sent_at, self._sent_upto, self._answered = now, None, False
                 self._first = message.seq
-            if self._sent_upto is None or self.unsent < MOST_AT_ONCE:
+            if connected and (self._sent_upto is None or self.unsent < MOST_AT_ONCE):
                 self._publish(encode(message))
             self.unsent += 1
 
@@ -99,7 +99,7 @@ class Uplink:
         """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
         with suppress(JournalFull):  # what was refused is opened again at the next connection
             self._journal.reconsider()
-        self.count()
+        self._count()
         self._answered = True
         self.resend(now)
 
@@ -130,7 +130,7 @@ class Uplink:
         self.anchor, self._centre = receipt.anchor or "", receipt.centre
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
-        self.count()
+        self._count()
         if anew:
             self._sent_at = None
         elif self.unsent < before:
@@ -158,8 +158,7 @@ class Uplink:
                 topic = topics.KEPT_BACK
                 self._sender.publish(topic.at(message.event, table=message.table), encode(back), retain=topic.retain)
 
-    def count(self) -> None:
-        """Learn from the journal what is unsent, and what was refused."""
+    def _count(self) -> None:
         self.unsent, self._first = self._journal.waiting()
         self.refused = self._journal.refused()
 
