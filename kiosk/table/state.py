@@ -170,7 +170,7 @@ class ClaimWindow:
         return _pruned(replace(self, length=max(1, min(self.length, at - self.opened_at))))
 
     def reopened(self, at: int) -> "ClaimWindow":
-        """Give everybody the whole window again; it never ends earlier than it would have."""
+        """Reopen the window at its full length for everybody; it never ends earlier than it would have."""
         return replace(self, reopened_at=self._or_reopened(at))
 
     def moved(self, by: int) -> "ClaimWindow":
