@@ -183,6 +183,7 @@ from broker.protocol.topics import (
     refuse_duplicate_names,
 )
 from broker.protocol.types import (
+    AT_THE_TABLE,
     AWARD_IMP,
     COUNTRY,
     FINE_IMP,

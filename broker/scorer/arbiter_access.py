@@ -15,6 +15,7 @@ from typing import Final
 
 from broker.i18n import N_
 from broker.protocol import (
+    AT_THE_TABLE,
     LOG,
     Fine,
     Left,
@@ -34,7 +35,6 @@ from broker.protocol import (
     parse_topic,
 )
 from broker.protocol.arbiter_session import (
-    AT_THE_TABLE,
     BY_DESK,
     BY_PIN,
     GIVEN,

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import (
+    AT_THE_TABLE,
     ArbiterPin,
     Confirmed,
     Fact,
@@ -33,7 +34,7 @@ from broker.protocol import (
     is_signed_by,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, PinPlace, begun_session, seal_pin
+from broker.protocol.arbiter_session import LASTS_MS, PinPlace, begun_session, seal_pin
 from broker.scorer import arbiter_access
 from broker.scorer.arbiter_access import MOST_IN_ALL
 from broker.scorer.service import Scorer
