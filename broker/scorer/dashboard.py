@@ -26,7 +26,7 @@ from broker.scorer.live_event import LiveEvent
 from broker.scorer.publisher import is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.space import DiskLevel, DiskWatch
+from broker.scorer.space import DiskLevel
 from broker.scorer.tables import Since
 from broker.scorer.throttle import Throttle
 from broker.scorer.view import (
@@ -42,7 +42,6 @@ from broker.scorer.view import (
 )
 from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
-from broker.store import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
@@ -235,15 +234,14 @@ class Dashboard:
     `snapshot` and `feed` may be read from any thread.
     """
 
-    def __init__(
-        self, live: LiveEvent, disk: DiskWatch, anchor: Callable[[], str], seconds: Callable[[], float]
-    ) -> None:
+    def __init__(self, live: LiveEvent, anchor: Callable[[], str], seconds: Callable[[], float]) -> None:
         """`anchor` returns that of what is stored now."""
-        self._state, self._disk = live.state, disk
+        self._state = live.state
         self._builder = DashboardBuilder(live, anchor)
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
+        self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds, time.thread_time)
         self.snapshot = live.state.snapshot()
         self.feed = ViewFeed(self._view())
@@ -266,7 +264,7 @@ class Dashboard:
             self.due.done()
 
     def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, disk=self._disk.level)
+        return self._builder.view(self._version, connected=self.connected, disk=self.disk)
 
 
 class DashboardBuilder:
@@ -348,7 +346,7 @@ class DashboardBuilder:
 
     def _count_lost(self) -> int:
         """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
-        return sum(self._lost.values()) + len(self._live.homes.numbers.missing(DESK))
+        return sum(self._lost.values()) + len(self._live.homes.rulings_missing)
 
     def _lost_of(self, table: int) -> int:
         book = self._live.intake.books[table]

@@ -17,7 +17,7 @@ from msgspec import Struct
 from broker.errors import BadEvent, RuleError
 from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.logs import get_logger
-from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
+from broker.protocol import LaidSeat, LogMessage, PlayFound, Seat, TilesLaid
 from broker.rules import Outcome, Profile
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay, PlayKey
@@ -110,7 +110,7 @@ class PlayFinder:
         self._folder, self._state, self._journal, self._publish, self._post = folder, state, journal, publish, post
         self._thread = ThreadPoolExecutor(1, "plays")
         self._writes, self._writing = Throttle(WRITE_PAUSE_S, seconds), Lock()
-        self._unwritten: dict[str, tuple[HandRecord, str]] = {}
+        self.unwritten: dict[str, tuple[HandRecord, str]] = {}
         """What is found and not written, each with the mark of its search."""
         self._up = False
         self._unsaid: list[tuple[LogMessage, PlayFound]] = []
@@ -118,7 +118,7 @@ class PlayFinder:
 
     def load(self, stored: Iterable[LogMessage]) -> None:
         """Find what was stored and not searched before the scorer was last ended. Raises BadEvent."""
-        laid = _newest(stored)
+        laid = {_key(one): one for one in stored if isinstance(one.fact, TilesLaid)}
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
         searched = self._journal.remembered(SEARCHED) if laid else {}
 
@@ -132,9 +132,9 @@ class PlayFinder:
 
         self.take(message for key, message in laid.items() if not is_done(key, message))
 
-    def take(self, messages: Iterable[Message | None]) -> None:
-        """Begin to find the plays of which these tell, as they are recorded now; of several the last one of a play."""
-        for key, message in _newest(messages).items():
+    def take(self, laid: Iterable[LogMessage]) -> None:
+        """Begin to find the plays whose tiles were laid, as they are recorded now; of several the last of a play."""
+        for key, message in {_key(one): one for one in laid}.items():
             try:
                 play = self._state.play(key)
             except KeyError:
@@ -178,16 +178,16 @@ class PlayFinder:
         fact = message.fact
         if not isinstance(fact, TilesLaid):
             return
-        key = (message.table, fact.round)
+        name = _name(_key(message))
         try:
             answer, hand = self._found(fact, find)
             with self._writing:
-                self._unwritten[_name(key)] = hand, mark
+                self.unwritten[name] = hand, mark
             self._writes.ask()
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
-            self._remember({_name(key): f"{mark} {code}"})
+            self._remember({name: f"{mark} {code}"})
         except Exception:  # whatever it is: the thread goes on, and the table waits for an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
@@ -212,16 +212,16 @@ class PlayFinder:
     def _write(self) -> None:
         """Write what was found. What cannot be written now is tried again, or found again at the next start."""
         with self._writing:
-            if not self._unwritten:
+            if not self.unwritten:
                 return
             try:
-                keep_plays(self._folder, (hand for hand, _ in self._unwritten.values()))
+                keep_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
             except (BadEvent, OSError):
-                log.exception("plays_not_written", plays=len(self._unwritten))
+                log.exception("plays_not_written", plays=len(self.unwritten))
                 self._writes.ask()
                 return
-            self._remember({name: mark for name, (_, mark) in self._unwritten.items()})
-            self._unwritten.clear()
+            self._remember({name: mark for name, (_, mark) in self.unwritten.items()})
+            self.unwritten.clear()
 
     def _remember(self, marks: Mapping[str, str]) -> None:
         """Have it remembered that these searches are done with: only once what they have found is written."""
@@ -233,10 +233,8 @@ class PlayFinder:
                 self._journal.remember(SEARCHED + name, mark)
 
 
-def _newest(messages: Iterable[Message | None]) -> dict[PlayKey, LogMessage]:
-    """Return the last one of each play of those that tell of tiles laid."""
-    laid = (one for one in messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid))
-    return {(one.table, one.fact.round): one for one in laid}
+def _key(message: LogMessage) -> PlayKey:
+    return message.table, message.fact.round
 
 
 def _name(key: PlayKey) -> str:
