@@ -19,7 +19,7 @@ from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
 from broker.protocol import LAST_TABLE, DeviceRevoked, wall_clock_ms
 from broker.scorer import read_journal
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 

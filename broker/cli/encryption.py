@@ -11,7 +11,7 @@ from broker.event import read_devices, read_halls
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates
 from broker.protocol.link import Address
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import ANYWHERE, Certificate, DeskServer

@@ -23,12 +23,11 @@ from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, riichi_win_
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer import tables
 from broker.scorer.live_event import LiveEvent
-from broker.scorer.publisher import is_large
+from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskLevel
 from broker.scorer.tables import Since
-from broker.scorer.throttle import Throttle
 from broker.scorer.view import (
     AnchorView,
     Attending,

@@ -30,7 +30,7 @@ from broker.protocol import (
     device_of,
     hours_and_minutes,
 )
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.scorer.alerts import Concern
 from broker.store import Journal
 

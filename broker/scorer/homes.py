@@ -31,7 +31,6 @@ from broker.store import (
     Journal,
     SqliteReader,
     Witness,
-    WitnessLine,
     message_of,
     sequence_of,
 )

@@ -22,7 +22,6 @@ from broker.rules import Outcome, Profile
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay, PlayKey
 from broker.scorer.state import EventState
-from broker.scorer.throttle import Throttle
 from broker.store import Journal
 
 log = get_logger("homologue.scorer")
@@ -109,7 +108,7 @@ class PlayFinder:
     ) -> None:
         self._folder, self._state, self._journal, self._publish, self._post = folder, state, journal, publish, post
         self._thread = ThreadPoolExecutor(1, "plays")
-        self._writes, self._writing = Throttle(WRITE_PAUSE_S, seconds), Lock()
+        self._seconds, self._write_from, self._writing = seconds, 0.0, Lock()
         self.unwritten: dict[str, tuple[HandRecord, str]] = {}
         """What is found and not written, each with the mark of its search."""
         self._up = False
@@ -149,7 +148,7 @@ class PlayFinder:
 
     def look(self) -> None:
         """Begin to write what was found, if that is due."""
-        if self._writes.due():
+        if self._write_is_due():
             self._thread.submit(self._write)
 
     def connection_changed(self, *, up: bool) -> None:
@@ -183,7 +182,6 @@ class PlayFinder:
             answer, hand = self._found(fact, find)
             with self._writing:
                 self.unwritten[name] = hand, mark
-            self._writes.ask()
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
@@ -192,7 +190,7 @@ class PlayFinder:
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
         self._answer(message, answer)
-        if self._writes.due():
+        if self._write_is_due():
             self._write()
 
     def _found(
@@ -209,6 +207,14 @@ class PlayFinder:
         proved = sum(step.share == 1 for step in found.steps)
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 
+    def _write_is_due(self) -> bool:
+        """Return whether something is to be written now; if so, the pause begins."""
+        now = self._seconds()
+        if not self.unwritten or now < self._write_from:
+            return False
+        self._write_from = now + WRITE_PAUSE_S
+        return True
+
     def _write(self) -> None:
         """Write what was found. What cannot be written now is tried again, or found again at the next start."""
         with self._writing:
@@ -218,7 +224,6 @@ class PlayFinder:
                 keep_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
             except (BadEvent, OSError):
                 log.exception("plays_not_written", plays=len(self.unwritten))
-                self._writes.ask()
                 return
             self._remember({name: mark for name, (_, mark) in self.unwritten.items()})
             self.unwritten.clear()

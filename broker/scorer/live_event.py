@@ -21,6 +21,7 @@ from broker.logs import get_logger, play_id
 from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, SigningKey, TableState, kept_form, topics
 from broker.protocol.link import Incoming
 from broker.protocol.play_sequence import fact_kind
+from broker.scorer.access import ArbiterAccess, PinChecker
 from broker.scorer.alerts import (
     AlertBook,
     Attendance,
@@ -34,7 +35,6 @@ from broker.scorer.alerts import (
     concerns_of_fact,
     concerns_of_faults,
 )
-from broker.scorer.arbiter_access import ArbiterAccess, PinChecker
 from broker.scorer.counting import HandCounter
 from broker.scorer.devices import Devices
 from broker.scorer.homes import Seal, SecondHomes

@@ -40,8 +40,8 @@ from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rulings import plan
 from broker.rulings.service import RulingService
+from broker.scorer.access import PinCheck, PinChecker
 from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
-from broker.scorer.arbiter_access import PinCheck, PinChecker
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
