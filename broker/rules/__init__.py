@@ -43,6 +43,7 @@ from broker.rules.profile import (
     Stated,
     TieBreak,
     profile_settings,
+    setting_text,
 )
 from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.profiles import (
