@@ -13,6 +13,7 @@ from broker.rules import (
     DEFAULT_MCR,
     Profile,
     ProfileMistake,
+    RiichiProfile,
     RuleError,
     examine_profile,
     is_riichi_text,
@@ -24,7 +25,6 @@ from broker.rules import (
 )
 from broker.rules import parse_own_rules as either_own
 from broker.rules import shipped_mcr as shipped_profiles
-from broker.rules.riichi import RiichiProfile
 from broker.scoring import examples
 
 

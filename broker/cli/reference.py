@@ -15,9 +15,19 @@ import msgspec
 from broker.cli import index
 from broker.cli.main import homologue
 from broker.protocol import TOPICS
-from broker.rules import Profile, load_mcr, load_riichi, profile_settings, setting_text, shipped_mcr, shipped_riichi
-from broker.rules.infractions import FALSE_HU, appeal_minutes, infractions_of
-from broker.rules.riichi import RiichiProfile
+from broker.rules import (
+    FALSE_HU,
+    Profile,
+    RiichiProfile,
+    appeal_minutes,
+    infractions_of,
+    load_mcr,
+    load_riichi,
+    profile_settings,
+    setting_text,
+    shipped_mcr,
+    shipped_riichi,
+)
 from broker.version import program_version
 
 COMMANDS_HEAD: Final = """# Commands and their options

@@ -22,6 +22,7 @@ from broker.rules.deal import (
     seat_wind,
     serial_order,
 )
+from broker.rules.infractions import FALSE_HU, Infraction, Penalty, appeal_minutes, choices_of, infractions_of
 from broker.rules.points import (
     HUNDRED,
     Outcome,
@@ -66,3 +67,4 @@ from broker.rules.profiles import (
     shipped_profiles,
     shipped_riichi,
 )
+from broker.rules.riichi.profile import RiichiProfile

@@ -3,13 +3,10 @@
 A line of a result is built when it is read, and kept while nothing that it shows has changed.
 """
 
-import asyncio
-import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
@@ -37,6 +34,7 @@ from broker.scorer.view import (
     PlayView,
     SeatView,
     TableView,
+    ViewFeed,
     Walls,
 )
 from broker.scorer.whole_plays import WholePlay, message_told
@@ -503,40 +501,3 @@ def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Se
         seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))
         for seat, value in zip(SEATS, row, strict=True)
     }
-
-
-class ViewFeed:
-    """Carries views from the scorer's thread to any number of readers in event loops."""
-
-    def __init__(self, first: DashboardView) -> None:
-        self._view = first
-        self._lock = threading.Lock()
-        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-
-    @property
-    def current(self) -> DashboardView:
-        """The newest view."""
-        return self._view
-
-    def publish(self, view: DashboardView) -> None:
-        """Put a newer view in place and wake the readers. From any thread."""
-        with self._lock:
-            self._view = view
-            for loop, changed in self._waiting:
-                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
-                    loop.call_soon_threadsafe(changed.set)
-
-    async def views(self) -> AsyncIterator[DashboardView]:
-        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
-        changed = asyncio.Event()
-        entry = (asyncio.get_running_loop(), changed)
-        with self._lock:
-            self._waiting.add(entry)
-        try:
-            while True:
-                changed.clear()
-                yield self._view
-                await changed.wait()
-        finally:
-            with self._lock:
-                self._waiting.discard(entry)

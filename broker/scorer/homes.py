@@ -29,12 +29,13 @@ from broker.store import (
     Entry,
     Fault,
     Journal,
+    SecondHome,
+    SecondHomeWriter,
     SqliteReader,
     Witness,
     message_of,
     sequence_of,
 )
-from broker.store.second_home import SecondHome, SecondHomeWriter
 
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""

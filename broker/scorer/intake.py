@@ -45,8 +45,7 @@ from broker.protocol import (
     is_same_fact,
     players_named,
 )
-from broker.rules import points_paid
-from broker.rules.infractions import choices_of
+from broker.rules import choices_of, points_paid
 from broker.scorer.access import SESSION_UNKNOWN, Admissions, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import MOST_PASSED, UNEXPLAINED
 from broker.scorer.whole_plays import FactsByNumber, WholePlay

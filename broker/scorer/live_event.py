@@ -18,9 +18,18 @@ from broker.event import Event, HallsFile, read_centre
 from broker.halls.centre import Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
-from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, SigningKey, TableState, kept_form, topics
+from broker.protocol import (
+    AnyCountAnswer,
+    Beat,
+    CountRequest,
+    LogMessage,
+    SigningKey,
+    TableState,
+    fact_kind,
+    kept_form,
+    topics,
+)
 from broker.protocol.link import Incoming
-from broker.protocol.play_sequence import fact_kind
 from broker.scorer.access import ArbiterAccess, PinChecker
 from broker.scorer.alerts import (
     AlertBook,

@@ -19,6 +19,7 @@ from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
+    EVENT_KEY_FILE,
     SILENT_S,
     CheckedIn,
     CountRequest,
@@ -35,14 +36,14 @@ from broker.protocol import (
     Ruling,
     TableState,
     TilesLaid,
+    open_event_key,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
-from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.access import PinCheck, PinChecker
 from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
-from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
+from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
@@ -55,9 +56,20 @@ from broker.scorer.space import DiskSpace
 from broker.scorer.standby import Peer, StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
-from broker.store import DESK, JUDGED_FROM, Decided, Fault, Journal, LogHead, WitnessLine, anchor_text, gc_paused
-from broker.store.backup_worker import BackupReport
-from broker.store.second_home import SecondHome
+from broker.scorer.view import ViewFeed
+from broker.store import (
+    DESK,
+    JUDGED_FROM,
+    BackupReport,
+    Decided,
+    Fault,
+    Journal,
+    LogHead,
+    SecondHome,
+    WitnessLine,
+    anchor_text,
+    gc_paused,
+)
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""

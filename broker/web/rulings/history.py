@@ -41,7 +41,7 @@ from broker.protocol import (
     Withdrawn,
     players_named,
 )
-from broker.rules.infractions import infractions_of
+from broker.rules import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer import EventState

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from broker.export.pdf import PageHeading, spelled
 from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
 from broker.i18n import N_
-from broker.rules.infractions import infractions_of
+from broker.rules import infractions_of
 from broker.rulings import RulingEntry
 from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appeals, register
 from broker.rulings.preview import RulingChange, RulingChanges

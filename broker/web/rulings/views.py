@@ -13,9 +13,7 @@ from starlette.routing import Route
 from broker.event import Event
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused
-from broker.rules import Rules
-from broker.rules.infractions import Penalty, infractions_of
-from broker.rules.riichi import RiichiProfile
+from broker.rules import Penalty, RiichiProfile, Rules, infractions_of
 from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
@@ -28,6 +26,7 @@ from broker.web import (
     Access,
     Form,
     Pagination,
+    account_of,
     as_ranges,
     done_before,
     form_handler,
@@ -35,7 +34,6 @@ from broker.web import (
     render_page,
     visitor_of,
 )
-from broker.web.auth import account_of
 from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
