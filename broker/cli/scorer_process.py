@@ -51,7 +51,6 @@ from broker.protocol import HOST_PATTERN, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
-from broker.read_ahead import CheckedAhead
 from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
@@ -60,6 +59,7 @@ from broker.store import (
     PAUSE_S,
     STORE,
     BackupWorker,
+    CheckedAhead,
     Journal,
     SecondHome,
     SecondHomeWriter,

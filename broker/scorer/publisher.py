@@ -161,7 +161,7 @@ class Publisher:
         self._state, self._store, self._clock, self._seconds = state, store, clock, seconds
         self.folder = folder
         """The event's."""
-        self._name = state.planned.name
+        self._name, self._version = state.planned.name, program_version()
         self.lease = new_lease()
         self._beat_at = inf
         """When to say next that we are there: as soon as there is a connection."""
@@ -273,7 +273,7 @@ class Publisher:
             answers=answers,
             store=self._store,
             lifecycle=lifecycle,
-            version=program_version(),
+            version=self._version,
             standby=self.standby,
             moved=self.moved,
         )
@@ -318,7 +318,7 @@ class Publisher:
             head=book.head,
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
             anchor=self._anchor(),
-            version=program_version(),
+            version=self._version,
             centre=self.centre_has(table),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)

@@ -35,9 +35,8 @@ from broker.protocol import (
     Seat,
     WinKind,
 )
-from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store import facts_of
+from broker.store import COLUMNS, TEXTS, IntactRow, Rows, facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):

@@ -1,6 +1,17 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
-from broker.read_ahead import SETTING, STORE, gc_paused, has_started
+from broker.read_ahead import (
+    COLUMNS,
+    FIRST_LINK,
+    SETTING,
+    STORE,
+    TEXTS,
+    CheckedAhead,
+    IntactRow,
+    Rows,
+    gc_paused,
+    has_started,
+)
 from broker.store.backup_worker import BackupReport, BackupWorker
 from broker.store.journal import (
     BIG,
