@@ -12,7 +12,7 @@ from firmware.scanners import SCANNER_SETTINGS
 from kiosk.config import Config, UnpairedConfig
 from vision.cameras.camera import CameraSettings
 from vision.cameras.lens import MEANING, SETTING
-from vision.sim.optics import SimulatedOptics
+from vision.sim.camera import SimulatedOptics
 
 HEAD: Final = """# The settings of a table
 

@@ -1,10 +1,10 @@
-"""The command `homologue read`: pictures in, serials in order out, as text or as a JSON line each."""
+"""The commands that read pictures: `homologue read` (trays and heaps), `homologue record laid` (rivers and hands)."""
 
 import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -16,12 +16,13 @@ from vision.overlay import checked_picture, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
 from vision.reading import PictureReading, TileRead, TrayFault
+from vision.rivers import read_hand, read_river
 from vision.verdict import ENROL_SET, FAULT_SENTENCES, ExpectedSerials, compare, load_expected, verified
 
 
 @dataclass(frozen=True, slots=True)
 class TrayVerdict:
-    """What a reading is against what should lie there."""
+    """How a reading compares with what should lie there."""
 
     faults: tuple[TrayFault, ...]
     verified: bool
@@ -79,7 +80,7 @@ def _fault_object(fault: TrayFault) -> dict[str, Any]:
 def reading_text(
     _: Translator, image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> str:
-    """Return what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
+    """Return the text for people: the rows, then what is wrong and whether the tray is verified."""
     read, ms = sum(one.serial is not None for one in reading.reads), round(milliseconds)
     left = len(reading.reads) - read
     lines = [_("{image}: {read} read, {left} seen but not read ({ms} ms)", image=image, read=read, left=left, ms=ms)]
@@ -92,7 +93,7 @@ def reading_text(
 
 
 def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
-    """The serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
+    """Return the serials row by row, in a carrier with the seat first; without a tray those that were read."""
     if not reading.places:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
         read = " ".join(f"{one:03d}" for one in serials)
@@ -201,3 +202,54 @@ def _read_one(
 def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:
     faults = compare(reading, expected)
     return TrayVerdict(faults, verified(reading, expected, faults))
+
+
+SEAT_NAMES: Final = ("east", "south", "west", "north")
+
+PICTURE: Final = (click.Choice(SEAT_NAMES), ANY)
+
+
+@click.command("laid", short_help="Read rivers, melds and hands from pictures.")
+@click.option("--river", "rivers", type=PICTURE, multiple=True, metavar="SEAT PICTURE", help="The seat's river.")
+@click.option(
+    "--hand", "hands", type=PICTURE, multiple=True, metavar="SEAT PICTURE", help="The seat's hand, then its melds."
+)
+@click.option(
+    "--gaps/--no-gaps", default=True, show_default=True, help="Whether claimed tiles have left gaps in the rivers."
+)
+@click.option(
+    "--set",
+    "enrolled_file",
+    type=EXISTING_FILE,
+    help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
+)
+def laid(
+    rivers: tuple[tuple[str, Path], ...],
+    hands: tuple[tuple[str, Path], ...],
+    enrolled_file: Path | None,
+    *,
+    gaps: bool,
+) -> None:
+    """Read pictures of rivers and of hands with their melds, all tiles face down, for `homologue record rivers`.
+
+    A river lies in its rows of six, turned over tile by tile where it lay. In the picture of a hand the concealed tiles
+    lie first, then each meld apart, last a winning tile. Where the last row is full, either end may be the first. See
+    docs/play.md.
+
+    \b
+    homologue record laid --river east east.jpg --river south south.jpg --hand east east-hand.jpg >laid.json
+    """
+    enrolled = read_complete(enrolled_file) if enrolled_file else None
+    seats: dict[str, dict[str, Any]] = {}
+    found: dict[str, Any] = {"seats": seats}
+    for seat, picture in progress(rivers, "Reading rivers"):
+        seen = load_picture(picture)
+        river = read_river(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
+        seats.setdefault(seat, {}).update(river=river.serials, gaps=gaps and river.gaps, either_end=river.either_end)
+    for seat, picture in progress(hands, "Reading hands"):
+        seen = load_picture(picture)
+        hand = read_hand(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
+        seats.setdefault(seat, {}).update(hand=hand.hand, melds=hand.melds)
+        if hand.winning is not None:
+            found["winning"] = hand.winning
+    click.echo(json.dumps(found))

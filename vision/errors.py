@@ -1,4 +1,4 @@
-"""Everything that can go wrong in this room: one base, a stable code each."""
+"""The errors of this room: one base class, a stable code each."""
 
 from broker.errors import CodedError
 
@@ -48,11 +48,11 @@ class CameraDriverMissingError(CameraMissingError, code="camera_driver_missing")
 
 
 class CameraUnpluggedError(CameraError, ConnectionError, code="camera_unplugged"):
-    """The camera was there and is not any more."""
+    """The camera was there and is gone."""
 
 
 class CameraClosedError(CameraError, ValueError, code="camera_closed"):
-    """A frame was asked of a camera that is closed."""
+    """A frame was requested from a closed camera."""
 
 
 class LensChartError(VisionError, ValueError, code="lens_chart"):
@@ -72,7 +72,7 @@ class WindowMissingError(VisionError, OSError, code="window_missing"):
 
 
 class OverlayError(VisionError, OSError, code="overlay_failed"):
-    """A picture with verdicts cannot be written where it was wanted."""
+    """A picture with verdicts cannot be written to the given path."""
 
 
 class SheetError(VisionError, ValueError, code="labels_failed"):
@@ -80,7 +80,7 @@ class SheetError(VisionError, ValueError, code="labels_failed"):
 
 
 class LabelTooSmallError(SheetError, code="label_too_small"):
-    """Code and number have no room on a label of this size."""
+    """Code and number do not fit on a label of this size."""
 
 
 class LabelsOffPageError(SheetError, code="labels_off_page"):
@@ -92,11 +92,11 @@ class StartOffSheetError(SheetError, code="start_off_sheet"):
 
 
 class SerialsInvalidError(SheetError, code="serials_invalid"):
-    """What was asked for are no serials of a set."""
+    """What was asked for is not a list of serials."""
 
 
 class FileNameError(SheetError, code="file_name_refused"):
-    """A file to write has a name of another kind."""
+    """The name of a file to write has the wrong ending."""
 
 
 class UnwritableError(SheetError, OSError, code="unwritable"):

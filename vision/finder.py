@@ -10,9 +10,32 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import DetectedTile, Detections
-from vision.geometry import UNIT_SQUARE, Picture, Quad
+from vision.geometry import UNIT_SQUARE, Picture, Quad, quad_area
 from vision.networks import run_network
+from vision.picture import noise_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DetectedTile:
+    """A tile as the finder detects it, not read yet.
+
+    `quad`, shape (4, 2), pixels, clockwise in the picture: corners 0-1 and 2-3 are the short ends. Which end is the
+    tile's top is not known yet. `likelihood` is 0..1: how sure the finder is that a tile is there.
+    """
+
+    quad: Quad
+    face_up: bool
+    likelihood: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detections:
+    """All tiles of a picture. `hands` is the share, 0..255, of each cell (`cell` pixels square) that hands cover."""
+
+    tiles: tuple[DetectedTile, ...]
+    hands: Picture  # shape (rows, columns)
+    cell: float
+
 
 CELL = 4  # pixels a side of the network's cells
 _MULTIPLE = 16  # its deepest layer is as many times smaller than the picture
@@ -35,7 +58,7 @@ def as_blob(pictures: Picture) -> NDArray[np.float32]:
 
 
 def cell_maps(picture: Picture) -> CellMaps:
-    """Look at a BGR picture as it is; tiles from 12 to 70 pixels wide are seen."""
+    """Run the finder on a BGR picture at its own scale; it detects tiles from 12 to 70 pixels wide."""
     height, width = picture.shape[:2]
     padded = cv2.copyMakeBorder(
         picture, 0, -height % _MULTIPLE, 0, -width % _MULTIPLE, cv2.BORDER_CONSTANT, value=(MIDDLE,) * 3
@@ -80,7 +103,7 @@ def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
 
 
 def is_turn_sure(frames: Frames) -> NDArray[np.bool_]:
-    """Tell, shape (n,), where votes agree on the rotation: the mean of unit vectors is nearly one."""
+    """Return whether votes agree on each rotation, shape (n,): the mean of unit vectors is nearly one."""
     return np.asarray(np.hypot(frames[:, 5], frames[:, 6]) > _AGREED)
 
 
@@ -96,7 +119,7 @@ _LEAST_SUPPORT = 1.2  # votes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """Votes, or what was made of them, one a row: `frames` with centres in pixels of the picture looked at."""
+    """Votes, or the tiles counted from them, one per row; centres in `frames` are in pixels of the picture."""
 
     frames: Frames  # shape (n, 9)
     back: NDArray[np.float64]  # shape (n,), 0..1
@@ -109,7 +132,7 @@ class Votes:
 
 
 def cast_votes(maps: CellMaps) -> Votes:
-    """Collect the votes of all cells that have one."""
+    """Return the votes of all cells that are likely to be the middle of a tile."""
     rows, columns = np.nonzero(maps.back + maps.face > _LEAST_VOTE)
     frames = maps.frames[:, rows, columns].T.astype(np.float64)
     frames[:, 2:5] = np.clip(frames[:, 2:5], -3, 3)  # what is out of all range would overflow
@@ -119,7 +142,7 @@ def cast_votes(maps: CellMaps) -> Votes:
 
 
 def count_votes(votes: Votes) -> Votes:
-    """Gather votes for one tile each: the surest first, with all that lie near it. Their mean is the tile."""
+    """Group votes by tile, the surest vote first with all that lie near it, and return the mean of each group."""
     group = np.full(len(votes.back), -1)
     left = np.argsort(-votes.likelihood, kind="stable")
     x, y = votes.frames[left, :2].astype(np.float32).T
@@ -145,7 +168,7 @@ def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
 
 
 def _without_stray_votes(tiles: Votes) -> Votes:
-    """Drop what has its centre in the middle of a surer tile: stray votes of that tile."""
+    """Drop tiles that are centred in the middle of a surer one: they are stray votes for it."""
     size, rank = frame_sizes(tiles.frames), np.argsort(-tiles.likelihood, kind="stable")
     kept: list[int] = []
     for one in rank.tolist():
@@ -183,7 +206,7 @@ class RefinedTiles:
 
 
 def cut_square(picture: Picture, quad: Quad) -> Picture:
-    """Cut out a quad and what is about it as a square of SIDE pixels."""
+    """Cut out a quad with its surroundings as a square of `CLOSEUP_SIDE` pixels."""
     chain = square_to_pixels(quad) @ _FROM_CLOSEUP
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     square = cv2.warpPerspective(
@@ -193,15 +216,14 @@ def cut_square(picture: Picture, quad: Quad) -> Picture:
 
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
-    """The homography from the square -1..1 to a quad, in OpenCV's pixels (counted from the first one's middle)."""
+    """Return the homography from the square -1..1 to a quad, in OpenCV's pixels (the first one's middle is 0, 0)."""
     return np.asarray(cv2.getPerspectiveTransform(CLOSEUP_SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
 
 
 def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> RefinedTiles:
-    """Move quads to where the tiles' corners are. What is no tile moves anywhere.
+    """Move quads to the corners of their tiles; where there is no tile, the result means nothing.
 
-    `others` are second guesses of the same tiles, for those of which the first is not `sure`: that from which the
-    corners are nearer is followed.
+    `others` are alternatives for those quads that are not `sure`: the one nearer to the corners is kept.
     """
     answer = _run_closeup(picture, quads)
     doubted = np.flatnonzero(~sure)
@@ -216,7 +238,7 @@ def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np
 
 
 def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
-    """Look closer at tiles of a full picture, from quads that are about right."""
+    """Refine quads that are about right, in a picture of full size."""
     if not len(quads):
         return RefinedTiles(quads, np.zeros(0), np.zeros(0))
     sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
@@ -234,7 +256,7 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
 
 
 def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far the corners are, less where a tile is likely."""
+    """Return how far off the corners are, less where a tile is likely."""
     return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
 
 
@@ -273,8 +295,8 @@ _MOST_TILES = 200  # tiles: a set has 136, and a texture that looks like more mu
 def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     """Find the tiles of a BGR picture, shape (height, width, 3) or (height, width), of any size.
 
-    `close` tells whether single tiles may fill the picture; where a few lie far apart, the room between them could be
-    taken for such. The surest tile comes first. Deterministic; any thread may call it.
+    `close`: whether a single tile may fill the picture; if not, the space between tiles that lie far apart is not taken
+    for one. The surest tile comes first. Deterministic and thread-safe.
     """
     if picture.ndim == 2:  # noqa: PLR2004 - grey has two dimensions
         picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
@@ -294,22 +316,19 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     return Detections(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
 
 
-_SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-_DEVIATION = 1 / (6 * 0.6745)  # of the noise, from the median of what that filter leaves (Immerkaer 1996)
 _NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter are not, at 11 nine in ten
 _BLUR = 1.5  # pixels: then large tiles are found, but small ones are not
 
 
 def is_noisy(small: Picture) -> bool:
-    """Return whether a picture that was shrunk for the finder is as noisy in its middle as at night, yet a picture."""
+    """Return whether the middle of a shrunk picture is as noisy as at night, but more than noise."""
     rows, columns = (slice(side // 4, side - side // 4) for side in small.shape[:2])
     grey = cv2.cvtColor(small[rows, columns], cv2.COLOR_BGR2GRAY)
-    noise = _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))
-    return _NOISY[0] < noise < _NOISY[1]
+    return _NOISY[0] < noise_of(np.asarray(grey, dtype=np.uint8)) < _NOISY[1]
 
 
 def _shrunk(picture: Picture, longest: int) -> Picture:
-    """Shrink a picture to a longer side; one that is small already stays as it is."""
+    """Shrink a picture until its longer side has `longest` pixels; a smaller one stays as it is."""
     factor = longest / max(picture.shape[:2])
     if factor >= 1:
         return np.ascontiguousarray(picture)
@@ -335,9 +354,9 @@ def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> li
 
 
 def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -> list[DetectedTile]:
-    """Of tiles that share their middle keep the surest, and so that of the `usual` area if they are about as sure."""
+    """Of tiles that share a middle keep the surest; if they are about as sure, the one nearer to the `usual` area."""
     centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
-    areas = np.array([_area(tile.quad) for tile in tiles])
+    areas = np.array([quad_area(tile.quad) for tile in tiles])
     reach = 0.35 * np.sqrt(areas)
     doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
     kept: list[int] = []
@@ -354,22 +373,18 @@ def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[
 
 
 def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
-    """Drop what is of quite another size than most, and duplicates: tiles are alike, their print and shadows are not.
+    """Drop duplicates, and what differs much in size from most: tiles are alike, print and shadows are not.
 
     Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
     power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136. Only those of
     one size count together: what a coarse look sees in the grain of a table is of many.
     """
-    areas = np.array([_area(tile.quad) for tile in tiles])
+    areas = np.array([quad_area(tile.quad) for tile in tiles])
     together = np.abs(np.log(areas[:, None] / areas)) < np.log(_ONE_SIZE)
     weights = together @ (areas**0.6 * [tile.likelihood for tile in tiles])
     usual = areas[weights.argmax()] if tiles else 0.0
     alike = [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
     return _without_duplicates(alike, float(usual))
-
-
-def _area(quad: Quad) -> float:
-    return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
 def _grey(maps: CellMaps) -> Picture:

@@ -1,5 +1,13 @@
-"""Points, quads and homographies. Pixels: origin at the top-left corner, first pixel's centre at (0.5, 0.5)."""
+"""Points, quads and homographies; neighbouring tiles, and the plane of the backs.
 
+Pixels have their origin at the top-left corner: the first pixel's centre is at (0.5, 0.5). Each tile is a ruler for its
+surroundings, so neighbours are found without a plane or a lens. All tiles are equal rectangles at right angles to one
+another, which alone shows tilt and lens.
+"""
+
+from dataclasses import dataclass
+
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +15,8 @@ Points = NDArray[np.float64]  # shape (n, 2), x right and y down
 Quad = NDArray[np.float64]  # shape (4, 2): top-left, top-right, bottom-right, bottom-left of the thing itself
 Homography = NDArray[np.float64]  # shape (3, 3)
 Picture = NDArray[np.uint8]  # shape (height, width) grey or (height, width, 3) BGR
+Indices = NDArray[np.int_]
+Flags = NDArray[np.bool_]
 
 _PARALLEL = 1e-9
 UNIT_SQUARE: Quad = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -19,13 +29,29 @@ def project(homography: Homography, points: Points) -> Points:
 
 
 def inverse_homography(homography: Homography) -> Homography:
-    """Return the way back of a homography."""
+    """Return the inverse of a homography."""
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
+
+
+def rotation_by(angle: float) -> Points:
+    """Return the matrix that turns points by an angle, radians."""
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def rectangle(centre: Points, width: float, height: float) -> Quad:
     """Return the corners of an upright rectangle about `centre`, shape (2,)."""
     return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)
+
+
+def quad_area(quad: Quad) -> float:
+    """Return the area of a quad, shape (4, 2), in either orientation."""
+    return float(abs(cv2.contourArea(quad.astype(np.float32))))
+
+
+def quad_sides(quad: Quad) -> Points:
+    """Return how long a quad's sides 0-1 and 2-3 are, and how long the others, shape (2,)."""
+    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
+    return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
 
 
 def diagonal_crossing(quad: Quad) -> Points:
@@ -37,3 +63,204 @@ def diagonal_crossing(quad: Quad) -> Points:
         return np.asarray(quad.mean(axis=0))
     t = ((b - a)[0] * across[1] - (b - a)[1] * across[0]) / slant
     return np.asarray(a + t * along)
+
+
+_SAME_DIRECTION = 0.3  # widths and heights by which the short side of a neighbour may end elsewhere: about 25 degrees
+_BESIDE = (0.8, 1.4)  # widths from tile to tile in a row: gaps are up to a seventh of a width, and play
+_LEVEL = 0.3  # heights by which two tiles of a row may be off
+_BELOW = (0.85, 1.5)  # heights from row to row: a rail between rows is up to a quarter of a height
+_ASIDE = 0.8  # widths by which a tile may stand aside of the one in the next row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileFrames:
+    """Tiles as rulers, pixels: `centres`, `across` (along the short ends) and `along`, each of shape (n, 2)."""
+
+    quads: Quad  # shape (n, 4, 2)
+    centres: Points
+    across: Points
+    along: Points
+
+    def measured(self) -> Points:
+        """Return for each tile the map from pixels to its own widths and heights, shape (n, 2, 2)."""
+        sides = np.stack([self.across, self.along], axis=-1)
+        return np.asarray(np.linalg.inv(sides + 1e-9 * np.eye(2)), dtype=np.float64)
+
+
+def tile_frames(quads: Quad) -> TileFrames:
+    """Return the rulers of tiles, `quads` of shape (n, 4, 2), corners 0-1 and 2-3 the short ends."""
+    across = (quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3]) / 2
+    along = (quads[:, 3] - quads[:, 0] + quads[:, 2] - quads[:, 1]) / 2
+    return TileFrames(quads, quads.mean(axis=1), across, along)
+
+
+def linked_groups(tiles: TileFrames) -> list[Indices]:
+    """Return groups of equally oriented tiles that lie side by side or one below the other, largest first."""
+    links = _links(tiles)
+    return sorted(_components(links), key=len, reverse=True)
+
+
+def _links(tiles: TileFrames) -> Flags:
+    """Return which pairs are neighbours of the same orientation, measured by either tile, shape (n, n)."""
+    rulers = tiles.measured()
+    own = (rulers @ tiles.centres[:, :, None])[:, :, 0]
+    x, y = np.abs(rulers @ tiles.centres.T - own[:, :, None]).transpose(1, 0, 2)
+    across, aslant = np.abs(rulers @ tiles.across.T).transpose(1, 0, 2)  # half a turn is not known
+    same = (np.abs(across - 1) < _SAME_DIRECTION) & (aslant < _SAME_DIRECTION)
+    beside = (x > _BESIDE[0]) & (x < _BESIDE[1]) & (y < _LEVEL)
+    below = (y > _BELOW[0]) & (y < _BELOW[1]) & (x < _ASIDE)
+    linked = same & (beside | below)
+    return np.asarray(linked & linked.T, dtype=np.bool_)
+
+
+def _components(links: Flags) -> list[Indices]:
+    groups: list[Indices] = []
+    left = np.ones(len(links), dtype=bool)
+    for start in range(len(links)):
+        if left[start]:
+            member = _reached(links, start)
+            left &= ~member
+            groups.append(np.nonzero(member)[0])
+    return groups
+
+
+def _reached(links: Flags, start: int) -> Flags:
+    member = np.zeros(len(links), dtype=bool)
+    edge = member.copy()
+    edge[start] = True
+    while edge.any():
+        member |= edge
+        edge = np.asarray(links[edge].any(axis=0) & ~member)
+    return np.asarray(member, dtype=np.bool_)
+
+
+ASPECT = 0.735  # width by height of a mahjong tile's back: 22 by 30 and 28 by 38 mm alike
+HEIGHT = 1 / ASPECT
+FEWEST_FOR_PLANE = 6  # tiles that make a plane
+_TRIED_RULERS = 24  # tiles of which the most usual one begins
+_ROUNDS = 6
+_STRAY = 0.32  # widths by which a side may miss: perspective and lens at first, askew and false tiles in the end
+_USUAL = 0.05  # widths by which sides miss: corners found to 3 percent, tiles turned by some degrees
+_LENS = 0.08  # usual bend of a lens, as a share at the picture's corner
+_NUMBERS = 7  # an affine map about the middle, two of perspective, one of the lens
+_RECTANGLE = np.array([[1.0, 0.0], [0.0, HEIGHT], [-1.0, 0.0], [0.0, -HEIGHT]])  # sides of a tile, clockwise
+_RECTANGLES = np.stack([_RECTANGLE @ np.linalg.matrix_power(np.array([[0, 1], [-1, 0]]), turn) for turn in range(4)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePlane:
+    """The plane of the backs: radial distortion about the picture's middle, with one coefficient, then a homography."""
+
+    view: Homography
+    middle: Points  # of the picture, pixels, shape (2,)
+    reach: float  # pixels from there to a corner
+    bend: float
+
+    def flat(self, pixels: Points) -> Points:
+        """Map pixels, shape (n, 2), to the plane."""
+        return project(self.view, _unbend((pixels - self.middle) / self.reach, self.bend))
+
+    def pixels(self, flat: Points) -> Points:
+        """Map points of the plane, shape (n, 2), to pixels."""
+        straight = project(inverse_homography(self.view), flat)
+        bent = straight
+        for _ in range(5):  # a fixed point: each round is nearer by a factor of three at the strongest bend
+            bent = np.asarray(straight / (1 + self.bend * (bent**2).sum(axis=1, keepdims=True)), dtype=np.float64)
+        return np.asarray(bent * self.reach + self.middle)
+
+
+def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> TablePlane | None:
+    """Fit the plane in which the `members` among tiles are equal rectangles at right angles to one another.
+
+    `size` is the picture's height and width. None when fewer than six agree. Gauss-Newton over seven numbers,
+    beginning at the tile that most others resemble.
+    """
+    middle = np.array([size[1], size[0]]) / 2
+    reach = float(np.hypot(*middle))
+    local = (tiles.quads[members] - middle) / reach
+    start = _best_ruler(tiles, members)
+    numbers = np.zeros(_NUMBERS)
+    numbers[:4] = (start * reach).ravel()
+    for _ in range(_ROUNDS):
+        keep, miss = _tile_errors(numbers, local)
+        if keep.sum() < FEWEST_FOR_PLANE:
+            return None
+        numbers = numbers + _improve(numbers, local[keep], miss[keep])
+    view = _view(numbers)
+    if not np.isfinite(numbers).all() or not _in_front(view, local.reshape(-1, 2), float(numbers[6])):
+        return None
+    return TablePlane(view, middle, reach, float(numbers[6]))
+
+
+def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
+    """Return the map from pixels to tile widths, shape (2, 2), of the tile by which most others are tiles, too."""
+    tried = members[:: 1 + len(members) // _TRIED_RULERS]
+    rulers = np.diag([1.0, HEIGHT]) @ tiles.measured()[tried]
+    across = (rulers @ tiles.across[members].T).transpose(0, 2, 1)
+    along = (rulers @ tiles.along[members].T).transpose(0, 2, 1)
+    upright = np.maximum(_side_errors(across, 1.0, 0.0), _side_errors(along, 0.0, HEIGHT))
+    lying = np.maximum(_side_errors(across, 0.0, 1.0), _side_errors(along, HEIGHT, 0.0))
+    alike = np.minimum(np.minimum(upright, lying), _STRAY).sum(axis=1)
+    return np.asarray(rulers[int(alike.argmin())])
+
+
+def _side_errors(sides: Points, x: float, y: float) -> Points:
+    """Return how far sides are from (x, y), whichever way they run: half a turn is not known."""
+    return np.asarray(np.abs(np.abs(sides) - [x, y]).max(axis=2))
+
+
+def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
+    """Return which tiles are rectangles in the plane, and by how much each tile's sides miss, shape (n, 4, 2)."""
+    corners = project(_view(numbers), _unbend(local.reshape(-1, 2), float(numbers[6]))).reshape(-1, 4, 2)
+    sides = _differences(corners)
+    turn = np.round(np.arctan2(sides[:, 0, 1], sides[:, 0, 0]) / (np.pi / 2)).astype(int) % 4
+    miss = sides - _RECTANGLES[turn]
+    return np.asarray(np.abs(miss).reshape(len(local), -1).max(axis=1) < _STRAY), np.asarray(miss)
+
+
+def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
+    """Return a Gauss-Newton step, weighted so as to minimise absolute instead of squared errors."""
+    slope = _slopes(numbers, local).reshape(-1, _NUMBERS)
+    weight = 1 / np.maximum(np.abs(miss).ravel(), _USUAL)
+    normal = slope.T @ (slope * weight[:, None])
+    aim = -slope.T @ (miss.ravel() * weight)
+    held = _USUAL / _LENS**2  # a lens bends a little: few tiles do not tell
+    normal[6, 6] += held
+    aim[6] -= held * numbers[6]
+    return np.asarray(np.linalg.solve(normal + 1e-9 * np.eye(_NUMBERS), aim))
+
+
+def _slopes(numbers: Points, local: Quad) -> Points:
+    """Return the derivatives of each tile's sides by each number, shape (n, 4, 2, 7)."""
+    points = local.reshape(-1, 2)
+    straight = _unbend(points, float(numbers[6]))
+    view = _view(numbers)
+    depth = straight @ view[2, :2] + 1
+    flat = (straight @ view[:2, :2].T) / depth[:, None]
+    share = straight / depth[:, None]
+    slopes = np.zeros((len(points), 2, _NUMBERS))
+    slopes[:, 0, 0:2] = slopes[:, 1, 2:4] = share
+    slopes[:, :, 4:6] = -flat[:, :, None] * share[:, None, :]
+    outward = points * (points**2).sum(axis=1, keepdims=True) / depth[:, None]
+    slopes[:, :, 6] = outward @ view[:2, :2].T - flat * (outward @ view[2, :2])[:, None]
+    return _differences(slopes.reshape(-1, 4, 2, _NUMBERS))
+
+
+def _differences(corners: Points) -> Points:
+    """Return the vectors from each corner to the next, along the second axis of length 4."""
+    return np.asarray(corners[:, [1, 2, 3, 0]] - corners)
+
+
+def _view(numbers: Points) -> Homography:
+    a, b, c, d, g, h = numbers[:6]
+    return np.array([[a, b, 0], [c, d, 0], [g, h, 1.0]])
+
+
+def _unbend(local: Points, bend: float) -> Points:
+    return np.asarray(local * (1 + bend * (local**2).sum(axis=1, keepdims=True)))
+
+
+def _in_front(view: Homography, local: Points, bend: float) -> bool:
+    """Return whether no tile lies beyond the horizon."""
+    depth = _unbend(local, bend) @ view[2, :2] + 1
+    return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance: no table camera sees that

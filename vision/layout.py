@@ -1,58 +1,96 @@
-"""Say where each detected tile lies and what each place of each tray holds.
+"""Where each detected tile lies, what each place of a tray holds, and what beside a tray is no tile of its set.
 
 Colours are sampled at a few points of each tile or place. A place without a tile is empty, covered, or has a back that
 was overlooked; a back of another colour than its neighbours belongs to a foreign set.
+
+Beside a tray lie cards, counters, telephones, numbers printed on the cloth. The tray shows how the tiles of the set
+look: how large they are, of what colour, how their numbers are printed; a number beside it is a serial only if it is
+like them. A label of ours is on no card: it counts wherever it lies. Without a tray there is nothing to compare with.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from vision.detections import Detections, LaidOutPlace, LaidOutTray, TableLayout, TileMark, TilePosition
-from vision.geometry import Picture, Points, Quad
-from vision.plane import Flags, Indices
+from vision.finder import DetectedTile, Detections
+from vision.geometry import HEIGHT, Flags, Indices, Picture, Points, Quad, quad_sides
+from vision.marks import TileMark
+from vision.picture import BACK, CORE, CORE_SIDE, RIM, Colours, colours_at, colours_on, points_on
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
-from vision.strays import colour_groups, unlike_tiles
 from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
-Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
 
-_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
-CORE_SIDE = 20
+@dataclass(frozen=True, slots=True, eq=False)
+class TilePosition:
+    """How one tile lies.
+
+    `quad`, shape (4, 2), pixels, begins at the tile's own top-left as far as its mark or its tray tells; `rotation` is
+    that of its own left-to-right, degrees 0..360, clockwise on the screen. `row` and `col` are None where no tray is
+    known to hold it, `seat` also in a tray that stands alone. `turn` is the tile's against its tray: 0, 90, 180 or
+    270; `sideways` tells that it lies askew by 15 degrees and more. `covered` is the share, 0..1, under hands;
+    `strange` tells that its colour is clearly that of no other back.
+    """
+
+    quad: Quad
+    rotation: float
+    seat: str | None = None
+    row: int | None = None
+    col: int | None = None
+    turn: int = 0
+    sideways: bool = False
+    covered: float = 0.0
+    strange: bool = False
+
+    def is_turned(self, tile: DetectedTile) -> bool:
+        """Return whether the tile stands upside down in the outline that the finder gave."""
+        return bool((self.quad[0] != tile.quad[0]).any())
+
+    def turned_over(self) -> "TilePosition":
+        """Return how the tile lies if it stands the other way up."""
+        turn = self.turn if self.row is None else (self.turn + HALF_TURN) % 360
+        quad, rotation = np.roll(self.quad, 2, axis=0), (self.rotation + HALF_TURN) % 360
+        return replace(self, quad=quad, rotation=rotation, turn=turn)
 
 
-def _grid(margin: float, side: int) -> Points:
-    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
-    x, y = np.meshgrid(at, at)
-    return np.column_stack([x.ravel(), y.ravel()])
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOutPlace:
+    """A place of a tray: what it holds, the number of the tile there in `Detections.tiles`, and its `quad`, (4, 2)."""
+
+    row: int
+    col: int
+    state: PlaceState
+    tile: int | None
+    quad: Quad
 
 
-_POINTS = _grid(_EDGE, 10)
-RIM: Points = _POINTS[np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER]  # shares of width and height, shape (m, 2)
-CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOutTray:
+    """One tray: its seat (None where it stands alone), its 34 places, and its own left-to-right in degrees 0..360."""
+
+    seat: str | None
+    sites: tuple[LaidOutPlace, ...]
+    rotation: float
 
 
-def points_on(quads: Quad, shares: Points) -> Points:
-    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
-    x, y = shares[:, 0], shares[:, 1]
-    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
-    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+@dataclass(frozen=True, slots=True, eq=False)
+class TableLayout:
+    """A picture, laid out.
 
+    `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
+    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
+    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
+    """
 
-def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
-    """Return the picture's colours there; points outside of the picture take its border's."""
-    if not len(quads):
-        return np.zeros((0, len(shares), 3), dtype=np.float32)
-    bgr = _colours_at(picture, points_on(quads, shares))
-    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    return np.asarray(lab, dtype=np.float32)
+    lies: tuple[TilePosition, ...]
+    trays: tuple[LaidOutTray, ...]
+    ghosts: frozenset[int] = frozenset()
+    unlike: frozenset[int] = frozenset()
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:
     """Return the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
-    points = points_on(quads, _POINTS)
+    points = points_on(quads, BACK)
     inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
     return np.asarray(inside.mean(axis=1), dtype=np.float64)
 
@@ -61,22 +99,15 @@ def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
     """Return the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
-    return np.asarray(_colours_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
+    return np.asarray(colours_at(hands, points_on(quads, BACK) / cell).mean(axis=1) / 255)
 
 
 def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Return the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
+    """Return the largest share, 0..1, of a hand in a cell on each quad, shape (n, 4, 2), or half a tile around it."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     middles = quads.mean(axis=1, keepdims=True)
-    return np.asarray(_colours_at(hands, points_on(middles + 2 * (quads - middles), _POINTS) / cell).max(axis=1) / 255)
-
-
-def _colours_at(picture: Picture, points: Points) -> Picture:
-    height, width = picture.shape[:2]
-    x = np.clip(points[..., 0], 0, width - 1).astype(int)
-    y = np.clip(points[..., 1], 0, height - 1).astype(int)
-    return np.asarray(picture[y, x])
+    return np.asarray(colours_at(hands, points_on(middles + 2 * (quads - middles), BACK) / cell).max(axis=1) / 255)
 
 
 _NEIGHBOURS = 6
@@ -107,7 +138,7 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) ->
 
 
 def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Return the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
+    """Return the share, 0..1, of each back's rim that differs both in hue and in lightness, as light alone never does.
 
     Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
     """
@@ -120,7 +151,7 @@ def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _ranked(values: Points, share: float) -> Points:
-    """Return of each row the value that `share` of it lies below, shape (n,)."""
+    """Return the `share` quantile of each row, shape (n,)."""
     place = round(share * (values.shape[1] - 1))
     return np.asarray(np.partition(values, place, axis=1)[:, place])
 
@@ -135,7 +166,7 @@ def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _off_hue(tints: Points, usual: Points) -> Points:
-    """Return how far tints (a*, b*) lie from the way from grey to a quarter beyond the usual tint."""
+    """Return how far tints (a*, b*) lie from the line between grey and a quarter beyond the usual tint."""
     strength = np.linalg.norm(usual, axis=-1, keepdims=True)
     way = usual / np.maximum(strength, 1e-6)
     along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
@@ -217,6 +248,121 @@ def _detail(cores: Colours) -> Points:
     return np.asarray(down.mean(axis=(1, 2)) + right.mean(axis=(1, 2)), dtype=np.float64)
 
 
+_FEWEST = 6  # tiles of trays that are read, before anything is compared with them
+_SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
+_PITCH = 0.11  # share by which the distance between digits may
+_HELD = 0.02  # how much a digit's width is held to the usual one: a tenth of what a number tells in which it stands
+_WIDER = 0.6  # of the usual by which a digit may be wider or narrower
+_SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
+_TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
+_OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
+_WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness tells less than tint: light falls unevenly
+_MANY, _MOST = 4, 1 / 3  # things beside a tray that are unlike its tiles, and their share, from which all are doubted
+_CLUTTER = 20  # such things from which nothing in the picture is believed, not even the tray
+
+
+def unlike_tiles(
+    flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
+) -> frozenset[int]:
+    """Return which of the `loose` tiles are read but unlike those that trays hold; in clutter, all tiles.
+
+    `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
+    their backs' colours, CIE L*a*b*.
+    """
+    sure = [number for number in held if _is_read(marks[number])]
+    read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
+    if len(sure) < _FEWEST or not read:
+        return frozenset()
+    usual = np.median([quad_sides(flat[number]) for number in sure], axis=0)
+    printed = [marks[number] for number in sure]
+    unlike = frozenset(
+        number
+        for number in read
+        if not (
+            is_of_size(quad_sides(flat[number]), usual)
+            and is_of_colour(colours[number], _nearby(flat, colours, number, sure))
+            and is_printed_alike(marks[number], printed)
+        )
+    )
+    if is_clutter(len(unlike)):
+        return frozenset((*held, *read))
+    # Where much beside a tray is print on something else, what happens to be like the tiles is that, too.
+    return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
+
+
+def is_clutter(unlike: int) -> bool:
+    """Return whether there is so much print around the tray that the tray itself may be print."""
+    return unlike >= _CLUTTER
+
+
+def _is_printed(mark: TileMark | None) -> bool:
+    return mark is not None and bool(np.isfinite(mark.pitch))
+
+
+def is_of_size(sides: Points, usual: Points) -> bool:
+    """Return whether short and long sides are about as long as is usual in the trays, and as a tile's are."""
+    return bool((np.abs(sides / usual - 1) <= _SIZE).all() and abs(sides[1] / sides[0] / HEIGHT - 1) <= _SIZE)
+
+
+def _nearby(flat: Quad, colours: Points, number: int, sure: Sequence[int]) -> Points:
+    """Return the median colour of the tiles in trays that are nearest."""
+    middles = flat[list(sure)].mean(axis=1)
+    near = np.argsort(np.linalg.norm(middles - flat[number].mean(axis=0), axis=1))[:_NEIGHBOURS]
+    return np.asarray(np.median(colours[list(sure)][near], axis=0))
+
+
+def is_of_colour(colour: Points, usual: Points) -> bool:
+    """Return whether a back's colour, L*a*b*, is the usual one, in more or less light."""
+    return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
+
+
+def expected_pitch(mark: TileMark, others: Sequence[TileMark]) -> float:
+    """Return how far apart the first and the last digit of a number would stand in the print of the `others`.
+
+    In many fonts a 1 is narrower than a 0: how wide each digit is follows from the numbers in which it stands, where
+    it stands in none it is as wide as most. From middle to middle it is half of both outer digits and the middle one.
+    """
+    usual = float(np.median([other.pitch for other in others]))
+    widths = np.array([_digit_widths(other) for other in others])
+    wider = np.linalg.solve(
+        widths.T @ widths + _HELD * np.eye(10), widths.T @ [other.pitch - usual for other in others]
+    )
+    return usual + float(_digit_widths(mark) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
+
+
+def _digit_widths(mark: TileMark) -> Points:
+    """Return how much the width of each of the ten digits counts in a number's pitch, shape (10,)."""
+    digits = [int(digit) for digit in f"{mark.serial or (mark.either or (0,))[0]:03d}"]
+    return np.asarray(np.bincount(digits, weights=(0.25, 0.5, 0.25), minlength=10))
+
+
+def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
+    """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
+    numbers = [other for other in others if other is not None and _is_printed(other)]
+    if mark is None or 2 * len(numbers) <= len(others):
+        return False
+    usual = expected_pitch(mark, numbers)
+    spot = np.median([other.spot for other in numbers], axis=0)
+    off = float(np.abs(mark.spot - spot).max())
+    if mark.turned is None:  # then its spot may be that of the tile upside down
+        off = min(off, float(np.abs(mark.spot + spot).max()))
+    return abs(mark.pitch - usual) <= _PITCH * usual and off <= _SPOT
+
+
+def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
+    """Return groups of backs of one colour, shape (n, 3), L*a*b*, largest first, but no group of all backs."""
+    left = list(range(len(colours)))
+    groups = []
+    while len(left) >= fewest:
+        apart = np.linalg.norm((colours[left][:, None] - colours[left][None]) * _WEIGHTS, axis=2) <= _OF_ONE_COLOUR
+        middle = int(apart.sum(axis=1).argmax())
+        members = [number for number, near in zip(left, apart[middle], strict=True) if near]
+        if fewest <= len(members) < len(colours):
+            groups.append(members)
+        left = [number for number in left if number not in set(members)]
+    return sorted(groups, key=len, reverse=True)
+
+
 _FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand
 _HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
 _TILE_SEEN = 0.3  # confidence of a mark from which something stands on a back, legible or not
@@ -228,7 +374,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
     """Return where each of `found.tiles` lies and what each place of each tray holds.
 
     `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
-    Only the picture is asked, no deal. Holds no state, so any thread may call it.
+    Uses the picture alone, no deal. Stateless and thread-safe.
     """
     seen = _tile_evidence(picture, found, marks)
     trays: list[LaidOutTray] = []
@@ -254,7 +400,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
 def _find_trays(
     found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int], colours: Points
 ) -> tuple[FilledTray, ...]:
-    """Find trays; where print on a cloth or on cards hides them, among the backs of each colour by themselves."""
+    """Find trays; if print on a cloth or on cards hides them, among the backs of each colour separately."""
     filled = find_trays(found, marks, size)
     for members in () if filled else colour_groups(colours, _FEWEST_OF_COLOUR):
         few = replace(found, tiles=tuple(found.tiles[number] for number in members))
@@ -291,7 +437,7 @@ def _is_read(mark: TileMark | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TileEvidence:
-    """What is seen of each tile, whatever tray it lies in: all of one length."""
+    """What is seen of each tile, whatever tray it lies in; every field has one entry per tile."""
 
     quads: Quad  # shape (n, 4, 2), as found
     rotations: list[float]
@@ -337,7 +483,7 @@ def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- as it
 
 
 def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
-    """Pair each tray with its seat; a tray alone has none, and trays that no seat can be told of are left out."""
+    """Pair each tray with its seat; a single tray has none, and trays of unknown seats are left out."""
     if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
         return [(None, one) for one in filled]
     seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
@@ -371,7 +517,7 @@ def _tray_places(
 
 
 def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> TableLayout:
-    """Return a layout in which each tile stands as its mark tells, where that was not known when it was laid out."""
+    """Return a layout in which tiles stand as their marks say that were decided after it was made."""
     lies = tuple(
         lie.turned_over() if mark is not None and mark.turned is (not lie.is_turned(tile)) else lie
         for tile, lie, mark in zip(found.tiles, layout.lies, marks, strict=True)
@@ -380,14 +526,14 @@ def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
-    """Return what each place holds that is asked about, by those of which it is known."""
+    """Return what each of the `asked` places holds, judged by those that are known."""
     backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
     near = np.array(backs, dtype=int)
     return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
 
 
 def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
-    """Say of a tile how it lies; where no mark tells, it is taken to stand as its tray does."""
+    """Return how a tile lies; if no mark tells which way up, it is taken to stand as its tray does."""
     told = mark.turned if mark is not None else None
     over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
     quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]

@@ -56,7 +56,7 @@ def _place(read: TileRead) -> tuple[str | None, int | None, int | None]:
 
 
 def count_faults(truth: Truth, faults: tuple[TrayFault, ...]) -> Counter[str]:
-    """Count faults of the truth, those named, and those named that are none; a swap is the same from either end."""
+    """Count the true faults, those named, and those named wrongly; a swap is the same from either end."""
     true = {_key(one["type"], one["seat"], one["row"], one["col"], one.get("with")) for one in truth["faults"]}
     named = {_key(one.type.value, one.seat, one.row, one.col, one.with_) for one in faults}
     return Counter({"faults": len(true), "named": len(true & named), "false": len(named - true)})
@@ -74,7 +74,7 @@ def _lies_on(read: TileRead, tile: Truth) -> bool:
 
 
 def measure_picture(truth: Truth, reading: PictureReading) -> Counter[str]:
-    """Count all that is counted of one picture."""
+    """Return all counts for one picture."""
     counts = count_reads(truth, reading) + Counter({"pictures": 1})
     if truth["expected"]:
         expected = truth["expected"].get("tray", truth["expected"])
@@ -99,7 +99,7 @@ REST = "what is left"
 
 @contextmanager
 def timed_stages() -> Iterator[dict[str, float]]:
-    """Return seconds of processor time by stage, of what is read meanwhile by this thread alone."""
+    """Measure the seconds of processor time by stage, of what this thread alone reads meanwhile."""
     spent = dict.fromkeys((*STAGES, REST), 0.0)
     running, since = [REST], time.process_time()
 

@@ -1,6 +1,6 @@
-"""Our trained networks, `vision/models`, run by ONNX Runtime: it takes half the time that OpenCV's own does.
+"""The trained networks in `vision/models`, run by ONNX Runtime: it takes half the time that OpenCV's module does.
 
-A session may be asked by several threads at once.
+Sessions are thread-safe.
 """
 
 import os
@@ -8,11 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import cv2
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from vision.geometry import Picture
+
 MODELS = Path(__file__).parent / "models"
+_SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
 _MOST_THREADS = 4  # as many cores as a Pi has: more save no time on networks as small as these
 
 Name = Literal["finder", "closeup", "digits", "lines"]
@@ -27,6 +31,16 @@ def _session(name: Name) -> onnxruntime.InferenceSession:
 
 
 def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
-    """Return a network's answers to pictures, shape (n, 3, height, width): one array for each of its outputs."""
+    """Return a network's outputs, an array each, for pictures of shape (n, 3, height, width)."""
     session = _session(name)
     return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))
+
+
+def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
+    """Return pictures, shape (n, height, width, 3), normalised: their `inner` parts have equal colour and contrast."""
+    alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
+    for number, picture in enumerate(pictures):
+        middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))
+        np.subtract(picture.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
+        alike[number] /= np.float32(spread.mean() + _SOFT)
+    return np.clip(alike, -_MOST, _MOST, out=alike)

@@ -1,7 +1,7 @@
 """The picture with each tile's verdict drawn into it, for people.
 
 Colour, line and sign each tell verdicts apart alone, so that nobody needs to see colours. Every line has a white edge
-and a black one about it, so that it stands out on any ground.
+and a black one around it, so that it stands out on any ground.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,8 @@ from typing import Final
 import cv2
 import numpy as np
 
-from vision.cameras.camera import check_frame
 from vision.errors import OverlayError
-from vision.geometry import Picture, Points, Quad, rectangle
+from vision.geometry import Picture, Points, Quad, quad_sides, rectangle
 from vision.marks.digits import cut_backs
 from vision.palette import (
     BLACK,
@@ -29,6 +28,7 @@ from vision.palette import (
     Colour,
     regular_corners,
 )
+from vision.picture import check_picture
 from vision.reading import PictureReading, TileRead, TrayFault
 
 
@@ -190,7 +190,7 @@ def draw_overlay(
     puts the seat's shape, row and tile, counted from 1, on tiles that are read. Sizes follow the tiles'. Raises
     PictureError for an array that is no picture.
     """
-    drawn = np.ascontiguousarray(check_frame(picture)).copy()
+    drawn = np.ascontiguousarray(check_picture(picture)).copy()
     wrong = {place for fault in faults for place in _places(fault)}
     size = (drawn.shape[1], drawn.shape[0])
     tiles = [(np.array(read.quad), read) for read in reading.reads]
@@ -214,7 +214,7 @@ COLUMN_WIDTH, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, ro
 
 
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return rows of a width in pixels with each tile as it was cut out, upright, and the serial that it is read as.
+    """Return rows, `width` pixels wide, of all tiles, each cut out upright above the serial that it is read as.
 
     What is at fault, not read, or lies or looks unlike the others comes first, then the least sure: a person sees at
     once what a reader got wrong.
@@ -236,7 +236,7 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
 
 
 def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
-    """Return how far back in the list a tile comes."""
+    """Return the sort key of a tile in the list: the certain come last."""
     at_fault = (read.seat, read.row, read.col) in wrong or read.foreign or read.turn != 0
     return read.serial is not None and not at_fault, read.confidence
 
@@ -267,8 +267,7 @@ def _usual_side(quads: Sequence[Quad], width: int) -> float:
 
 
 def _short_side(quad: Quad) -> float:
-    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
-    return float(min(sides[0] + sides[2], sides[1] + sides[3]) / 2)
+    return float(quad_sides(quad).min())
 
 
 def _shrink(quad: Quad) -> Quad:
@@ -306,7 +305,7 @@ def checked_picture(picture: Picture, reading: PictureReading, faults: Sequence[
 
 
 def write_overlay(target: Path, image: str, picture: Picture) -> Path:
-    """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and give where it lies.
+    """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and return the path.
 
     Raises OverlayError if it cannot be written, or the file is to be neither PNG nor JPEG.
     """

@@ -1,14 +1,17 @@
-"""A picture file, checked before it is decoded: what it claims to be costs nothing to read."""
+"""Pictures: files, checked before they are decoded, since a header costs nothing to read; colours; noise."""
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.errors import PictureEmptyError, PictureError, PictureMissingError, PictureTooLargeError
-from vision.geometry import Picture
+from vision.geometry import Picture, Points, Quad
 
+_AXES, _CHANNELS = 3, 3
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 100_000_000
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -35,6 +38,15 @@ def load_picture(path: Path) -> Picture:
     except OSError as error:
         raise PictureError(f"the file cannot be read: {error.strerror}") from error
     return decode_picture(content)
+
+
+def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- what a camera's driver hands over may be anything
+    """Return an array back if it is a picture, BGR, shape (height, width, 3), uint8. Raises PictureError."""
+    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
+        raise PictureError("this is no array of uint8, as pictures are")
+    if picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
+        raise PictureError(f"a picture has the shape (height, width, 3), not {picture.shape}")
+    return picture
 
 
 def decode_picture(content: bytes) -> Picture:
@@ -81,3 +93,56 @@ def _is_whole(content: bytes) -> bool:
     """Return whether the file has its end: OpenCV fills the rest of a cut-off picture with grey and says nothing."""
     tail = content[-4096:]  # cameras append a few bytes of their own
     return (b"IEND" if content.startswith(_PNG) else b"\xff\xd9") in tail
+
+
+Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
+
+_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
+CORE_SIDE = 20
+
+
+def _grid(margin: float, side: int) -> Points:
+    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
+    x, y = np.meshgrid(at, at)
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+# Points on a tile's back, in shares of its width and height, shape (m, 2).
+BACK: Points = _grid(_EDGE, 10)
+RIM: Points = BACK[np.abs(BACK - 0.5).max(axis=1) > 0.5 - _INNER]
+CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+
+
+def points_on(quads: Quad, shares: Points) -> Points:
+    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    x, y = shares[:, 0], shares[:, 1]
+    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
+    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+
+
+def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
+    """Return the colours of a picture at these points; outside of the picture those of its border."""
+    if not len(quads):
+        return np.zeros((0, len(shares), 3), dtype=np.float32)
+    bgr = colours_at(picture, points_on(quads, shares))
+    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    return np.asarray(lab, dtype=np.float32)
+
+
+def colours_at(picture: Picture, points: Points) -> Picture:
+    """Return the levels of the pixels in which points, shape (..., 2), lie; beyond the border the nearest."""
+    height, width = picture.shape[:2]
+    x = np.clip(points[..., 0], 0, width - 1).astype(int)
+    y = np.clip(points[..., 1], 0, height - 1).astype(int)
+    return np.asarray(picture[y, x])
+
+
+# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
+# J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
+_SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
+_DEVIATION = 1 / (6 * 0.6745)  # the median of absolute values is 0.6745 of a normal distribution's deviation
+
+
+def noise_of(grey: Picture) -> float:
+    """Return the standard deviation of the noise in a grey picture, in levels."""
+    return _DEVIATION * float(np.median(np.abs(cv2.filter2D(grey, cv2.CV_32F, _SECOND_DIFFERENCES))))

@@ -1,12 +1,13 @@
-"""Read a picture: a picture in, a reading out. The stages run in order, and values go one way.
+"""Read a picture: a picture in, a reading out. The stages run in order, and each passes its values to the next.
 
-Tiles that could not be read, or seem to lie askew, get a second look along other outlines than the finder's. These
-are worst at the ends of rows, where a tile has a neighbour on one side only, and in heaps, where it may exchange short
-and long ends. Once a tray is known, so is where each of its tiles should lie. Elsewhere the closer look begins again,
-from the outline that it gave and from that outline on its side.
+Tiles that could not be read, or seem to lie askew, get a second look along other outlines. The finder's are worst at
+the ends of rows, where a tile has a neighbour on one side only, and in heaps, where it may exchange short and long
+ends. Once a tray is known, so is where each of its tiles should lie. Elsewhere an outline is refined again, as it is
+and on its side.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,13 +15,12 @@ import cv2
 import numpy as np
 
 from vision import finder
-from vision.detections import DetectedTile, Detections, LaidOutTray, TableLayout, TileMark, TilePosition
 from vision.enrolled.check import check_marks
 from vision.enrolled.file import EnrolledSet
-from vision.errors import PictureError
-from vision.finder import find_tiles
-from vision.geometry import Picture, Quad
-from vision.layout import lay_out_table, stand_tiles_up
+from vision.finder import DetectedTile, Detections, find_tiles
+from vision.geometry import HEIGHT, UNIT_SQUARE, Picture, Points, Quad, project, quad_area
+from vision.layout import LaidOutTray, TableLayout, TilePosition, is_clutter, lay_out_table, stand_tiles_up
+from vision.marks import TileMark
 from vision.marks.read import (
     CheckMarks,
     FirstLooks,
@@ -39,8 +39,8 @@ from vision.marks.read import (
     withhold_upside_down,
     without_strays,
 )
+from vision.picture import check_picture
 from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
-from vision.strays import expected_outline, is_clutter, outline_as_large, usual_spot
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -71,7 +71,7 @@ def _read_in_place(
     layout: TableLayout,
     check: CheckMarks | None,
 ) -> None:
-    """Read tiles of a tray where they should lie that are unread or overlooked, straighten those that seem askew."""
+    """Read unread and overlooked tiles of trays where they should lie; straighten those that seem askew."""
     overlooked = _overlooked_places(layout)
     for quad, mark in zip(
         overlooked, read_again(picture, first_looks(picture, overlooked), tuple(marks), check), strict=True
@@ -94,18 +94,18 @@ def _read_in_place(
 
 
 def _overlooked_places(layout: TableLayout) -> list[Quad]:
-    """Return the places of trays that hold a back which the finder has not seen, or not as one tile."""
+    """Return the places of trays with a back that the finder has not detected, or not as one tile."""
     sites = (site for tray in layout.trays for site in tray.sites)
     return [site.quad for site in sites if site.tile is None and site.state is PlaceState.BACK]
 
 
 def _is_across(mark: TileMark | None) -> bool:
-    """Return whether a mark lies across its outline: then the outline has its short and long ends exchanged."""
+    """Return whether a mark lies across its outline: then short and long ends are exchanged."""
     return mark is not None and mark.turned is None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
-    """Return the outlines of tiles that, looked at where they should lie, lie straight after all."""
+    """Return refined outlines of those tiles that lie straight after all, seen where they should lie."""
     starts = np.array(list(quads.values())).reshape(-1, 4, 2)
     judged = finder.refine_again(picture, starts)
     return {
@@ -120,12 +120,12 @@ def _cosine(one: Quad, other: Quad) -> float:
 
 
 def _as_before(quad: Quad, before: Quad) -> Quad:
-    """Begin a quad at the same end as before, for its mark's way up was told by that."""
+    """Begin a quad at the same end as before: which way up its mark stands refers to that."""
     return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
 
 
 def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
-    """The tiles that are still unread: those of a tray, or all if there is none; what beside one is no tile."""
+    """Return the tiles that are still unread: those in trays, or all if there is no tray."""
     lies = enumerate(layout.lies)
     there = [
         number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
@@ -140,7 +140,7 @@ def _read_along_other_outlines(
     left: list[int],
     check: CheckMarks | None,
 ) -> None:
-    """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
+    """Read what is still unread along a few other outlines; a serial counts if no other look contradicts it."""
     owners, outlines = _other_outlines(picture, tiles, marks, left)
     again = read_again(picture, outlines, tuple(marks), check) if owners else []
     for number in left:
@@ -154,7 +154,7 @@ def _read_along_other_outlines(
 def _other_outlines(
     picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
 ) -> tuple[list[int], FirstLooks]:
-    """Return more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
+    """Return the owner of each new outline, and the outlines: two and two on their side, where a mark may be."""
     usual = _usual_area(tiles, marks)
     before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
     new = finder.refine_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
@@ -168,22 +168,21 @@ def _other_outlines(
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
     """Return the median area of the tiles that are read, None where none is."""
-    areas = [_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
+    areas = [quad_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
     return float(np.median(areas)) if areas else None
 
 
-def _area(quad: Quad) -> float:
-    return float(abs(cv2.contourArea(quad.astype(np.float32))))
-
-
 def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
-    """Return whether an outline is still about the same tile, and about no more than that."""
+    """Return whether an outline still encloses the same tile, and no more than that."""
     moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
-    return moved < _MOVED * np.sqrt(_area(quad)) and 1 / _ALIKE < _area(quad) / (usual or _area(before)) < _ALIKE
+    return (
+        moved < _MOVED * np.sqrt(quad_area(quad))
+        and 1 / _ALIKE < quad_area(quad) / (usual or quad_area(before)) < _ALIKE
+    )
 
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
-    """Return whether another look at the same tile says another number, and not faintly."""
+    """Return whether another look at the same tile clearly says another number."""
     if other is None or other.confidence < _CONTRADICTED:
         return False
     return {mark.serial, *(mark.either or ())} != {other.serial, *(other.either or ())}
@@ -192,7 +191,7 @@ def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:
     """Return the reading: places tray by tray, reads in the order of their places, tiles outside of trays last.
 
-    Marks are taken as they are: doubt, such as two of one serial, is the reader's to settle before.
+    Marks are taken as they are: doubts, such as two tiles of one serial, are settled before.
     """
     usual = _usual_set(marks)
     reads = [
@@ -261,18 +260,14 @@ def tile_outlines(reading: PictureReading) -> tuple[Quad, ...]:
     return tuple(np.array(quad) for quad in held or [read.quad for read in reading.reads])
 
 
-_AXES, _CHANNELS = 3, 3
-
-
 def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet | None = None) -> PictureReading:
     """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
 
-    Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. `close`: whether single
-    tiles may fill the picture. `enrolled`: then a serial counts only if the tile's own picture says it too. Raises
-    PictureError for an array that is no picture.
+    Uses the picture alone: no deal helps a read. Stateless and thread-safe. `close`: whether single tiles may fill the
+    picture. `enrolled`: a serial then counts only if the tile's own picture agrees. Raises PictureError for an array
+    that is no picture.
     """
-    if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
-        raise PictureError("a picture is an array of uint8 with three channels")
+    check_picture(picture)
     check = partial(check_marks, enrolled) if enrolled is not None else None
     found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close), check))
     marks = withhold_unsure(said)
@@ -301,10 +296,10 @@ def look_beside_trays(
 ) -> tuple[Detections, TileMarks] | None:
     """Return tiles and marks after a closer look at what lies beside trays and is not read, or seems no tile of theirs.
 
-    The finder may have taken the side of a tile that lies turned for its back, or one that lies alone for a larger one.
-    How large it is is known from the tray, and of one that was read where its number stands on it. What is read along
-    such an outline as before, if it was read, has that outline; a tile that reads otherwise along two of them is left
-    as it was. None where that look tells nothing new.
+    The finder may have taken the side of a turned tile for its back, or a tile that lies alone for a larger one. The
+    tray tells how large it is, and where on it a number stands that was read. A tile that reads the same along such an
+    outline, or was not read before, gets that outline; one that reads differently along two of them stays as it was.
+    None where that look tells nothing new.
     """
     owners, expected = _outlines_beside(found, marks, layout)
     judged = finder.refine_again(picture, np.array(expected).reshape(-1, 4, 2))
@@ -326,7 +321,7 @@ def look_beside_trays(
 
 
 def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -> tuple[list[int], list[Quad]]:
-    """Return outlines for tiles beside trays, as large as those in them, and whose each is."""
+    """Return the owner of each outline, and outlines for tiles beside trays, as large as those in the trays."""
     there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
     spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
     middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
@@ -345,6 +340,42 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
         owners += [number] * len(quads)
         expected += quads
     return owners, expected
+
+
+def usual_spot(marks: Sequence[TileMark | None]) -> Points | None:
+    """Return where numbers stand on most tiles, shape (2,), in shares of a tile from its middle; None without any."""
+    spots = [mark.spot for mark in marks if mark is not None and np.isfinite(mark.pitch)]
+    return np.asarray(np.median(spots, axis=0)) if spots else None
+
+
+def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Quad:
+    """Return the outline of a tile as large as the place `near` it, with its number on the `spot`.
+
+    `mark` is what was read along `quad`. All are shape (4, 2), pixels; the spot is in shares of the tile.
+    """
+    way = -1 if mark.turned else 1
+    line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
+    unit = cv2.getPerspectiveTransform(UNIT_SQUARE.astype(np.float32), quad.astype(np.float32))
+    start, end = project(unit.astype(np.float64), line)
+    return _tile_outline(start, end - start, near, spot)
+
+
+def outline_as_large(quad: Quad, near: Quad) -> Quad:
+    """Return the outline of a tile as large as the place `near` it, that lies about as `quad` does."""
+    return _tile_outline(quad.mean(axis=0), quad[1] - quad[0] + quad[2] - quad[3], near, np.zeros(2))
+
+
+def _tile_outline(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
+    """Return the outline, as large as `near`, of a tile whose `spot` lies at a pixel and whose top runs to the right.
+
+    In the plane in which `near` is a tile's rectangle, which is right close to it.
+    """
+    across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
+    plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
+    start, way = np.linalg.solve(plane, np.column_stack([at, right])).T
+    way = way / np.linalg.norm(way)
+    sides = np.array([way, HEIGHT * np.array([-way[1], way[0]])])
+    return np.asarray((start + (UNIT_SQUARE - 0.5 - spot) @ sides) @ plane.T)
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:

@@ -1,8 +1,14 @@
-"""What a tray is, and what a picture shows: the values that the kiosk and the command get."""
+"""What a set and a tray are, and what a picture shows: the values that the kiosk and the command get.
+
+Needed at once, so without numpy and OpenCV.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+
+LAST_SET = 99  # labels name a set by two digits
+LAST_SERIAL = 136  # tiles of a set
 
 ROW_LENGTHS = (13, 11, 10)  # a player's hand, and the two rows of the wall
 ROWS = len(ROW_LENGTHS)
@@ -18,7 +24,7 @@ RowCol = tuple[int, int]  # row, col
 
 
 def tray_places() -> Iterator[RowCol]:
-    """Every (row, col) of a tray, in reading order."""
+    """Return every (row, col) of a tray, in reading order."""
     return ((row, col) for row, length in enumerate(ROW_LENGTHS) for col in range(length))
 
 
@@ -80,7 +86,7 @@ class TileRead:
 
 @dataclass(frozen=True, slots=True)
 class TrayPlace:
-    """What a place of a tray holds: `read` is None when nothing of a tile is seen there.
+    """What a place of a tray holds: `read` is None if no tile is seen there.
 
     `seat` is that of the tray, None where it stands alone; `quad` is where a tile would lie there, pixels.
     """
@@ -98,7 +104,7 @@ _MANY_UNREAD, _SHARE_UNREAD = 4, 0.25  # backs of a picture: fewer are a finger'
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureReading:
-    """A picture, read: every tile seen, and the 34 places of each tray found, trays in the order E S W N."""
+    """What was read in a picture: every tile, and the 34 places of each tray found, trays in the order E S W N."""
 
     reads: tuple[TileRead, ...]
     places: tuple[TrayPlace, ...]
@@ -122,7 +128,7 @@ class PictureReading:
 
     @property
     def print_to_blame(self) -> bool:
-        """Whether so many backs are not read that their print may be to blame: then the set is to be enrolled.
+        """Whether so many backs are unread that their print may be to blame: then the set should be enrolled.
 
         Worn, written by hand, in an unusual font, without leading zeros: an enrolled set is read all the same.
         """

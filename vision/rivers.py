@@ -1,24 +1,90 @@
-"""A river that was turned over where it lay: from the tiles that were read to serials in the order of discarding.
+"""Hands, melds and rivers that lie face down on the table: from the tiles that were read to serials in order.
 
-A river has rows of six, the first one farthest from its player; where a tile was claimed there may be a gap. Its tiles
-stand, so the way in which most are longer tells how the rows run, however the camera is turned. Which of the two ends
-is the first, only the rows tell: the last one is shorter. Marks do not, for they stand as the tiles were turned over.
-Where the last row is full, or but for one place, either end may be the first; the deal then tells which it was.
+A hand is read as a page is: rows from above, each from the left, as the picture shows them. A group ends where half a
+tile's width is free, and with its row. Which way the tiles themselves are turned tells nothing: players lay them as
+they like, and claimed tiles across.
+
+A river was turned over tile by tile where it lay. It has rows of six, the first one farthest from its player; where a
+tile was claimed there may be a gap. Its tiles stand, so the way in which most are longer tells how the rows run,
+however the camera is turned. Which of the two ends is the first, only the rows tell: the last one is shorter. Marks do
+not, for they stand as the tiles were turned over. Where the last row is full, or but for one place, either end may be
+the first; the deal then tells which it was.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from typing import Final
 
 import numpy as np
 
 from vision.errors import RiverUnclearError
-from vision.geometry import Picture, Points, Quad, rectangle
-from vision.hand_groups import ROW, hand_groups, rotation_by, rows_by_height, tile_sides
-from vision.layout import RIM, colours_on
-from vision.plane import Flags
+from vision.geometry import Flags, Picture, Points, Quad, rectangle, rotation_by
+from vision.picture import RIM, colours_on
 from vision.reading import Corners, TileRead
+
+GAP: Final = 0.5
+"""Of a tile's width: from so much room on tiles are apart. Side by side there is hardly any."""
+
+ROW: Final = 0.6
+"""Of a tile's height, from middle to middle: farther apart two tiles lie in different rows."""
+
+_QUARTER: Final = np.pi / 2
+
+HandGroups = tuple[tuple[TileRead, ...], ...]
+
+
+def hand_groups(reads: Sequence[TileRead]) -> HandGroups:
+    """Return the groups in reading order, whether or not their tiles were read."""
+    return tuple(chain.from_iterable(hand_rows(reads)))
+
+
+def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
+    """Return rows from top to bottom, each with its groups from left to right."""
+    if not reads:
+        return ()
+    quads = np.array([read.quad for read in reads], dtype=np.float64)
+    level = quads @ rotation_by(-_slope(quads)).T
+    width, height = tile_sides(quads)
+    found: list[HandGroups] = []
+    for row in rows_by_height(level.mean(axis=1)[:, 1], ROW * height):
+        left_to_right = sorted(row, key=lambda at: float(level[at, :, 0].mean()))
+        groups = _parted(level, left_to_right, GAP * width)
+        found.append(tuple(tuple(reads[at] for at in group) for group in groups))
+    return tuple(found)
+
+
+def _slope(quads: Quad) -> float:
+    """Return how far rows are from level, radians within an eighth of a turn: as most tiles, either way round."""
+    right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
+    angles = np.arctan2(right[:, 1], right[:, 0])
+    usual = np.angle(np.exp(4j * angles).sum()) / 4
+    away = (angles - usual + _QUARTER / 2) % _QUARTER - _QUARTER / 2
+    return float(usual + np.median(away))
+
+
+def tile_sides(quads: Quad) -> tuple[float, float]:
+    """Return the usual width and height of a tile, pixels."""
+    sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
+    return float(np.median(sides.min(axis=1))), float(np.median(sides.max(axis=1)))
+
+
+def rows_by_height(heights: Points, apart: float) -> list[list[int]]:
+    """Split tiles into rows from the top: one that lies farther down than the one before begins another."""
+    order = np.argsort(heights)
+    cuts = np.nonzero(np.diff(heights[order]) > apart)[0] + 1
+    return [row.tolist() for row in np.split(order, cuts)]
+
+
+def _parted(level: Quad, row: list[int], gap: float) -> list[list[int]]:
+    """Split a row, from the left, where there is room between one tile's right edge and the next one's left."""
+    groups = [[row[0]]]
+    for before, at in pairwise(row):
+        if level[at, :, 0].min() - level[before, :, 0].max() > gap:
+            groups.append([])
+        groups[-1].append(at)
+    return groups
+
 
 IN_ROW: Final = 6
 
@@ -57,7 +123,7 @@ class RiverRead:
 
 
 class _NoRowError(RiverUnclearError):
-    """From this end they are no rows of a river, whatever is beside them."""
+    """Read from this end, tiles do not lie in rows of a river, whatever is beside them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Find the trays of a picture: from tiles in the plane to the 34 places of each tray, and whose tray is which.
 
-Steps 1 and 2 of the layout, neighbours and the plane, are in `plane.py`. Neighbours become groups that one tray may
-hold (3). A group is turned and bent until neighbours in a row lie level and evenly, its tiles are sorted into rows, the
-rows are matched with a tray's places, and the places are mapped back to pixels (4 to 6).
+Neighbours, in one plane (`geometry.py`), become groups that one tray may hold. A group is turned and bent until
+neighbours in a row lie level and evenly, its tiles are sorted into rows, the rows are matched with a tray's places, and
+the places are mapped back to pixels.
 """
 
 from collections.abc import Iterator
@@ -10,19 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.detections import DetectedTile, Detections, TileMark
-from vision.geometry import Points, Quad, rectangle
-from vision.plane import (
+from vision.finder import DetectedTile, Detections
+from vision.geometry import (
     FEWEST_FOR_PLANE,
     HEIGHT,
     Flags,
     Indices,
+    Points,
+    Quad,
     TablePlane,
     TileFrames,
     fit_plane,
     linked_groups,
+    rectangle,
     tile_frames,
 )
+from vision.marks import TileMark
 from vision.reading import CENTRED, LEFT, ROW_LENGTHS, ROWS, SEATS, Indents, RowCol, tray_places
 
 _BESIDE = (0.7, 1.35)  # tile widths from tile to tile in a row
@@ -110,7 +113,7 @@ def _best_three(row: Indices) -> Indices:
 
 
 def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
-    """Return the pitch at which all rows beat together, the first or the last perhaps by half a pitch aside."""
+    """Return the pitch and phase that all rows share, the first or the last perhaps shifted by half a pitch."""
     beats = np.stack(
         [np.exp(2j * np.pi * along[None, row == number] / _PITCHES[:, None]).sum(axis=1) for number in range(ROWS)]
     )
@@ -167,7 +170,7 @@ def _same(one: TrayAlignment, other: TrayAlignment) -> bool:
 
 
 def _once(rows: TrayRows, weights: Points) -> Points:
-    """Let only the weightiest of the tiles on one spot count: a finder may see one thing twice."""
+    """Return weights in which only the largest on each spot counts: a finder may see one thing twice."""
     order = np.argsort(-weights, kind="stable")
     row, along = rows.row[order], rows.along[order]
     same = (row[:, None] == row) & (np.abs(along[:, None] - along) < _ONE_SPOT)
@@ -190,7 +193,7 @@ def _ways(rows: TrayRows, weights: Points, *, half_turned: bool) -> Iterator[Tra
 def _starts(
     row: Indices, along: Points, weights: Points, indents: Indents, *, half_turned: bool
 ) -> Iterator[TrayAlignment]:
-    """Try every half pitch at which row 0 may begin."""
+    """Yield the best alignments over every half pitch at which row 0 may begin."""
     at = along - np.array([*indents, 0.0])[row]
     starts = np.arange(np.floor(at.min()) - ROW_LENGTHS[0], np.ceil(at.max()) + 1, 0.5)
     steps = at[None] - starts[:, None]
@@ -240,7 +243,7 @@ class Lattice:
         return np.asarray(_basis(rows, cols, self.indents) @ self.terms)
 
     def own(self, flat: Points) -> Points:
-        """Turn points of the plane, shape (n, 2), to the tray's own directions: x to the player's right."""
+        """Rotate points of the plane, shape (n, 2), into the tray's own directions: x to the player's right."""
         return np.asarray(flat @ QUARTER_TURNS[self.quarter])
 
     def quads(self, spots: Points) -> Quad:
@@ -287,14 +290,14 @@ class TrayGroup:
 
 
 def directions(tiles: TileFrames, plane: TablePlane) -> Points:
-    """Return the way each tile's short side runs in the plane, radians, shape (n,)."""
+    """Return the direction of each tile's short side in the plane, radians, shape (n,)."""
     flat = plane.flat(tiles.quads.reshape(-1, 2)).reshape(-1, 4, 2)
     across = flat[:, 1] - flat[:, 0] + flat[:, 2] - flat[:, 3]
     return np.asarray(np.arctan2(across[:, 1], across[:, 0]))
 
 
 def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[TrayGroup]:
-    """Join what was linked into what one tray may hold.
+    """Join groups of neighbours into groups that one tray may hold.
 
     `linked` are groups of neighbours, largest first; `spots`, shape (n, 2), and `ways`, shape (n,), are all tiles'
     middles and directions in the plane.
@@ -313,7 +316,7 @@ def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[Tray
 
 
 def _grow(pieces: list[Indices], spots: Points) -> tuple[Indices, list[Indices]]:
-    """Join to the first piece all others that a tray about it could hold; the larger and then the nearer first."""
+    """Join to the first piece all others that a tray around it could hold, the larger and then the nearer first."""
     members, rest = _within(pieces[0], spots), pieces[1:]
     centre = spots[members].mean(axis=0)
     away = {id(piece): float(np.abs(spots[piece].mean(axis=0) - centre).max()) for piece in rest}
@@ -328,7 +331,7 @@ def _grow(pieces: list[Indices], spots: Points) -> tuple[Indices, list[Indices]]
 
 
 def _within(piece: Indices, spots: Points) -> Indices:
-    """Keep the most that one tray could hold: a false tile may by chance be a neighbour of true ones."""
+    """Keep the most tiles that fit into one tray: a false one may by chance be a neighbour of true ones."""
     for axis, extent in enumerate(_EXTENT):
         along = spots[piece, axis]
         inside = (along >= along[:, None]) & (along <= along[:, None] + extent)  # shape (beginnings, tiles)
@@ -362,7 +365,7 @@ _SQUARE = np.cos(np.radians(12.0))  # ways that are the tray's, whichever end of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilledTray:
-    """A tray before anybody has looked at its gaps: where its places lie, and which tile lies on which."""
+    """A tray whose gaps are not judged yet: where its places lie, and which tile lies on which."""
 
     lattice: Lattice
     held: dict[RowCol, int]
@@ -370,7 +373,7 @@ class FilledTray:
 
 
 def find_trays(found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int]) -> tuple[FilledTray, ...]:
-    """Find the trays in a picture of `size` height and width; none where tiles lie otherwise, as in a heap."""
+    """Return the trays in a picture of `size` (height, width); none if tiles lie otherwise, as in a heap."""
     if len(found.tiles) < FEWEST_FOR_PLANE:
         return ()
     tiles = tile_frames(np.array([tile.quad for tile in found.tiles]))
@@ -393,12 +396,12 @@ def _turned(mark: TileMark | None) -> float:
 
 
 def way_votes(upright: int, over: int) -> float:
-    """Return how many marks more stand upright than upside down: next to none where they contradict one another."""
+    """Return how many more marks stand upright than upside down; nearly 0 where they contradict one another."""
     return (upright - over) * abs(upright - over) / max(upright + over, 1)
 
 
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
-    """Return how much a tile counts for where the tray lies: one that was read is surely there."""
+    """Return how much a tile counts when trays are aligned: one that was read is certainly there."""
     return 1.0 if mark is not None and (mark.serial or mark.either) else _UNREAD * tile.likelihood
 
 
@@ -416,7 +419,7 @@ def _align(
 
 
 def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detections) -> tuple[FilledTray, ...]:
-    """Lay each tile on the nearest place of a tray, if any; what lies askew counts only where a tile is sure."""
+    """Assign each tile to the nearest place of a tray, if any; what lies askew counts only if a tile is certain."""
     left = np.ones(len(spots), dtype=bool)
     sure = np.array([tile.likelihood > _SURE for tile in found.tiles])
     filled = []
@@ -430,12 +433,12 @@ def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detection
 
 
 def _usual_turn(turns: Points) -> float:
-    """Return by how much most tiles are off the tray's axis, radians: their corners may all be off one way."""
+    """Return how far most tiles are off the tray's axis, radians: their corners may all be off in one direction."""
     return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
 def _held(lattice: Lattice, spots: Points, found: Detections, left: Flags) -> dict[RowCol, int]:
-    """Return the tile on each place among those `left`; of two on one place the likelier one stays."""
+    """Return which of the tiles `left` lies on each place; of two on one place the likelier."""
     wheres = list(tray_places())
     sites = lattice.spots(*np.array(wheres, dtype=float).T)
     reach = np.array([lattice.pitch, lattice.row_pitch]) * _OWN_MARK

@@ -1,4 +1,4 @@
-"""Compare a reading with the deal that should lie in the trays. The deal judges reads here; it never makes one.
+"""Compare a reading with the deal that should lie in the trays; a deal never influences a read.
 
 What should lie in a tray or a carrier comes from a file: the `expected` object of the truth files, or its own file.
 """
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from broker.i18n import N_, Message
 from vision.errors import ExpectedDealError
-from vision.payload import LAST_SERIAL
 from vision.reading import (
+    LAST_SERIAL,
     ROW_LENGTHS,
     SEATS,
     PictureReading,
@@ -183,7 +183,7 @@ def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: 
 
 
 def _without_mirrors(faults: list[TrayFault]) -> list[TrayFault]:
-    """Drop the second half of each swap of two tiles; a longer ring keeps a fault a place."""
+    """Drop the second half of each swap of two tiles; a longer cycle keeps one fault per place."""
     kept: list[TrayFault] = []
     for fault in faults:
         mirrored = any(

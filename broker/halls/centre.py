@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from broker.errors import StoreBroken
 from broker.event import Event, Hall
@@ -62,6 +62,7 @@ class HallPosition(Struct, frozen=True):
     attempt: int = 0
     upto: int = 0
     link: str = FIRST_LINK.hex()
+    revoked: bool = False
 
 
 class HallView(Struct, frozen=True):
@@ -143,12 +144,14 @@ class Centre:
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._decided = {one.message.id for one in decided}
         self._has_fact = has
+        self._listed: Sequence[Hall] | None = None
+        """The halls as the file has them."""
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
         kept = journal.remembered(KEPT)
         self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
-        """Halls of which rows have come that are not stored yet."""
+        """Halls of which rows have come, or that were revoked or admitted, which is not stored yet."""
         self._due: set[str] = set()
         """Halls that are to be told how far they have come."""
         self._heard: dict[str, _Heard] = {}
@@ -169,13 +172,25 @@ class Centre:
                 self._taken_from.setdefault(hall, set()).add(one.id)
 
     def follow(self, halls: Sequence[Hall]) -> bool:
-        """Take in which halls there are, and which were revoked since; return whether that is news."""
-        found = {hall.name: hall for hall in halls}
+        """Take in which halls there are, and which were revoked since; return whether that is news.
+
+        `halls` are the same object while their file is as it was. A hall that was revoked under another scorer, which
+        had a file of its own, stays revoked until this one's is written again.
+        """
+        if halls is self._listed:
+            return False
+        before, self._listed = self._listed, halls
+        kept = {name for name, at in self._at.items() if at.revoked and before is None}
+        found = {one.name: structs.replace(one, revoked=True) if one.name in kept else one for one in halls}
         if found == self.halls:
             return False
         self.halls = found
         self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
-        self._at = {name: self._at.get(name, HallPosition()) for name in found}
+        for name, hall in found.items():
+            at = self._at.get(name, HallPosition())
+            if at.revoked != hall.revoked:
+                self._unkept.add(name)
+            self._at[name] = structs.replace(at, revoked=hall.revoked)
         self._due |= found.keys()
         return True
 
@@ -352,7 +367,7 @@ class Centre:
 
     @property
     def unkept(self) -> bool:
-        """Whether rows have come since it was kept last how far the halls are."""
+        """Whether something has changed since it was kept last how far the halls are."""
         return bool(self._unkept)
 
     def look(self) -> list[str]:

@@ -381,7 +381,9 @@ class Scorer:
             self.live.alerts.note(found)
             self._publish_alerts()
             self.dashboard.changed({one.table for one in found if one.table})
-        if self.live.follow_halls() or found:
+        if changed := self.live.follow_halls():
+            self._take([])  # it is kept for the scorer that takes over
+        if changed or found:
             self.dashboard.show()
         if self._space and (released := self._space.released()):
             self._take(released)

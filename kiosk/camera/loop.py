@@ -31,7 +31,7 @@ from kiosk.camera.observations import (
 )
 from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
 from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
-from vision import errors, geometry, hand_groups, overlay, reader, verdict
+from vision import errors, geometry, overlay, reader, verdict
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
@@ -39,8 +39,8 @@ from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.mounting.measure import MountingSetup, measure_mounting, mounting_hints
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
+from vision.rivers import hand_rows, read_river
 from vision.rivers import read_hand as read_laid_hand
-from vision.rivers import read_river
 
 log = get_logger("homologue.camera")
 
@@ -278,7 +278,7 @@ class HandWatcher:
         shown = watched.shown
         if shown is None:
             return HandObservation()
-        rows = hand_groups.hand_rows(shown.reads)
+        rows = hand_rows(shown.reads)
         groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
         return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))

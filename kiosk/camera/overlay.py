@@ -16,11 +16,11 @@ from kiosk.restoring import sorting_stage
 from kiosk.table import TilePlace
 from vision.cameras.feed import CameraFrame
 from vision.geometry import Picture, Points, Quad, rectangle
-from vision.hand_groups import hand_groups
 from vision.live.watcher import Sketch, Stillness, WatchedTable, sketch
 from vision.overlay import FACE_UP, FAULT, SIGN_LINES, UNREAD, OutlinePen, VerdictStyle, draw_seat
 from vision.palette import BLACK, WHITE
 from vision.reading import PictureReading, TileRead
+from vision.rivers import hand_groups
 
 AROUND: Final = 0.12
 """Of a tile's width, between a group and the line about it."""

@@ -12,7 +12,7 @@ from kiosk.practice.deals import mistaken_hand, riichi_hand, winning_hand
 from kiosk.restoring import Restoring
 from kiosk.screens import DeclaredView, RestoringView, ScreenView, SessionView
 from kiosk.table import Phase, Table
-from vision.payload import Payload, payload_text
+from vision.marks.label_code import Payload, payload_text
 from vision.sim import scene, table
 
 COLUMNS: Final = 9

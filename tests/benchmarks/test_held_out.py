@@ -11,7 +11,7 @@ from tests.benchmarks.vision.held_out.kinds import KINDS, ROWS, draw
 from tests.benchmarks.vision.held_out.table import Camera, Shot, Standing, mark_on, picture_of
 from vision.geometry import project
 from vision.marks.label import as_grey, decode_labels
-from vision.payload import Payload
+from vision.marks.label_code import Payload
 from vision.training.fonts import FOLDERS
 
 

@@ -23,7 +23,7 @@ from firmware.scan_reader import (
     ScanReader,
     parse_tile_code,
 )
-from vision.payload import Payload, parse_payload, payload_text
+from vision.marks.label_code import Payload, parse_payload, payload_text
 
 ANY = CodeSettings()
 

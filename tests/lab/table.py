@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from broker.protocol import SEATS, Seat
 from tests.lab.machine import COMES_UP_S, Machine
 from tests.lab.outside import SOON_S, TABLE, LabHall, Outside
-from vision.payload import Payload, payload_text
+from vision.marks.label_code import Payload, payload_text
 
 UNIT: Final = "homologue-kiosk@table.service"
 STATE: Final = "/var/lib/homologue-kiosk"

@@ -12,9 +12,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.detections import DetectedTile, Detections, TableLayout, TileMark
+from vision.finder import DetectedTile, Detections
 from vision.geometry import Quad
-from vision.layout import lay_out_table
+from vision.layout import TableLayout, lay_out_table
+from vision.marks import TileMark
 from vision.picture import load_picture
 from vision.reader import to_reading
 from vision.reading import TrayFault

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
-from vision.detections import DetectedTile, Detections
-from vision.finder import _of_one_size, _shrunk, find_tiles, is_noisy, quads_of_frames, refine_again
+from vision.finder import (
+    DetectedTile,
+    Detections,
+    _of_one_size,
+    _shrunk,
+    find_tiles,
+    is_noisy,
+    quads_of_frames,
+    refine_again,
+)
 from vision.geometry import Picture, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error

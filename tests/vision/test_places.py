@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 
 from tests.vision.tray_scenes import Pose, see, tray_scene, turned
-from vision.detections import DetectedTile, Detections, TileMark, TilePosition
-from vision.geometry import Picture, Points, rectangle
+from vision.finder import DetectedTile, Detections
+from vision.geometry import Picture, Points, TablePlane, rectangle, tile_frames
 from vision.layout import (
-    CORE_SIDE,
-    RIM,
-    Colours,
     GapEvidence,
-    _colours_at,
+    TilePosition,
     _detail,
     _tile_evidence,
-    colours_on,
     covered_share,
     finger_shares,
     gather_evidence,
@@ -25,40 +21,15 @@ from vision.layout import (
     inside_share,
     judge_gap,
     lay_out_table,
-    points_on,
     stand_tiles_up,
     strange_backs,
 )
-from vision.plane import TablePlane, tile_frames
+from vision.marks import TileMark
+from vision.picture import CORE_SIDE, Colours
 from vision.reading import CENTRED, LEFT, Indents, PlaceState, RowCol, tray_places
 from vision.trays import Lattice, _fill, _turned, _usual_turn, _weight, directions, find_trays, name_seats, tray_groups
 
 SQUARE = rectangle(np.array([50.0, 50.0]), 40.0, 40.0)
-
-
-def test_shares_of_a_tile_are_between_its_corners() -> None:
-    quad = np.array([[0.0, 0.0], [10.0, 0.0], [14.0, 20.0], [0.0, 20.0]])
-    shares = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
-    assert points_on(quad[None], shares)[0] == pytest.approx(np.vstack([quad, quad.mean(axis=0)]))
-
-
-def test_the_rim_lies_between_the_rounded_edge_and_the_print() -> None:
-    out = np.abs(RIM - 0.5).max(axis=1)
-    assert (len(RIM), out.min(), out.max()) == (64, pytest.approx(0.287), pytest.approx(0.369))
-
-
-def test_colours_are_those_of_the_pixels_there_and_of_the_border_beyond() -> None:
-    picture = np.zeros((40, 40, 3), dtype=np.uint8)
-    picture[:, 20:] = 255
-    quads = np.stack([rectangle(np.array([x, 20.0]), 8.0, 8.0) for x in (10.0, 30.0, 60.0, -20.0)])
-    assert colours_on(picture, quads, np.array([[0.5, 0.5]]))[:, 0, 0] == pytest.approx([0, 100, 100, 0], abs=0.1)
-    assert colours_on(picture, quads[:0], RIM).shape == (0, 64, 3)
-
-
-def test_a_point_has_the_colour_of_the_pixel_in_which_it_lies_and_the_nearest_beyond_the_border() -> None:
-    picture = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    points = np.array([[0.9, 0.9], [1.0, 0.0], [3.9, 2.9], [-5.0, -5.0], [4.0, 3.0]])
-    assert _colours_at(picture, points).tolist() == [0, 1, 11, 0, 11]
 
 
 @pytest.mark.parametrize(("x", "share"), [(50.0, 1.0), (0.0, 0.5), (100.0, 0.5), (-30.0, 0.0), (12.0, 0.9)])

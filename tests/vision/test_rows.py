@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from vision.geometry import Points, rectangle
-from vision.plane import HEIGHT, TablePlane
+from vision.geometry import HEIGHT, Points, TablePlane, rectangle
 from vision.reading import CENTRED, LEFT, Indents, RowCol, tray_places
 from vision.trays import (
     QUARTER_TURNS,

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.vision.test_pictures import HERE
-from vision.detections import DetectedTile, Detections, LaidOutPlace, LaidOutTray, TableLayout, TileMark, TilePosition
-from vision.finder import find_tiles
+from vision.finder import DetectedTile, Detections, find_tiles
 from vision.geometry import Picture, Quad
+from vision.layout import LaidOutPlace, LaidOutTray, TableLayout, TilePosition
+from vision.marks import TileMark
 from vision.marks.digits import cut_backs, look_at_crops_twice
 from vision.marks.read import read_marks
 from vision.picture import load_picture

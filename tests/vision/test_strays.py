@@ -1,24 +1,16 @@
 """What lies beside a tray says a serial only if it is like the tray's tiles."""
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.detections import TileMark
-from vision.geometry import Points, Quad, rectangle
-from vision.plane import HEIGHT
-from vision.strays import (
-    colour_groups,
-    expected_outline,
-    expected_pitch,
-    is_of_colour,
-    is_of_size,
-    is_printed_alike,
-    outline_as_large,
-    unlike_tiles,
-    usual_spot,
-)
+from vision.cameras.addresses import open_camera
+from vision.geometry import HEIGHT, Picture, Points, Quad, rectangle
+from vision.layout import colour_groups, expected_pitch, is_of_colour, is_of_size, is_printed_alike, unlike_tiles
+from vision.marks import TileMark
+from vision.reader import expected_outline, outline_as_large, read_picture, usual_spot
 
 GREEN = np.array([40.0, -30.0, 20.0])
 SPOT = np.array([0.01, -0.05])
@@ -240,3 +232,25 @@ def test_an_outline_that_is_too_large_becomes_as_large_as_a_tile_of_the_tray(deg
     )
     near = rectangle(np.array([4.0, 9.0]), 1.0, HEIGHT) @ CAMERA
     assert outline_as_large(seen, near) == pytest.approx(lies, abs=1e-6)
+
+
+def tray() -> Picture:
+    with open_camera("sim://tray?deal=3") as camera:
+        return camera.frame().copy()
+
+
+def with_card(picture: Picture, text: str, *, paper: tuple[int, int, int]) -> Picture:
+    """Lay a card of a tile's size into the free corner at the top left of the table."""
+    card = picture.copy()
+    cv2.rectangle(card, (20, 12), (108, 122), paper, -1)
+    cv2.putText(card, text, (30, 78), cv2.FONT_HERSHEY_DUPLEX, 1.1, (20, 20, 20), 2, cv2.LINE_AA)
+    return card
+
+
+@pytest.mark.parametrize("paper", [(250, 250, 250), (90, 160, 60)])
+def test_a_card_beside_a_tray_of_labels_says_no_serial(paper: tuple[int, int, int]) -> None:
+    empty = tray()
+    told, with_it = (read_picture(one) for one in (empty, with_card(empty, "117", paper=paper)))
+    assert with_it.rows == told.rows
+    assert sorted(read.serial or 0 for read in with_it.reads) == sorted(read.serial or 0 for read in told.reads)
+    assert [read for read in told.reads if read.serial is None] == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.examples import COSTLY
 from tests.vision.tray_scenes import Lying, Pose, Scene, Seen, carrier_scene, heap_scene, see, tray_scene, turned
-from vision.detections import DetectedTile
+from vision.finder import DetectedTile
 from vision.geometry import rectangle
 from vision.layout import lay_out_table
 from vision.reading import CENTRED, LEFT, SEATS, PlaceState, RowCol, tray_places

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from vision import finder
-from vision.detections import DetectedTile
 from vision.finder import (
     CLOSEUP_SQUARE,
     CellMaps,
+    DetectedTile,
     RefinedTiles,
     Votes,
     _away,

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 import cv2
 import numpy as np
 
-from vision.detections import DetectedTile, Detections, TableLayout, TileMark
+from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture, Points, Quad, rectangle
-from vision.layout import lay_out_table
+from vision.layout import TableLayout, lay_out_table
+from vision.marks import TileMark
 from vision.reading import LEFT, SEATS, Indents, RowCol, tray_places
 
 HEIGHT, WIDTH, CELL = 960, 960, 8.0

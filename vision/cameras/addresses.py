@@ -4,10 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from vision.cameras.camera import Camera, parse_camera_settings, setting_number, split_camera_query
+from vision.cameras.camera import Camera, PicturesCamera, parse_camera_settings, setting_number, split_camera_query
 from vision.cameras.lens import split_lens
 from vision.errors import CameraAddressError
-from vision.sim.optics import parse_optics
 from vision.sim.table import SimulatedTable
 
 _PICTURES_FPS = 10.0
@@ -25,18 +24,17 @@ def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
 
 
 def check_camera_address(address: str) -> str:
-    """Return the address back if a camera can have it, with these settings. Raises CameraAddressError."""
+    """Return the address if it is valid, with its settings. Raises CameraAddressError."""
     _opener(split_lens(address)[0], None)
     return address
 
 
 def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
-    """Read an address, and return what opens the camera there."""
+    """Parse an address, and return a function that opens its camera."""
     kind, _, rest = address.partition(":")
     reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):
-        parse_optics(address)
-        return partial(_open_simulated, address, world)
+        return _simulated_table(address, world)
     place, told = split_camera_query(rest)
     if (kind, place) == ("sim", "//ribbon"):
         return _simulated_ribbon(told)
@@ -51,12 +49,7 @@ def _pictures(place: str, told: dict[str, str]) -> Callable[[], Camera]:
     if told:
         raise CameraAddressError(f"a folder of pictures has no setting {min(told)!r}")
 
-    def opened() -> Camera:
-        from vision.cameras.folder import PicturesCamera  # noqa: PLC0415 -- a table opens one kind of camera
-
-        return PicturesCamera(Path(place), loop=loop, fps=fps)
-
-    return opened
+    return partial(PicturesCamera, Path(place), loop=loop, fps=fps)
 
 
 def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:
@@ -90,10 +83,11 @@ def _simulated_ribbon(told: dict[str, str]) -> Callable[[], Camera]:
     return partial(PiCamera, number, parse_camera_settings(told), driver)
 
 
-def _open_simulated(address: str, world: SimulatedTable | None) -> Camera:
-    from vision.sim.camera import SimulatedCamera  # noqa: PLC0415 -- a table opens one kind of camera
+def _simulated_table(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
+    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- a table opens one kind of camera
 
-    return SimulatedCamera(address, world=world)
+    parse_optics(address)
+    return partial(SimulatedCamera, address, world=world)
 
 
 _OPENERS = {"pictures": _pictures, "v4l2": _v4l2, "picamera": _picamera}

@@ -1,19 +1,19 @@
-"""What every camera is, and the settings of its address.
+"""What every camera is, the settings of its address, and `pictures:FOLDER`.
 
 Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&exposure=8`.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl
-
-import numpy as np
 
 from broker.closing import Closing
 from vision.cameras.lens import Lens
-from vision.errors import CameraAddressError, CameraClosedError, PictureError
+from vision.errors import CameraAddressError, CameraClosedError, CameraMissingError
 from vision.geometry import Picture
+from vision.picture import check_picture, load_picture
 
 Auto = Literal["auto"]
 _LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000),
@@ -23,7 +23,7 @@ _AUTO = {"focus", "exposure"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraSettings:
-    """What is asked of a real camera; None leaves it as the camera has it."""
+    """Settings of a real camera; None leaves what the camera has."""
 
     width: Annotated[int, "Pixels."] = 1920
     height: Annotated[int, "Pixels."] = 1080
@@ -50,7 +50,7 @@ def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
         raise CameraAddressError(f"{query!r} is not written as name=value&name=value") from error
     told = dict(pairs)
     if len(told) != len(pairs):
-        raise CameraAddressError("a setting is told twice")
+        raise CameraAddressError("a setting occurs twice")
     return place, told
 
 
@@ -82,12 +82,9 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
     return number
 
 
-_AXES, _CHANNELS = 3, 3
-
-
 @dataclass(frozen=True, slots=True)
 class UnmetSetting:
-    """A setting of the address that the camera did not take; `taken` is what it does instead, None: it has no such."""
+    """A setting that the camera did not accept; `taken` is its value instead, None if it has no such setting."""
 
     setting: str
     wanted: float | str
@@ -95,7 +92,7 @@ class UnmetSetting:
 
 
 class Camera(Closing):
-    """What gives pictures of a table."""
+    """Base class of what takes pictures of a table."""
 
     def __init__(self) -> None:
         self._open = True
@@ -104,7 +101,9 @@ class Camera(Closing):
         self.pause = 0.0
         """Seconds that should pass between frames; 0 where the camera itself takes its time."""
         self.ended = False
-        """No other picture will come."""
+        """Whether there are no more pictures."""
+        self.shown: Path | None = None
+        """The file that the last picture is from, of a camera that shows files."""
         self.settling = 0
         """Frames after which another exposure shows."""
         self.lens: Lens | None = None
@@ -117,30 +116,56 @@ class Camera(Closing):
     def frame(self) -> Picture:
         """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
         taken = self._take()
-        return taken if self.lens is None else self.lens.straightened(check_frame(taken))
+        return taken if self.lens is None else self.lens.straightened(check_picture(taken))
 
     def _take(self) -> Picture:
-        """Take a picture as the lens has it; as `frame`."""
+        """Take a picture as the lens shows it; raises as `frame` does."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of the device; the second time does nothing."""
+        """Release the device; may be called twice."""
         if self._open:
             self._open = False
             self._release()
 
     def _release(self) -> None:
-        """Let go of what only this kind of camera holds."""
+        """Release what only this kind of camera holds."""
 
     def _require_open(self) -> None:
         if not self._open:
             raise CameraClosedError("the camera is closed")
 
 
-def check_frame(frame: Any) -> Picture:  # noqa: ANN401 -- what a driver hands over may be anything
-    """Return a frame back if it is a picture; raises PictureError for another shape or type."""
-    if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
-        raise PictureError("the camera gave something that is no picture")
-    if frame.ndim != _AXES or frame.shape[2] != _CHANNELS or frame.size == 0:
-        raise PictureError(f"the camera gave a frame of shape {frame.shape}, not (height, width, 3)")
-    return frame
+_ENDINGS = frozenset({".jpg", ".jpeg", ".png"})
+
+
+class PicturesCamera(Camera):
+    """A folder of pictures that behaves like a camera: one a frame, in the order of their names.
+
+    The last one stays; with `loop` the first follows it.
+    """
+
+    def __init__(self, folder: Path, *, loop: bool = False, fps: float = 10.0) -> None:
+        super().__init__()
+        try:
+            self._files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
+        except OSError as error:
+            raise CameraMissingError(f"the folder {folder.name} cannot be opened: {error.strerror}") from error
+        if not self._files:
+            raise CameraMissingError(f"no JPEG or PNG in the folder {folder.name}")
+        self.pause = 1 / fps
+        self._loop = loop
+        self._next = 0
+
+    def _take(self) -> Picture:
+        """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
+        self._require_open()
+        shown = self.shown = self._files[self._next]
+        self._step()
+        return load_picture(shown)
+
+    def _step(self) -> None:
+        last = self._next == len(self._files) - 1
+        self.ended = last and not self._loop
+        if not self.ended:
+            self._next = (self._next + 1) % len(self._files)

@@ -1,16 +1,23 @@
-"""The newest frame of a camera, without waiting for it: a thread takes frames, and reopens a lost camera."""
+"""Pictures of a camera: one, those of a folder, or the newest without waiting for it.
+
+For the latter a thread takes frames, and reopens a lost camera.
+"""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Self
 
 from broker.closing import Closing
 from broker.logs import get_logger
-from vision.cameras.camera import Camera, UnmetSetting, check_frame
+from vision.cameras.addresses import open_camera
+from vision.cameras.camera import Camera, UnmetSetting
 from vision.errors import CameraError, PictureError, VisionError
 from vision.geometry import Picture
+from vision.picture import check_picture
+from vision.sim.table import SimulatedTable
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 4.0
@@ -50,7 +57,7 @@ class CameraOpened:
 
 @dataclass(frozen=True, slots=True)
 class CameraLost:
-    """The camera gives no pictures; the feed goes on trying. Told once for each code."""
+    """The camera gives no pictures; the feed keeps trying. Reported once per code."""
 
     code: str
     message: str
@@ -87,7 +94,7 @@ class CameraFeed(Closing):
         return self
 
     def close(self) -> None:
-        """End the thread and let go of the camera."""
+        """End the thread and release the camera."""
         self._stopped.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
@@ -132,7 +139,7 @@ class CameraFeed(Closing):
                 asked, settling = self._wanted, camera.settling
                 exposure = asked if camera.expose(asked) else 0
             try:
-                self._give(check_frame(camera.frame()), None if settling else exposure)
+                self._give(check_picture(camera.frame()), None if settling else exposure)
                 settling = max(0, settling - 1)
                 self._change(CameraOpened(camera.unmet))
                 bad = 0
@@ -158,7 +165,7 @@ class CameraFeed(Closing):
             self._changed.notify_all()
 
     def _change(self, event: CameraEvent) -> None:
-        """Tell a change of state; the same state again is no news."""
+        """Report a change of state."""
         known = self._state
         if event == known or (
             isinstance(event, CameraLost) and isinstance(known, CameraLost) and event.code == known.code
@@ -166,3 +173,72 @@ class CameraFeed(Closing):
             return
         self._state = event
         self._tell(event)
+
+
+_FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
+_PATIENCE_S = 1.0  # without a frame; then what is wrong is told again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraShot:
+    """One picture with its name, or what is wrong instead; `unmet` are settings that the camera did not take."""
+
+    name: str
+    picture: Picture | CameraLost
+    unmet: tuple[UnmetSetting, ...] = ()
+
+
+def one_shot(address: str) -> CameraShot:
+    """Take one picture, once the camera has settled. Raises VisionError."""
+    with open_camera(address) as camera:
+        for _ in range(0 if camera.pause else _FIRST):
+            camera.frame()
+        return CameraShot(_name(camera, 1), camera.frame(), camera.unmet)
+
+
+def folder_shots(address: str) -> Iterator[CameraShot]:
+    """Yield every picture of a folder once; an unreadable one does not stop the others. Raises CameraError."""
+    with open_camera(address) as camera:
+        number = 0
+        while not camera.ended:
+            number += 1
+            try:
+                picture: Picture | CameraLost = camera.frame()
+            except PictureError as error:
+                picture = CameraLost(error.code, str(error))
+            yield CameraShot(_name(camera, number), picture, camera.unmet)
+
+
+def live_shots(address: str, every: float) -> Iterator[CameraShot]:
+    """Yield the newest picture every this many seconds, forever; a lost camera is reported, and reopened."""
+    told: SimpleQueue[CameraEvent] = SimpleQueue()
+    number = 0
+    unmet: tuple[UnmetSetting, ...] = ()
+    lost: CameraLost | None = None
+    world = SimulatedTable()  # the simulated table stays while its camera is opened again
+    with CameraFeed(lambda: open_camera(address, world=world), told.put) as feed:
+        while True:
+            frame = feed.wait(number, max(every, _PATIENCE_S))
+            for event in _events(told):
+                lost = event if isinstance(event, CameraLost) else None
+                unmet = event.unmet if isinstance(event, CameraOpened) else unmet
+                if lost is not None and frame is not None:
+                    yield CameraShot("camera", lost)  # it is back already
+            if frame is not None:
+                number = frame.number
+                yield CameraShot(str(number), frame.picture, unmet)
+            elif lost is not None:
+                yield CameraShot("camera", lost)
+            threading.Event().wait(every)
+
+
+def _events(told: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:
+    while True:
+        try:
+            yield told.get_nowait()
+        except Empty:
+            return
+
+
+def _name(camera: Camera, number: int) -> str:
+    return camera.shown.name if camera.shown is not None else str(number)

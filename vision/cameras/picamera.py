@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame, setting_number
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, setting_number
 from vision.errors import (
     CameraAddressError,
     CameraDriverMissingError,
@@ -28,6 +28,7 @@ from vision.errors import (
     PictureError,
 )
 from vision.geometry import Picture
+from vision.picture import check_picture
 
 PROCESS: Final = Path(__file__).with_name("ribbon_process.py")
 SIMULATED: Final = Path(__file__).parents[1] / "sim" / "picamera2.py"
@@ -60,7 +61,7 @@ class RibbonDriver:
 
 
 def take_simulated(told: dict[str, str]) -> tuple[int, RibbonDriver]:
-    """Take the faults of `sim://ribbon?dies=3` out of what an address tells. Raises CameraAddressError."""
+    """Pop the faults of `sim://ribbon?dies=3` from an address's settings. Raises CameraAddressError."""
     faults = {name: setting_number(name, told.pop(name), *_FAULTS[name]) for name in set(told) & set(_FAULTS)}
     number, absent = faults.pop("number", 0), faults.pop("absent", 0)
     if not float(number).is_integer():
@@ -70,7 +71,7 @@ def take_simulated(told: dict[str, str]) -> tuple[int, RibbonDriver]:
 
 
 def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, float]]:
-    """(setting, libcamera's control, value): times in microseconds, lens position in dioptres, modes by number."""
+    """Yield (setting, libcamera's control, value): microseconds, dioptres, modes by number."""
     if settings.fps is not None:
         yield "fps", "FrameDurationLimits", round(1_000_000 / settings.fps)
     if settings.focus is not None:
@@ -145,7 +146,7 @@ class PiCamera(Camera):
         if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
             raise PictureError("the camera gave something that is no picture")
         with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
-            return check_frame(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
+            return check_picture(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
 
     def _send(self, said: object) -> None:
         try:
@@ -154,7 +155,7 @@ class PiCamera(Camera):
             raise CameraUnpluggedError("the camera's process has ended") from error
 
     def _answer(self, patience: float) -> dict[str, Any]:
-        """Return the process's next answer. One that says nothing, or has died, has lost the camera."""
+        """Return the process's next answer. Raises a CameraError, also if it is silent or has died."""
         self._line.settimeout(patience)
         try:
             said = self._answers.readline()
@@ -168,7 +169,7 @@ class PiCamera(Camera):
         return answer
 
     def _release(self) -> None:
-        """End the process: by itself when nobody asks any more, or else by force."""
+        """Let the process end, by force if it does not."""
         self._let_go()
         try:
             self._process.wait(_END_S)
@@ -197,7 +198,7 @@ def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSet
 
 
 def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, float]]) -> tuple[UnmetSetting, ...]:
-    """Name the settings that the camera has no control for, or none up to that value."""
+    """Return the settings for which the camera has no control, or not up to that value."""
     misses: dict[str, UnmetSetting] = {}
     for setting, name, value in libcamera_controls(settings):
         wanted = getattr(settings, setting)

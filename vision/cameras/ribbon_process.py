@@ -21,7 +21,7 @@ class Refusal(Exception):
 
 
 def load_driver(wish: dict[str, Any]) -> ModuleType:
-    """Return picamera2, or the simulated one that is wished for."""
+    """Return picamera2, or the simulated one that was asked for."""
     try:
         if wish["driver"] is None:
             return importlib.import_module("picamera2")
@@ -37,7 +37,7 @@ def load_driver(wish: dict[str, Any]) -> ModuleType:
 
 
 def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Open and start the camera; return it, and what it has of what was wished for."""
+    """Open and start the camera; return it, and its size and limits."""
     driver = load_driver(wish)
     try:
         camera = driver.Picamera2(wish["number"])
@@ -58,7 +58,7 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def lay_down(picture: memoryview, memory: int) -> None:
-    """Lay a picture into the file in memory."""
+    """Write a picture into the file in memory."""
     if os.fstat(memory).st_size < picture.nbytes:
         os.ftruncate(memory, picture.nbytes)
     with mmap.mmap(memory, picture.nbytes) as room:
@@ -66,7 +66,7 @@ def lay_down(picture: memoryview, memory: int) -> None:
 
 
 def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
-    """Lay down a picture for each number that comes in, and set controls that do, until nobody asks any more."""
+    """Write a picture for each number that comes in, and set controls that come in, until the line is closed."""
 
     def say(**answer: object) -> None:
         answers.write(json.dumps(answer) + "\n")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import cv2
 
-from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting
 from vision.errors import CameraMissingError, CameraUnpluggedError
 from vision.geometry import Picture
+from vision.picture import check_picture
 
 _NEAR = 0.1  # a camera rounds to steps of its own: a tenth off is what was asked for
 _MANUAL, _APERTURE_PRIORITY = 1.0, 3.0  # V4L2_CID_EXPOSURE_AUTO: enum v4l2_exposure_auto_type
@@ -28,7 +29,7 @@ class PropertyRequest:
 
 
 def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
-    """Return what is to be set, in the order in which drivers want it: format, size, rate, then switch before value."""
+    """Yield the properties to set, in the order that drivers need: size, rate, then each switch before its value."""
     yield PropertyRequest("width", cv2.CAP_PROP_FRAME_WIDTH, settings.width)
     yield PropertyRequest("height", cv2.CAP_PROP_FRAME_HEIGHT, settings.height)
     if settings.fps is not None:
@@ -67,7 +68,7 @@ class V4l2Camera(Camera):
         self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
 
     def _misses(self, settings: CameraSettings, has: dict[int, bool]) -> Iterator[UnmetSetting]:
-        """Name what was not taken; asked after all is set, for a size may change the rate, a mode the value."""
+        """Yield what was not accepted; asked once all is set, for a size may change the rate, a mode the value."""
         for ask in property_requests(settings):
             taken = float(self._capture.get(ask.property))
             if not has[ask.property]:
@@ -87,7 +88,7 @@ class V4l2Camera(Camera):
         return stops == 0
 
     def _set_exposure(self, mode: float, value: float) -> bool:
-        """Set mode and value, and return whether the camera has taken them; an automatic one has its own value."""
+        """Set mode and value, and return whether the camera accepted them; in automatic mode it has its own value."""
         taken = self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, mode)
         if mode != _MANUAL:
             return taken
@@ -100,7 +101,7 @@ class V4l2Camera(Camera):
         taken, picture = self._capture.read()
         if not taken or picture is None:
             raise CameraUnpluggedError("the camera gives no picture any more")
-        return check_frame(picture)
+        return check_picture(picture)
 
     def _release(self) -> None:
         self._capture.release()

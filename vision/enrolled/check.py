@@ -1,4 +1,4 @@
-"""Hold what readers say of backs against the tiles' own pictures: both must agree, or the picture be beyond doubt.
+"""Compare what readers say with the tiles' own pictures: both must agree, or the picture be beyond doubt.
 
 A serial that a reader is sure of needs its own picture to be the likest, or as like as the likest: very pale ink on
 clouded plastic tells few pictures apart, and such a set must not be read worse than one that is not enrolled. Where no
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vision.detections import TileMark
 from vision.enrolled.file import EnrolledSet
 from vision.enrolled.likeness import OwnPicture, Rival
 from vision.geometry import Picture, Quad
+from vision.marks import TileMark
 from vision.marks.digits import cut_backs
 from vision.marks.read import SURE, is_sure
 
@@ -77,7 +77,7 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
 
 
 def strength(own: OwnPicture, others: Sequence[Rival]) -> float:
-    """Return by how much a picture says its serial by itself: 1 where it just reaches the bar."""
+    """Return how clearly a picture alone says its serial: 1 if it just reaches the bar."""
     leads = [min(rival.lead / TELLS.lead, rival.odds / TELLS.odds) for rival in others]
     return max(0.0, min([own.likeness / TELLS.likeness, *leads]))
 

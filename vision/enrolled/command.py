@@ -8,14 +8,12 @@ import click
 from broker.console import EXISTING, EXISTING_FOLDER, json_option, report
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
-from vision.cameras.feed import CameraLost
+from vision.cameras.feed import CameraLost, one_shot
 from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_enrolled, write_enrolled
 from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError
-from vision.mounting.command import one_shot
-from vision.payload import LAST_SET
 from vision.picture import load_picture
-from vision.reading import TILES
+from vision.reading import LAST_SET, TILES
 
 LAY = N_("Tray {tray}: lay serials {first} to {last} in order, backs up: rows of 13, 11 and 10, each from its left.")
 READY = N_("Press Enter when nothing covers the tray.")
@@ -82,7 +80,7 @@ def enrol_set(
 
 
 def _begun(path: Path, number: int) -> EnrolledSet:
-    """Return the set as far as its file has it. Raises EnrolledInvalidError for a file of another kind or set."""
+    """Return the set as its file has it so far. Raises EnrolledInvalidError for a file of another kind or set."""
     try:
         enrolled = read_enrolled(path)
     except EnrolledMissingError:
@@ -111,7 +109,7 @@ def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> Enrol
 
 
 class _Progress:
-    """Writes what is enrolled, and tells of it, as text or JSON."""
+    """Writes what is enrolled, and reports it, as text or JSON."""
 
     def __init__(self, path: Path, _: Translator, *, as_json: bool) -> None:
         self.path, self._, self._json = path, _, as_json

@@ -1,7 +1,7 @@
 """Take a set's own pictures, tray by tray: the serials lie in order, 34 in each of four trays, row by row.
 
-Nothing tells here which tile is which but its place. So what can speak against that is asked: a tile that readers are
-sure of must have the stated serial, and a tray that is enrolled already must not be taken for another one.
+Only its place says which tile is which. So what can contradict it is checked: a tile that readers are sure of must
+have the stated serial, and a tray that is enrolled already must not be taken for another one.
 """
 
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
 
 
 def _check_order(enrolled: EnrolledSet, reading: PictureReading, stated: dict[tuple[int, int], int]) -> None:
-    """Refuse what readers contradict, unless they hardly read the set: then they take a tile for another now and then.
+    """Refuse an order that readers contradict, unless they hardly read the set: then they misread a tile now and then.
 
     In seven segments, 120 is 021 upside down.
     """

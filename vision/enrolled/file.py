@@ -1,4 +1,4 @@
-"""The file of an enrolled set: one JPEG that anybody can look at, each tile's back with its serial below.
+"""The file of an enrolled set: a JPEG for people to look at, each tile's back with its serial below.
 
 What the program needs besides the pictures stands in the JPEG's comment, as JSON: schema, number of the set, what its
 backs call it, serials that are enrolled, and a hash of the picture. A file that is not all of that is refused. Backs
@@ -20,8 +20,8 @@ from vision.enrolled.likeness import SetPictures
 from vision.errors import EnrolledInvalidError, EnrolledMissingError, PictureError
 from vision.geometry import Picture
 from vision.marks.digits import CROP
-from vision.payload import LAST_SERIAL, LAST_SET
 from vision.picture import decode_picture
+from vision.reading import LAST_SERIAL, LAST_SET
 from vision.sheets.registry import locked_folder, private_file
 
 SCHEMA: Final = "homologue-enrolled-set/1"
@@ -89,7 +89,7 @@ def read_complete(path: Path) -> EnrolledSet:
 
 
 def parse_enrolled(content: bytes) -> EnrolledSet:
-    """Return the set that a file's content is. Raises EnrolledInvalidError, PictureError."""
+    """Return the set in a file's content. Raises EnrolledInvalidError, PictureError."""
     comment, picture = _parted(content)
     try:
         told = json.loads(comment)

@@ -116,7 +116,7 @@ def _without_slow(crop: Floats) -> Floats:
 
 
 class SetPictures:
-    """The pictures of a set's tiles, ready to be compared with. Holds no state that changes."""
+    """The pictures of a set's tiles, prepared for comparison. Immutable from outside."""
 
     def __init__(self, crops: Picture, serials: Sequence[int]) -> None:
         """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is.
@@ -228,7 +228,7 @@ def _cells(window: Floats) -> Floats:
 
 
 def _moved(way: Affine, down: int, across: int) -> Affine:
-    """Return a map that begins this many pixels off, in the picture."""
+    """Return a map shifted by this many pixels of the picture."""
     return _chained(way, np.array([[1.0, 0.0, across], [0.0, 1.0, down]]))
 
 
@@ -242,7 +242,7 @@ def _inked_window(inks: Floats) -> tuple[slice, slice]:
 
 
 def _span(at: NDArray[np.intp], most: int) -> slice:
-    """Return the span of some places, widened and of whole cells."""
+    """Return the range of some places, widened, in whole cells."""
     low, high = max(int(at[0]) - _ABOUT, 0), min(int(at[-1]) + 1 + _ABOUT, most)
     return slice(low, low + (high - low) // _CELL * _CELL)
 
@@ -307,11 +307,11 @@ class _Template:
 
 
 def _undone(way: Affine) -> Affine:
-    """Return the way back of a map."""
+    """Return the inverse of a map."""
     back = np.linalg.inv(way[:, :2])
     return np.column_stack([back, -back @ way[:, 2]])
 
 
 def _chained(last: Affine, first: Affine) -> Affine:
-    """Return the map that one map after another is."""
+    """Return the composition of two maps."""
     return np.column_stack([last[:, :2] @ first[:, :2], last[:, :2] @ first[:, 2] + last[:, 2]])

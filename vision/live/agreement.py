@@ -30,7 +30,7 @@ _Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it do
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgreedReading:
-    """Frames put together: the newest reading, with each serial withheld that the frames do not agree on.
+    """Combined frames: the newest reading, without the serials on which frames do not agree.
 
     `doubtful` are the tiles of `reading` of which only one frame has spoken, or frames contradict one another.
     `settled` tells that there are none, and that at least two frames were held against one another.
@@ -42,7 +42,7 @@ class AgreedReading:
 
 
 def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
-    """Put readings of still frames together, oldest first, at least one; of many the last `FRAMES` count.
+    """Combine readings of still frames, oldest first, at least one; of many the last `FRAMES` count.
 
     Older ones count only against a serial: by showing another. Nothing may have moved between the frames: a tile is
     known again by where it lies.
@@ -129,7 +129,7 @@ def _claim_of_read(read: TileRead | None) -> _Claim:
 
 
 def _agreed(claims: Sequence[_Claim]) -> int | None:
-    """Return which frame to believe: the newest of two that say the same with nothing said between or after them.
+    """Return which frame to believe: the later of the last two that say anything, if they say the same.
 
     Frames that say nothing at all agree as well, once there are two; then the newest is as good as any.
     """

@@ -1,4 +1,4 @@
-"""Other exposures of a still scene: which to ask the camera for, and what they show of tiles that are not read.
+"""Other exposures of a still scene: which to ask the camera for, and what they show of unread tiles.
 
 Where a lamp's reflection is burnt out at one exposure, a shorter one may show the mark under it; a longer one shows
 what lies in the dark. Exposures are counted in stops from the camera's own: at -1 it takes in half the light.
@@ -32,7 +32,7 @@ _DIM, _BRIGHTEST = 60, 90  # a tile is dark if this percentile of its levels is 
 
 
 def light_of_unread(picture: Picture, reading: PictureReading) -> int:
-    """Return -1 where a tile that is not read is burnt out, 1 where one is too dark, 0 where light is not to blame.
+    """Return -1 if an unread tile is burnt out, 1 if one is too dark, 0 if light is not to blame.
 
     A burnt-out place may seem empty; a dark one is.
     """
@@ -68,7 +68,7 @@ class ExposureSearch:
         return len(self._tried) > 1 and (self.wanted != 0 or self._steady < STEADY)
 
     def see(self, exposure: int | None) -> bool:
-        """Take in a frame's exposure, None while it changes; tell whether it is the one that is asked for.
+        """Take in a frame's exposure, None while it changes; return whether it is the requested one.
 
         A camera that does not come to it in time is asked for no other.
         """
@@ -88,7 +88,7 @@ class ExposureSearch:
         self._readings, self._late, self._steady = [], 0, 0
 
     def take(self, reading: PictureReading) -> bool:
-        """Take in what is read at the exposure that is asked for; tell whether that is enough of it."""
+        """Take in what is read at the exposure that is asked for; return whether that is enough of it."""
         self._readings.append(reading)
         self._every.append(reading)
         agreed = agree_on_frames(self._readings)

@@ -1,18 +1,18 @@
-"""Frames in, what lies on the table out: the watcher with a still reader behind it, in a thread of its own."""
+"""Frames in, what lies on the table out: the watcher, and a reader of single pictures in its own thread."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from broker.closing import Closing
-from vision.cameras.camera import check_frame
 from vision.geometry import Picture
 from vision.live.exposure import light_of_unread
 from vision.live.watcher import TableWatcher, WatchedTable, sketch
+from vision.picture import check_picture
 from vision.reading import PictureReading
 
 
 class BackgroundStream(Closing):
-    """Reads a table over time; `read` is the still reader.
+    """Reads a table over time; `read` reads one picture.
 
     `see` never waits for a reading: a frame costs a sketch, and one at a time is read in the other thread. A reading
     counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow machine was
@@ -45,7 +45,7 @@ class BackgroundStream(Closing):
         Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
         through, and the next frame is read again.
         """
-        wanted = self._watcher.see(at, sketch(check_frame(picture)), exposure)
+        wanted = self._watcher.see(at, sketch(check_picture(picture)), exposure)
         if self._reading is not None and self._reading.done():
             done, self._reading = self._reading, None
             if self._scene == self._watcher.scene:

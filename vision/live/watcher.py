@@ -37,7 +37,7 @@ _MAD = 1.4826  # median of absolute deviations to standard deviation, of a norma
 
 
 def sketch(picture: Picture) -> Sketch:
-    """Shrink a picture, shape (height, width, 3), to what motion is looked for in; 0.5 ms for 1920 x 1080.
+    """Shrink a picture, shape (height, width, 3), to a sketch in which motion is detected; 0.5 ms for 1920 x 1080.
 
     Green alone: half of a sensor's cells are green, and it is the least noisy channel.
     """
@@ -78,7 +78,7 @@ def has_moved(before: Sketch, now: Sketch, *, relit: bool = False) -> bool:
 
 
 def _gain(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """Return by how much the light has changed: the middle of all cells' own ratios, for few of them move."""
+    """Return by which factor the light has changed: the median of all cells' ratios, for few of them move."""
     lit = (one > _DARK) & (one < _FULL)
     return float(np.median(other[lit] / one[lit])) if lit.any() else 1.0
 
@@ -112,7 +112,7 @@ GAP_S: Final = 1.0
 
 
 class Stillness(StrEnum):
-    """How far what is shown can be relied on now."""
+    """How reliable what is shown is now."""
 
     BLIND = "blind"  # no frame yet, the light is out, or the camera was lost
     MOVING = "moving"
@@ -138,7 +138,7 @@ class WatchedTable:
 
 
 class TableWatcher:
-    """Fed with frames in order of time. `see` says whether to read a frame; `take` is given that frame's reading."""
+    """State of a watched table. `see` takes each frame and returns whether to read it, `take` its reading."""
 
     def __init__(self) -> None:
         self.watched = WatchedTable(float("-inf"), Stillness.BLIND)
@@ -157,7 +157,7 @@ class TableWatcher:
         return self._search.wanted
 
     def see(self, at: float, sketch: Sketch, exposure: int | None = 0) -> bool:
-        """Take in a frame's time, sketch and exposure (None: it is changing), and tell whether it is worth reading.
+        """Take in a frame's time, sketch and exposure (None: it is changing); return whether it is worth reading.
 
         A frame that comes late, after a newer one, changes nothing. A frame in motion is not worth reading, nor is
         one of a still scene about which enough is known.
@@ -184,7 +184,7 @@ class TableWatcher:
         return self._search.see(exposure) and self._anchor is not None and self._wants_more()
 
     def take(self, reading: PictureReading, exposure: int = 0, light: int = 0) -> None:
-        """Take in the reading of the frame that was last seen; for a frame not worth reading it is not looked at.
+        """Take in the reading of the last frame; that of a frame not worth reading is ignored.
 
         `light` is what `light_of_unread` says of it.
         """
@@ -205,7 +205,7 @@ class TableWatcher:
             self._search.ask(light if _is_lacking(self.watched) else 0)
 
     def lose(self) -> None:
-        """Take in that nothing is seen any more: what is shown stays, and must be seen again."""
+        """Take in that nothing is seen any more: what is shown stays, and must be confirmed again."""
         self._before = None
         self._begin(None)
         self.watched = replace(self.watched, stir=Stillness.BLIND)

@@ -12,18 +12,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
-from vision.marks.lines import (
-    Logs,
-    alike_in_contrast,
-    confidence_of_both,
-    cut_line,
-    likelihoods_of_digits,
-    look_at_lines,
-)
-from vision.networks import run_network
-from vision.payload import LAST_SERIAL
+from vision.marks import TileMark
+from vision.marks.lines import Logs, confidence_of_both, cut_line, likelihoods_of_digits, look_at_lines
+from vision.networks import alike_in_contrast, run_network
+from vision.reading import LAST_SERIAL
 
 KINDS = 5
 NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no mark is to be seen

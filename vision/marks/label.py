@@ -13,11 +13,10 @@ import cv2
 import numpy as np
 import zxingcpp
 
-from vision.detections import LabelKind, TileMark
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
-from vision.marks.label_code import MODULE_COUNTS
+from vision.marks import LabelKind, TileMark
+from vision.marks.label_code import MODULE_COUNTS, Payload, module_count, parse_payload
 from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, look_for_label, refit_label
-from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage
@@ -62,7 +61,7 @@ def _dismiss_none(_: list[int]) -> set[int]:
 
 
 def find_hits(grey: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> LabelHits:
-    """Decode a whole grey picture: at once, then what is left in other ways that cost little.
+    """Decode a whole grey picture at once, then what is left in other ways that cost little.
 
     A local threshold first: it reads under uneven light, and at any angle. A global one sees through blur that a
     local one takes for modules. A picture half as large again helps modules of about two pixels; only the tiles that
@@ -156,7 +155,7 @@ def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Qua
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
-    """See where a decoded DataMatrix lies on a tile; None if it lies beside it."""
+    """Return where a decoded DataMatrix lies on a tile; None if it lies beside it."""
     to_tile = cv2.getPerspectiveTransform(quad.astype(np.float32), UNIT_SQUARE.astype(np.float32))
     on_tile = project(np.asarray(to_tile, dtype=np.float64), corners) - 0.5
     if not np.all(np.abs(on_tile) <= 0.5):  # noqa: PLR2004 - a tile reaches half its width from its centre
@@ -190,7 +189,7 @@ def label_odds(look: LabelCandidate) -> float:
 
 
 def label_confidence(look: LabelCandidate) -> float:
-    """Return how sure a guess that may be read is, 0..1: more cautious than the odds, which take errors for noise."""
+    """Return the confidence of a guess, 0..1: more cautious than the odds, which take errors for noise."""
     return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(look) / 10)))
 
 
@@ -211,8 +210,8 @@ _LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # of a DataMatrix, shar
 _SPOT = np.array([0.0, -0.04])  # where labels are stuck on: about the middle, rather above it
 _ON_A_CORNER = (45.0, -45.0)  # degrees: some stick their labels on as diamonds
 _REACH = 0.17  # shares of a tile's width about it
-_FITTED = 8  # of the places where a frame may be, the likeliest
-_GUESSED = 3  # of these
+_FITTED = 3  # of the places where a frame of so many modules may be, the likeliest
+_GUESSED = 2  # of these
 
 
 def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
@@ -236,24 +235,30 @@ def search_label(grey: Picture, quad: Quad, *, askew: bool = False) -> LabelCand
 
 
 def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | None:
-    looks = [look for look in _search(grey, quad, lean) if look.frame > _FAINT_FRAME]
-    found = sorted(looks, key=lambda look: -look.frame)
-    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
-    for look in fitted[:_GUESSED]:
-        if look.frame < _LEAST_FRAME:
-            break
+    """Look for each number of modules: where they are small, the frame of another number seems as likely."""
+    fitted = [look for count in MODULE_COUNTS for look in _likeliest_frames(grey, quad, count, lean)]
+    for look in sorted(fitted, key=lambda look: -look.frame):
         closer = refit_label(look)
         if is_certain(closer, None):
             return closer
     return None
 
 
-def _search(grey: Picture, quad: Quad, lean: float) -> Iterator[LabelCandidate]:
-    for count in MODULE_COUNTS:
-        for side in _LABEL_SIDES:
-            kind = LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
-            for turned in (False, True):
-                yield find_label(grey, quad, kind, turned=turned, margin=_REACH * count / side, angles=(0.0,))
+def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> list[LabelCandidate]:
+    """Return the likeliest frames of a label of `count` modules on a tile, fitted."""
+    looks = [
+        find_label(grey, quad, kind, turned=turned, margin=_REACH * count / kind.size[0], angles=(0.0,))
+        for kind in _kinds(count, lean)
+        for turned in (False, True)
+    ]
+    found = sorted((look for look in looks if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
+    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
+    return [look for look in fitted[:_GUESSED] if look.frame >= _LEAST_FRAME]
+
+
+def _kinds(count: int, lean: float) -> Iterator[LabelKind]:
+    for side in _LABEL_SIDES:
+        yield LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
 
 
 _TILES = 8
@@ -262,7 +267,7 @@ _SEARCHED = 3
 
 
 def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
-    """Return whether one of some backs, here and there, decodes; 2 to 4 ms, and never True for printed numbers.
+    """Return whether one of some backs decodes; takes 2 to 4 ms, and is never True for printed numbers.
 
     `picture` is BGR or grey; `quads` are corners of tile backs, each of shape (4, 2), pixels. Where blur is heavy,
     False says little: ask `is_labelled_closely` if no printed number was read either.
@@ -275,7 +280,7 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
 
 
 def is_labelled_closely(picture: Picture, quads: Sequence[Quad], *, askew: bool = False) -> bool:
-    """Tell the same by looking at some backs for each kind of label there is; about 25 ms a back, three at most.
+    """Return the same by searching some backs for each kind of label; about 25 ms a back, three at most.
 
     `askew`: whether labels may stand on a corner, too; then it takes three times as long.
     """
@@ -284,7 +289,7 @@ def is_labelled_closely(picture: Picture, quads: Sequence[Quad], *, askew: bool 
 
 
 def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
-    """Return up to `most` quads from here and there."""
+    """Return up to `most` quads, evenly spread."""
     return [quads[round(at)] for at in np.linspace(0, len(quads) - 1, min(most, len(quads)))]
 
 
@@ -334,7 +339,7 @@ def read_labels(
 def _look_one_by_one(
     grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit], before: Sequence[TileMark]
 ) -> dict[int, LabelCandidate]:
-    """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
+    """Look at each tile without a hit for the usual kind of label, again as others were found, then for any kind."""
     known = [*(hit.kind for hit in hits.values()), *(mark.label for mark in before if mark.label)]
     looks = _first_looks(grey, left, known)
     certain = [look for look in looks.values() if is_certain(look, None)]
@@ -355,7 +360,7 @@ def _look_one_by_one(
 
 
 def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -> dict[int, LabelCandidate]:
-    """Look for the kind that is known; if few told it and nothing can be read so, for a kind that is searched."""
+    """Look for the known kind; if few labels showed it and none can be read so, for a kind that is searched."""
     looks: dict[int, LabelCandidate] = {}
     usual = usual_kind(known)
     if kind := usual:
@@ -368,7 +373,7 @@ def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -
 
 
 def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: float) -> LabelCandidate:
-    """Look at a tile either way up, until what it says is beyond doubt; return the likelier look."""
+    """Look at a tile one way up, and the other unless the first is beyond doubt; return the likelier look."""
     upright = look_for_label(grey, quad, kind, turned=False, margin=margin)
     if upright.frame >= _FRAME_AT_ONCE and label_odds(upright) >= _AT_ONCE:
         return upright
@@ -381,12 +386,12 @@ def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: floa
 
 
 def _odds_if_framed(look: LabelCandidate) -> float:
-    """Return the odds of a guess; those of one that no frame speaks for are not worth knowing."""
+    """Return the odds of a guess, -1 for one without a frame around it."""
     return label_odds(look) if look.frame >= _LEAST_FRAME else -1.0
 
 
 def _search_kind(grey: Picture, quads: list[Quad], *, askew: bool) -> LabelKind | None:
-    """Search some of the tiles, here and there, until one of them tells how the labels look."""
+    """Search some of the tiles until one of them shows how the labels look."""
     for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
         if look := search_label(grey, quad, askew=askew):
             return look.kind

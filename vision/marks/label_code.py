@@ -1,17 +1,65 @@
-"""What a label can say, as modules of a DataMatrix ECC 200 (ISO/IEC 16022), and which of it a picture shows.
+"""What a label says, as text and as modules of a DataMatrix ECC 200 (ISO/IEC 16022), and which of it a picture shows.
 
 There are 100 sets times 136 serials in each of three formats. Each is compared with what the modules look like.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Final
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.payload import LAST_SERIAL, LAST_SET, Payload
+from vision.reading import LAST_SERIAL, LAST_SET
+
+LABEL_TEXTS: Final[Mapping[int, str]] = {14: "HM1-{:02d}-{:03d}", 12: "HM{:02d}{:03d}", 10: "{:02d}{:03d}"}
+"""Modules across to what is written in them, set and serial. Fewer are larger ones, and less safe against chance."""
+
+MODULE_COUNTS: Final = (*LABEL_TEXTS,)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Payload:
+    """One tile's identity: the set's number 0..99 and the tile's serial 1..136."""
+
+    set: int
+    serial: int
+
+    @property
+    def set_text(self) -> str:
+        """The set as labels print it: two digits."""
+        return f"{self.set:02d}"
+
+
+def payload_text(payload: Payload, modules: int = max(MODULE_COUNTS)) -> str:
+    """Return the text of a label; the longest format is the safest against chance."""
+    return LABEL_TEXTS[modules].format(payload.set, payload.serial)
+
+
+# ASCII digits only: `\d` would let others in.
+_FORMATS = [
+    re.compile(text.replace("{:02d}", "(?P<set>[0-9]{2})").replace("{:03d}", "(?P<tile>[0-9]{3})"))
+    for text in LABEL_TEXTS.values()
+]
+_MODULES_BY_LENGTH = {len(payload_text(Payload(0, 1), count)): count for count in MODULE_COUNTS}
+
+
+def parse_payload(text: str) -> Payload | None:
+    """Return what the text of a DataMatrix names; None if it is not a label of ours."""
+    for form in _FORMATS:
+        if match := form.fullmatch(text):
+            serial = int(match["tile"])
+            return Payload(int(match["set"]), serial) if 1 <= serial <= LAST_SERIAL else None
+    return None
+
+
+def module_count(text: str) -> int:
+    """Return how many modules wide a label with this text is."""
+    return _MODULES_BY_LENGTH[len(text)]
+
 
 Codewords = NDArray[np.uint8]  # shape (..., codewords)
 Modules = NDArray[np.bool_]  # shape (..., count, count), True is white
@@ -56,7 +104,7 @@ def _times(codewords: Codewords, factor: int) -> Codewords:
 
 @cache
 def _generator(length: int) -> tuple[int, ...]:
-    """Return the coefficients, highest but one first, of (x - 2)(x - 4)...(x - 2^length)."""
+    """Return the coefficients of (x - 2)(x - 4)...(x - 2^length), the second highest first."""
     powers, _ = _powers()
     polynomial = np.array([1], dtype=np.uint8)
     for root in powers[1 : length + 1]:
@@ -93,7 +141,7 @@ def _places(size: int) -> NDArray[np.int64]:
 
 
 def _walk(size: int) -> Iterator[tuple[int, int]]:
-    """Go through the square in the standard's diagonals; (size, 0), below the square, stands for its cut corner."""
+    """Yield the codewords' corners along the standard's diagonals; (size, 0), below the square, is its cut corner."""
     row, col = 4, 0
     while row < size or col < size:
         if (row, col) == (size, 0):
@@ -111,7 +159,7 @@ def _walk(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _bits_at(corner: tuple[int, int], size: int) -> list[int]:
-    """Where the bits of the codeword whose lowest lies at `corner` are; what leaves the square comes in again."""
+    """Return where the bits of the codeword lie whose lowest is at `corner`; what leaves the square wraps around."""
     row, col = corner
     if corner == (size, 0):
         cut = [(-1, 0), (-1, 1), (-1, 2), (0, -2), (0, -1), (1, -1), (2, -1), (3, -1)]
@@ -128,8 +176,6 @@ def _wrap(row: int, col: int, size: int) -> int:
     return row * size + col
 
 
-MODULE_COUNTS = (14, 12, 10)
-_PREFIXES = {14: "HM1-{}-", 12: "HM{}", 10: "{}"}
 _PAYLOADS = (LAST_SET + 1) * LAST_SERIAL  # in one spelling
 _PAIR = 130  # ASCII encodation: two digits are one codeword from here, any other character is its code and 1
 _ROWS = 34  # words in a matrix
@@ -175,7 +221,8 @@ def _contents(count: int) -> Codewords:
     """Spell every word; for the longest format there are two spellings of one length, and encoders differ."""
     spellings = (_spell_ascii, _spell_edifact) if count == max(MODULE_COUNTS) else (_spell_ascii,)
     number, serial = (part.ravel() for part in np.mgrid[0 : LAST_SET + 1, 1 : LAST_SERIAL + 1])
-    before, after = ([np.full_like(number, ord(letter)) for letter in part] for part in _PREFIXES[count].split("{}"))
+    fixed = re.split(r"{.*?}", LABEL_TEXTS[count])[:2]  # what stands before the set, and between set and serial
+    before, after = ([np.full_like(number, ord(letter)) for letter in part] for part in fixed)
     spelled = [np.column_stack(spell(before, number, after, serial)) for spell in spellings]
     return np.concatenate(spelled).astype(np.uint8)
 
@@ -196,7 +243,7 @@ def _spell_edifact(before: list[Numbers], number: Numbers, after: list[Numbers],
 
 
 _NEAREST = 24  # words that are compared closely
-_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its neighbours on a side gets
+_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its four neighbours gets
 _SHARPER = 1.0  # how much of the neighbours is taken away before the first comparison
 
 Grid = NDArray[np.float32]  # modules, samples or pixels: white above black
@@ -249,12 +296,12 @@ def _view(side: int, share: float) -> NDArray[np.float32]:
 
 
 def _level(values: Grid) -> Grid:
-    """Take slow changes away: glare, shadow, vignetting."""
+    """Remove slow changes: glare, shadow, vignetting."""
     return np.asarray(values - cv2.blur(values, (5, 5), borderType=cv2.BORDER_REFLECT_101), dtype=np.float32)
 
 
 def _spread(values: Grid, share: float) -> Grid:
-    """Let each module give `share` of its light to each neighbour on a side."""
+    """Let each module give `share` of its light to each of its four neighbours."""
     kernel = np.array([share, 1 - 2 * share, share], dtype=np.float32)
     return np.asarray(cv2.sepFilter2D(values, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REPLICATE))
 

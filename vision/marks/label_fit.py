@@ -1,4 +1,4 @@
-"""Cut a label out flat, find its DataMatrix's frame, and fit its modules to a tenth of a module.
+"""Cut a label out, find its DataMatrix's frame, and locate its modules to a tenth of a module.
 
 The frame (black L, dashed edges, white about it) is common to all DataMatrix codes of a size. A `LabelCandidate` is one
 label of a known kind where it seems to lie, either way up.
@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import LabelKind
 from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, project
+from vision.marks import LabelKind
 from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
 Affine = NDArray[np.float64]  # shape (2, 3)
@@ -82,7 +82,7 @@ def _spun(shares: Points, degrees: float) -> Points:
 
 
 def _oversampling(square: Quad, side: int) -> int:
-    """Return how many times finer to cut out, so that no pixel of a large label goes unseen."""
+    """Return by which factor to oversample, so that no pixel of a large label is skipped."""
     longest = float(np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1).max())
     return int(np.clip(np.ceil(longest / side / _COARSEST), 1, _FINEST))
 
@@ -113,7 +113,7 @@ _STRAY = 2.5  # modules by which a fit may move
 
 @dataclass(frozen=True, eq=False)
 class ModuleTemplate:
-    """What must be seen at `at`, shape (n, 2), modules from the DataMatrix's corner: black is 0 and white is 1."""
+    """Expected brightness, 0 black to 1 white, at points `at`, shape (n, 2), modules from the DataMatrix's corner."""
 
     at: NDArray[np.float64]
     grey: Row
@@ -137,7 +137,7 @@ def module_template(white: Grid) -> ModuleTemplate:
 
 
 def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> LabelPose:
-    """Fit the affine map from modules to pixels; a fit that runs away gives its start."""
+    """Fit the affine map from modules to pixels; a fit that diverges returns its start."""
     right, down = (cv2.Sobel(patch.grey, cv2.CV_32F, *order, ksize=3, scale=1 / 8) for order in ((1, 0), (0, 1)))
     sloped = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
     affine = start.copy()
@@ -178,7 +178,7 @@ def _step(sloped: NDArray[np.float64], wanted: ModuleTemplate) -> Affine:
 
 
 def _sample(part: Grid, affine: Affine, at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Read a picture of one or more channels off at points in modules, shape (n, 2)."""
+    """Sample a picture of one or more channels at points in modules, shape (n, 2)."""
     pixels = (at @ affine[:, :2].T + affine[:, 2]).astype(np.float32)
     seen = cv2.remap(part, pixels[:, None, 0], pixels[:, None, 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen[:, 0], dtype=np.float64)
@@ -202,7 +202,7 @@ _FRAME_BLUR = 0.4  # modules
 
 
 def find_frame(patch: LabelPatch, angles: Sequence[float] = ANGLES) -> LabelPose:
-    """Search the frame over the whole patch at some angles, degrees; good to half a module."""
+    """Search the frame over the whole patch at some angles, degrees; accurate to half a module."""
     count = patch.kind.count
     peaks = []
     for angle in angles:
@@ -228,7 +228,7 @@ def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
 
 @cache
 def _frame(count: int) -> tuple[Grid, NDArray[np.bool_]]:
-    """Draw the frame with its quiet zone, the unknown inside half grey, and return which modules are known."""
+    """Return the frame with its quiet zone, the unknown inside grey, and which modules are known."""
     grid = np.ones((count + 2 * QUIET,) * 2, dtype=np.float32)
     known = np.ones(grid.shape, dtype=np.bool_)
     inner = grid[QUIET:-QUIET, QUIET:-QUIET]
@@ -249,7 +249,7 @@ def _template(count: int) -> ModuleTemplate:
 
 @cache
 def _kernel(count: int, angle: float) -> Grid:
-    """Draw the frame at an angle as weights that sum to nothing: flat ground scores 0."""
+    """Draw the frame at an angle as weights that sum to 0, so that flat ground scores 0."""
     grid, known = _frame(count)
     weight = np.where(known, grid - grid[known].mean(), 0).astype(np.float32)
     large = cv2.resize(weight, None, fx=PIXELS, fy=PIXELS, interpolation=cv2.INTER_NEAREST)

@@ -1,4 +1,4 @@
-"""The second reader of printed numbers: what signs stand in a line, however many they are.
+"""The second reader of printed numbers: which signs stand in a line, however many there are.
 
 The first (`digits.py`) looks for three digits and says what each is; asked about `10` or `1022`, it finds three all
 the same. This one assumes no number of signs: from left to right it says what it sees in each of 26 columns, and the
@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Homography, Picture, Points
-from vision.networks import run_network
+from vision.networks import alike_in_contrast, run_network
 
 CLASSES = 13
 LETTER, HALF_SEEN, NOTHING_HERE = 10, 11, 12  # 0 to 9 are the digits; half seen: a sign, but none that can be told
 SIZE = (104, 56)  # pixels, width and height, of a line
 _SCALE = 1.3  # of a crop's pixels; a line shows the whole width of the tile
 _CROP_WIDTH = 80
-_SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
 _TO_CORNERS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts from a pixel's middle
 _TO_MIDDLES = np.linalg.inv(_TO_CORNERS)
@@ -32,7 +31,7 @@ Logs = NDArray[np.float32]
 
 
 def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, Homography]:
-    """Cut the line about `middle`, shape (2,), out of a crop, shape (112, 80, 3); also the way from crop to line.
+    """Cut the line about `middle`, shape (2,), out of a crop, shape (112, 80, 3); also return the map to it.
 
     Across, a line always shows the whole tile: what stands beside the three digits is what it is for.
     """
@@ -47,16 +46,6 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
     opencv = (_TO_MIDDLES @ way @ _TO_CORNERS)[:2]
     line = cv2.warpAffine(crop, opencv, SIZE, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(line, dtype=np.uint8), way
-
-
-def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
-    """Return pictures, shape (n, height, width, 3), whose inner rows and columns are alike in colour and contrast."""
-    alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
-    for number, picture in enumerate(pictures):
-        middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))
-        np.subtract(picture.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
-        alike[number] /= np.float32(spread.mean() + _SOFT)
-    return np.clip(alike, -_MOST, _MOST, out=alike)
 
 
 def prepare_lines(lines: Picture) -> NDArray[np.float32]:
@@ -110,12 +99,5 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
 
 
 def confidence_of_both(first: float, second: float) -> float:
-    """Return how sure of a serial the likelihoods make that both readers give it: by their product, or each of them."""
+    """Return the confidence in a serial by the likelihoods of both readers: by their product, or by each of them."""
     return max(float(np.interp(first * second, _LIKELIHOODS, _CONFIDENCES)), min(first, float(second**_POWER)))
-
-
-def likeliest_signs(logs: Logs) -> tuple[int, ...]:
-    """Return the signs on the likeliest path through a line, shape (columns, 13)."""
-    best = logs.argmax(axis=1)
-    changed = np.concatenate([[True], best[1:] != best[:-1]])
-    return tuple(int(sign) for sign in best[changed] if sign != NOTHING_HERE)

@@ -13,8 +13,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import DetectedTile, Detections, TableLayout, TileMark
+from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture, Points, Quad
+from vision.layout import TableLayout
+from vision.marks import TileMark
 from vision.marks.digits import (
     BEYOND_DOUBT,
     BLANK,

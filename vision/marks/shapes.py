@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import DetectedTile, TileMark
+from vision.finder import DetectedTile
 from vision.geometry import Picture, Points
+from vision.marks import TileMark
 from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
 
 Floats = NDArray[np.float32]

@@ -6,20 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Event
 from typing import Any, Final
 
 import click
 
 from broker.console import ANY, EXISTING_FILE, json_option
 from broker.i18n import N_, Message, Translator, languages
-from vision.cameras.addresses import check_camera_address, open_camera
+from vision.cameras.addresses import check_camera_address
 from vision.cameras.camera import UnmetSetting
-from vision.cameras.feed import CameraEvent, CameraFeed, CameraLost, CameraOpened
-from vision.cameras.folder import PicturesCamera
+from vision.cameras.feed import CameraLost, CameraShot, folder_shots, live_shots, one_shot
 from vision.enrolled.file import EnrolledSet, read_complete
-from vision.errors import PictureError, VisionError
+from vision.errors import VisionError
 from vision.geometry import Picture
 from vision.mounting.measure import (
     CARRIER,
@@ -37,7 +34,6 @@ from vision.mounting.measure import (
 from vision.overlay import checked_picture, write_overlay
 from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading
-from vision.sim.table import SimulatedTable
 from vision.verdict import ENROL_SET
 
 FOCUS: Final[Mapping[str | None, Message]] = {
@@ -91,78 +87,9 @@ def hint_text(_: Translator, hint: MountingHint) -> str:
     return _(HINTS[hint.code], **names)
 
 
-_FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
-_PATIENCE_S = 1.0  # without a frame; then what is wrong is told again
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CameraShot:
-    """One picture with its name, or what is wrong instead; `unmet` are settings that the camera did not take."""
-
-    name: str
-    picture: Picture | CameraLost
-    unmet: tuple[UnmetSetting, ...] = ()
-
-
-def one_shot(address: str) -> CameraShot:
-    """Take one picture, when the camera has settled. Raises VisionError."""
-    with open_camera(address) as camera:
-        for _ in range(0 if camera.pause else _FIRST):
-            camera.frame()
-        return CameraShot(_name(camera, 1), camera.frame(), camera.unmet)
-
-
-def folder_shots(address: str) -> Iterator[CameraShot]:
-    """Return every picture of a folder once; one that cannot be read stops no other. Raises CameraError."""
-    with open_camera(address) as camera:
-        number = 0
-        while not camera.ended:
-            number += 1
-            try:
-                picture: Picture | CameraLost = camera.frame()
-            except PictureError as error:
-                picture = CameraLost(error.code, str(error))
-            yield CameraShot(_name(camera, number), picture, camera.unmet)
-
-
-def live_shots(address: str, every: float) -> Iterator[CameraShot]:
-    """Return the newest picture every this many seconds, forever; a lost camera is told, and comes back by itself."""
-    told: SimpleQueue[CameraEvent] = SimpleQueue()
-    number = 0
-    unmet: tuple[UnmetSetting, ...] = ()
-    lost: CameraLost | None = None
-    world = SimulatedTable()  # the simulated table stays while its camera is opened again
-    with CameraFeed(lambda: open_camera(address, world=world), told.put) as feed:
-        while True:
-            frame = feed.wait(number, max(every, _PATIENCE_S))
-            for event in _events(told):
-                lost = event if isinstance(event, CameraLost) else None
-                unmet = event.unmet if isinstance(event, CameraOpened) else unmet
-                if lost is not None and frame is not None:
-                    yield CameraShot("camera", lost)  # it is back already
-            if frame is not None:
-                number = frame.number
-                yield CameraShot(str(number), frame.picture, unmet)
-            elif lost is not None:
-                yield CameraShot("camera", lost)
-            Event().wait(every)
-
-
-def _events(told: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:
-    while True:
-        try:
-            yield told.get_nowait()
-        except Empty:
-            return
-
-
-def _name(camera: object, number: int) -> str:
-    return camera.shown.name if isinstance(camera, PicturesCamera) and camera.shown else str(number)
-
-
 @dataclass(frozen=True, slots=True)
 class MountingReport:
-    """One look through the camera: the picture's name or number, what was measured, and what to change."""
+    """What one picture shows: its name or number, what was measured, and what to change."""
 
     name: str
     measures: MountingMeasures

@@ -14,12 +14,11 @@ from broker.errors import reason
 from broker.files import write_file
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
-from vision.cameras.feed import CameraLost
-from vision.cameras.lens import split_lens
+from vision.cameras.feed import CameraLost, CameraShot, folder_shots, one_shot
+from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
 from vision.errors import CameraUnpluggedError, LensChartError, TableFileError, UnwritableError
 from vision.geometry import Points
-from vision.mounting.command import WHERE, CameraShot, folder_shots, one_shot
-from vision.mounting.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen
+from vision.mounting.command import WHERE
 
 PUT = N_("Picture {number}: put the chart flat and whole into the picture, {where}.")
 READY = N_("Press Enter when nothing moves.")
@@ -84,7 +83,7 @@ def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *
 
 
 def _write_chart(path: Path) -> None:
-    """Raise UnwritableError where the chart cannot be written so."""
+    """Write the chart. Raises UnwritableError."""
     try:
         done = path.suffix.lower() == ".png" and cv2.imwrite(str(path), draw_chart())
     except cv2.error as error:
@@ -94,7 +93,7 @@ def _write_chart(path: Path) -> None:
 
 
 def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
-    """Look at the chart until it was seen everywhere. Raises CameraError, LensChartError, LensUnclearError."""
+    """Take pictures until the chart was seen everywhere. Raises CameraError, LensChartError, LensUnclearError."""
     views: list[Points] = []
     size, unseen = (1, 1), list(WHERE)
     shots = folder_shots(address) if address.startswith("pictures:") else _guided(address, unseen, _, as_json=as_json)

@@ -15,6 +15,7 @@ import numpy as np
 
 from vision.cameras.camera import UnmetSetting
 from vision.geometry import Picture, Points, Quad
+from vision.picture import noise_of
 from vision.reading import ROW_LENGTHS
 
 _MOST_PIECES = 48  # tiles that are measured: more tell no more, and cost
@@ -23,7 +24,7 @@ _LEAST_PIECE = 8  # pixels a side
 
 
 def tile_pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad, Picture]]:
-    """Return up to 48 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
+    """Yield up to 48 tiles, evenly over the picture: quad and piece, as far as it is in the picture."""
     height, width = picture.shape[:2]
     for quad in quads[:: max(1, -(-len(quads) // _MOST_PIECES))]:
         inner = quad.mean(axis=0) + _INSIDE * (quad - quad.mean(axis=0))
@@ -63,13 +64,6 @@ def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
     return Glare(sum(burnt) / sum(area), float(np.median(shares)), (float(right), float(down)))
 
 
-# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
-# J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
-_NOISE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-_GAIN = 6.0
-_MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
-
-
 @dataclass(frozen=True, slots=True)
 class Light:
     """`level` is the tiles' usual grey, 0..255; `noise` the standard deviation of a pixel, in levels."""
@@ -83,16 +77,11 @@ def measure_light(picture: Picture, quads: Sequence[Quad]) -> Light:
     greys = [_grey(piece) for _, piece in tile_pieces(picture, quads)]
     greys = greys or [_grey(picture[::2, ::2])]
     level = float(np.median([np.median(grey) for grey in greys]))
-    return Light(level, float(np.median([_noise(grey) for grey in greys])))
+    return Light(level, float(np.median([noise_of(grey) for grey in greys])))
 
 
 def _grey(piece: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-
-
-def _noise(grey: Picture) -> float:
-    seen = np.abs(cv2.filter2D(grey.astype(np.float32), -1, _NOISE))
-    return _MAD * float(np.median(seen)) / _GAIN
 
 
 _STRONG = 0.7  # of the strongest contrast: edges of a mark against its ground, not the grain of the back
@@ -103,7 +92,7 @@ _LEAST_CONTRAST = 25.0  # levels
 
 
 def edge_width(picture: Picture, quads: Sequence[Quad], reach: int) -> float | None:
-    """Return the width, in pixels, that three quarters of the tiles' sharpest edges keep to; None without any edge.
+    """Return the 75th percentile of the tiles' edge widths, in pixels; None without any edge.
 
     The width of an edge is its height in levels over its greatest slope, levels a pixel: for an edge blurred by a
     Gaussian of deviation s it is s times the square root of 2 pi, nearly its 10-90 % rise (2.56 s). `reach` is how
@@ -154,7 +143,7 @@ class CameraPose:
 def fit_camera_pose(
     quads: Sequence[Quad], tile_mm: tuple[float, float], size: tuple[int, int], view: float | None = None
 ) -> CameraPose | None:
-    """Fit tilt and distance by least squares over the tiles' sides and diagonals; None for less than three tiles.
+    """Fit tilt and distance by least squares over the tiles' sides and diagonals; None for fewer than three tiles.
 
     `tile_mm` is a back's width and height, `size` the picture's width and height in pixels, `view` the lens's
     horizontal angle in degrees where it is known. Where it is not, the tiles tell it as far as they can (little,
@@ -179,7 +168,7 @@ def pixels_per_mm(quads: Sequence[Quad], tile_mm: tuple[float, float]) -> float:
 
 
 def _fit_slopes(corners: Points, tile_mm: tuple[float, float], focal: tuple[float, float], scale: float) -> Points:
-    """Fit the table's two slopes and the logarithms of distance and focal length: the best of several beginnings.
+    """Fit the table's two slopes and the logarithms of distance and focal length: the best of several starts.
 
     Foreshortening alone does not tell which side of the table is nearer, so a fit may end leaning the wrong way.
     """
@@ -190,7 +179,7 @@ def _fit_slopes(corners: Points, tile_mm: tuple[float, float], focal: tuple[floa
 
 
 def _descend(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> Points:
-    """Go downhill by Gauss-Newton; strays count less only when the fit is near."""
+    """Minimise by Gauss-Newton; outliers count less once the fit is near."""
     prior = np.array([0.0, 0.0, 0.0, trust])
     for turn in range(_ROUNDS):
         miss = _pose_errors(numbers, corners, tile_mm)
@@ -210,7 +199,7 @@ def _pose_cost(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[f
 
 
 def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
-    """Return by how many usual errors each tile's sides and diagonals miss their lengths, for a table of this pose."""
+    """Return the errors of each tile's sides and diagonals for a table of this pose, in usual errors."""
     right, down, distance, focal = numbers[0], numbers[1], np.exp(numbers[2]), np.exp(numbers[3])
     rays = np.concatenate([corners / focal, np.ones((*corners.shape[:2], 1))], axis=-1)
     deep = np.maximum(rays @ np.array([right, down, 1.0]), 0.05)  # a table does not reach behind the camera
@@ -378,7 +367,7 @@ def _of_place(measures: MountingMeasures, setup: MountingSetup) -> Iterator[Moun
 
 
 def _of_distance(pose: CameraPose, measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
-    """A picture must be near enough for the marks and far enough for all places; some cameras cannot have both."""
+    """Yield whether to move: near enough for the marks, far enough for all places; some cameras cannot do both."""
     wanted = setup.mark.pixels_per_mm
     room = room_for(setup.places, setup.tile_mm)
     nearest = (measures.size[0] / wanted, measures.size[1] / wanted)  # millimetres in the picture at that scale

@@ -39,7 +39,7 @@ class MountingWindow:
         self._font = pygame.font.Font(path, 18)
 
     def closed(self, within: float = 0.0) -> bool:
-        """Wait this many seconds and tell whether somebody wants to end; must be asked often."""
+        """Wait this many seconds and return whether the window was closed; call it often."""
         events = [pygame.event.wait(max(1, round(1000 * within))), *pygame.event.get()]
         return any(
             event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key in {pygame.K_ESCAPE, pygame.K_q})
@@ -59,7 +59,7 @@ class MountingWindow:
         pygame.display.flip()
 
     def _wrapped(self, text: str) -> list[str]:
-        """Cut a text into lines that fit; a language without spaces is cut anywhere."""
+        """Break a text into lines that fit; a language without spaces breaks anywhere."""
         lines, line = [], ""
         for word in text.split(" ") if " " in text else list(text):
             longer = f"{line} {word}" if line and " " in text else line + word

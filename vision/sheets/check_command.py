@@ -32,7 +32,7 @@ def tiles_in_picture(path: Path) -> PictureTiles:
 
 
 def set_name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Read a set in the way backs say it: two digits, or a letter. Raises BadParameter."""
+    """Return a set as backs name it: two digits, or a letter. Raises BadParameter."""
     if value is None:
         return None
     if value.isascii() and value.isdecimal() and len(value) <= 2:  # noqa: PLR2004 - two digits
@@ -90,7 +90,7 @@ def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | No
 
 
 def _checked_pictures(pictures: tuple[Path, ...]) -> tuple[CheckedPicture, ...]:
-    """Look at each picture, and say on standard error how far it is."""
+    """Read each picture, and report progress on standard error."""
     shots = []
     for at, path in enumerate(pictures, start=1):
         shots.append(_checked_picture(path))

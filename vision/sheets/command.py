@@ -10,10 +10,11 @@ import click
 from broker.console import FILE, said_as_json, say, working
 from broker.i18n import languages
 from vision.errors import FileNameError, SerialsInvalidError
-from vision.payload import LAST_SERIAL, LAST_SET
+from vision.marks.label_code import MODULE_COUNTS
+from vision.reading import LAST_SERIAL, LAST_SET
 from vision.sheets import registry
 from vision.sheets.formats import USUAL_FORMAT, sheet_formats, with_margins
-from vision.sheets.label import CODE_TEXTS, NUMBER_SIZES, NumberSize
+from vision.sheets.label import NUMBER_SIZES, NumberSize
 from vision.sheets.registry import RegisteredSet, locked_folder, private_file, registry_bytes
 from vision.sheets.sheet import LabelOrder, format_list, labels_pdf
 
@@ -62,7 +63,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option("--start", type=click.IntRange(1), default=1, show_default=True, help="First unused label on the sheet.")
 @click.option(
     "--modules",
-    type=click.Choice([*CODE_TEXTS]),
+    type=click.Choice(MODULE_COUNTS),
     help="Modules across the code; fewer modules are larger.  [default: 12, or 10 on small labels]",
 )
 @click.option(
@@ -121,7 +122,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
 
 
 def _refuse_names(output: Path, registry: Path) -> None:
-    """See to it that the PDF never takes the registry's place: what is lost there cannot be drawn again."""
+    """Make sure that the PDF never replaces the registry: what is lost there cannot be drawn again."""
     if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
         raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vision.errors import VisionError
-from vision.payload import LAST_SERIAL
+from vision.reading import LAST_SERIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _picture_object(shot: CheckedPicture) -> dict[str, Any]:
 
 
 def check_text(found: Completeness, faces: Mapping[int, str]) -> str:
-    """Return what a person wants to know."""
+    """Return the text for people."""
     name = f"set {found.set}" if found.set else "the set"
     if found.complete:
         return "\n".join([f"{name}: complete, each of the {LAST_SERIAL} tiles once", *_beside(found)])

@@ -1,4 +1,4 @@
-"""The sheets that labels are printed on: sizes as facts, and where each label and each group of labels lies."""
+"""The sheets that labels are printed on: their sizes, and where each label and each group of labels lies."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def place_groups(sizes: Sequence[int], columns: int, rows: int, start: int = 1) 
 
 
 def _packed(sizes: Sequence[int], lines: list[list[SheetCell]], columns: int, start: int) -> tuple[PlacedGroup, ...]:
-    """Fill line by line; what does not fit in a line begins the next."""
+    """Fill line by line; a group that does not fit in a line begins the next."""
     free = [[cell for cell in line if cell[1] * columns + cell[0] >= start - 1] for line in lines]
     sheet, at, used = 0, 0, 0
     placed = []

@@ -3,7 +3,6 @@
 The code is as large as the sticker allows, the number beside or below it.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -12,7 +11,7 @@ import zxingcpp
 from numpy.typing import NDArray
 
 from vision.errors import LabelTooSmallError
-from vision.payload import Payload, payload_text
+from vision.marks.label_code import MODULE_COUNTS, Payload, payload_text
 from vision.sheets.page import LabelPage
 
 NumberSize = Literal["none", "small", "large"]
@@ -74,7 +73,7 @@ def usual_modules(width: float, height: float, number: NumberSize) -> int:
         good = lay_out_label(width, height, USUAL_MODULES, number).module >= GOOD_MODULE
     except LabelTooSmallError:
         good = False
-    return USUAL_MODULES if good else min(CODE_TEXTS)
+    return USUAL_MODULES if good else min(MODULE_COUNTS)
 
 
 def number_width(digit: float) -> float:
@@ -104,17 +103,9 @@ def needs_bar(text: str) -> bool:
     return set(text) <= set("01689") and turned != text
 
 
-CODE_TEXTS: Final[Mapping[int, Callable[[Payload], str]]] = {
-    14: payload_text,
-    12: lambda payload: f"HM{payload.set:02d}{payload.serial:03d}",
-    10: lambda payload: f"{payload.set:02d}{payload.serial:03d}",
-}
-"""Modules across to what is written in them. Fewer modules are larger ones, and less safe against chance."""
-
-
 def code_modules(payload: Payload, modules: int) -> NDArray[np.bool_]:
     """Return the modules of a label, shape (modules, modules), True is black; without the quiet zone."""
-    barcode = zxingcpp.create_barcode(CODE_TEXTS[modules](payload), zxingcpp.BarcodeFormat.DataMatrix)
+    barcode = zxingcpp.create_barcode(payload_text(payload, modules), zxingcpp.BarcodeFormat.DataMatrix)
     picture = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False))
     return np.asarray(picture < 128, dtype=np.bool_)  # noqa: PLR2004 - half of white
 

@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"(?:[\u2e80-\uffff]|[^ \u2e80-\uffff]+|(?: ))[，。�
 
 
 def font_runs(text: str, *, bold: bool = False) -> Iterator[tuple[str, str]]:
-    """Cut a text by fonts: pairs of font and text. Chinese letters have one weight, and so has a text with any."""
+    """Split a text by fonts: pairs of font and text. Chinese has one weight, so a text with any is not bold."""
     _register()
     bold = bold and all(map(_is_latin, text))
     for latin, letters in groupby(text, _is_latin):
@@ -138,7 +138,7 @@ class LabelPage:
         self._canvas.restoreState()
 
     def text(self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK) -> None:
-        """Write from a place to the right, on its foot line."""
+        """Write to the right of a place, on its base line."""
         self._canvas.setFillColor(ink)
         x = at[0]
         for font, part in font_runs(text, bold=bold):
@@ -149,7 +149,7 @@ class LabelPage:
     def centred(
         self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK
     ) -> None:
-        """Write about a place, on its foot line."""
+        """Write centred on a place, on its base line."""
         self.text((at[0] - text_width(text, size, bold=bold) / 2, at[1]), text, size, bold=bold, ink=ink)
 
     def _pens(self, fill: Color | None, line: Color | None, thick: float) -> None:

@@ -23,7 +23,7 @@ from vision.errors import (
     UnwritableError,
     VisionError,
 )
-from vision.payload import LAST_SERIAL, LAST_SET
+from vision.reading import LAST_SERIAL, LAST_SET
 
 FACES: Final = tuple(
     f"{rank}{suit}" for suit, last in (("m", 9), ("p", 9), ("s", 9), ("z", 7)) for rank in range(1, last + 1)
@@ -87,7 +87,7 @@ def _lines_of_keys(content: str) -> list[int]:
 
 @contextmanager
 def private_file(path: Path, content: bytes) -> Iterator[None]:
-    """Write a file that takes its name when the block ends, and is gone without a trace if the block fails.
+    """Write a file that takes its name when the block ends, and is removed if the block fails.
 
     Raises UnwritableError.
     """
@@ -97,7 +97,7 @@ def private_file(path: Path, content: bytes) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Keep others of ours from a folder's files meanwhile: of two who add to one file, the second adds to the first's.
+    """Lock a folder's files against other commands of ours: of two that add to one file, none is lost.
 
     Raises UnwritableError.
     """
@@ -126,7 +126,7 @@ SetRegistry = dict[int, FacesBySerial]
 
 
 def draw_faces(chance: random.Random) -> FacesBySerial:
-    """Return each serial a face, four of each, any assignment as likely as any other."""
+    """Return a face for each serial, four of each, any assignment as likely as any other."""
     faces = [face for face in FACES for _ in range(TILES_OF_EACH)]
     chance.shuffle(faces)
     return dict(enumerate(faces, start=1))
@@ -163,7 +163,7 @@ def _registry_content(path: Path) -> str:
 
 
 def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
-    """Name entries that cannot be. Faces are not shown: this goes to a screen."""
+    """Yield what is wrong with entries. Faces are not shown: this goes to a screen."""
     first: dict[tuple[str, str], int] = {}
     for entry in found:
         if not _counts(entry.set, 0, LAST_SET):
@@ -178,7 +178,7 @@ def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
 
 
 def _incomplete_sets(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
-    """Name what sets lack, or have too much of."""
+    """Yield what sets lack, or have too much of."""
     for one in dict.fromkeys(entry.set for entry in found):
         faces = {entry.serial: entry.face for entry in found if entry.set == one}
         lacking = [str(serial) for serial in range(1, LAST_SERIAL + 1) if str(serial) not in faces]
@@ -202,7 +202,7 @@ class RegisteredSet:
 
 
 def registered_set(path: Path, number: int) -> RegisteredSet:
-    """Return the set as the registry has it. Raises RegistryError."""
+    """Return a set of the registry. Raises RegistryError."""
     known = read_set_registry(path)
     if number not in known:
         raise RegistrySetMissingError(f"set {number} is not in {path}")

@@ -7,7 +7,7 @@ from typing import Final
 from reportlab.lib.colors import Color, HexColor
 
 from broker.i18n import NP_, Message, Translator
-from vision.payload import Payload
+from vision.marks.label_code import Payload
 from vision.sheets.formats import SheetCell, SheetFormat
 from vision.sheets.label import LabelLayout, code_modules, draw_label
 from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size
@@ -123,7 +123,7 @@ _LEGIBLE: Final = 1.8
 
 
 def draw_guide(page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, _: Translator) -> None:
-    """Draw a face with its code and its name, in a sticker of this size."""
+    """Draw a face with its code and its name on a sticker of this size."""
     if size[0] >= _NARROW * size[1]:
         _beside(page, at, size, face, face_name(_, face))
     else:

@@ -1,16 +1,86 @@
-"""`sim://tray`: a camera that looks at a TrayTwin, with the faults of real ones: tilt, noise, blur, drifting light."""
+"""`sim://tray`: a camera over a simulated table, with the faults of real ones: tilt, noise, blur, drifting light.
 
-from dataclasses import replace
+Its address sets its lens, its light, and what happens to it and when.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import urlsplit
 
 import cv2
 import numpy as np
 
-from vision.cameras.camera import Camera
-from vision.errors import CameraUnpluggedError
+from vision.cameras.camera import Camera, setting_number, split_camera_query
+from vision.errors import CameraAddressError, CameraUnpluggedError
 from vision.geometry import Homography, Picture
-from vision.sim.optics import SimulatedOptics, parse_optics
 from vision.sim.scene import SCALE, TABLE_SIZE, TRAY_SIZE, draw_table
 from vision.sim.table import EMPTY_TRAY, CameraView, SimulatedTable, deal_tiles
+
+_LIMITS = {
+    "seed": (0.0, 2.0**31),
+    "width": (64.0, 4096.0),
+    "height": (64.0, 4096.0),
+    "fps": (0.1, 240.0),
+    "noise": (0.0, 60.0),
+    "blur": (0.0, 10.0),
+    "tilt": (0.0, 40.0),
+    "deal": (0.0, 2.0**31),
+    "glare": (0.0, 4000.0),
+}
+_WHOLE = {"seed", "width", "height", "deal"}
+_NEVER = range(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedOptics:
+    """A simulated camera, its light, and what happens to it. Spans are of frames, counted from 0."""
+
+    seed: Annotated[int, "Other noise."] = 0
+    width: Annotated[int, "Pixels."] = 1600
+    height: Annotated[int, "Pixels."] = 900
+    fps: Annotated[float, "Pictures a second."] = 10.0
+    noise: Annotated[float, "Levels."] = 2.0
+    blur: Annotated[float, "Pixels."] = 0.5
+    tilt: Annotated[float, "Degrees."] = 3.0
+    deal: Annotated[int | None, "34 tiles by chance lie in the tray from the start: their seed."] = None
+    glare: Annotated[float, "Levels that a lamp adds on some tiles; more than 255 burns them out."] = 0.0
+    unplugged: Annotated[range, "Frames from 0, such as `30-60`, without a camera."] = _NEVER
+    dark: Annotated[range, "Frames without light."] = _NEVER
+    covered: Annotated[range, "Frames with a hand over the tray."] = _NEVER
+
+
+def parse_optics(address: str) -> SimulatedOptics:
+    """Read `sim://tray?seed=7&covered=20-40`; raises CameraAddressError for another thing than a tray or a setting."""
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise CameraAddressError(f"{address!r} is no address") from error
+    if parts.netloc != "tray" or parts.path not in {"", "/"} or parts.fragment:
+        raise CameraAddressError(f"{address!r}: only sim://tray is simulated")
+    _, told = split_camera_query("?" + parts.query)
+    unknown = sorted(set(told) - set(SimulatedOptics.__dataclass_fields__))
+    if unknown:
+        raise CameraAddressError(f"a simulated camera has no setting {unknown[0]!r}")
+    numbers = {name: setting_number(name, text, *_LIMITS[name]) for name, text in told.items() if name in _LIMITS}
+    whole = {name: _whole(name, numbers[name]) for name in _WHOLE & set(numbers)}
+    spans = {name: _span(name, text) for name, text in told.items() if name not in _LIMITS}
+    return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were held to the fields above
+
+
+def _whole(name: str, number: float) -> int:
+    if not number.is_integer():
+        raise CameraAddressError(f"{name}={number:g}: it is a whole number")
+    return int(number)
+
+
+def _span(name: str, text: str) -> range:
+    """Read `20-40`, both ends included, or one number."""
+    first, _, last = text.partition("-")
+    start = _whole(name, setting_number(name, first, 0, math.inf))
+    end = _whole(name, setting_number(name, last or first, start, math.inf))
+    return range(start, end + 1)
+
 
 _DISTANCE = 520.0  # mm from lens to table
 _DRIFT = 0.06  # how far brightness wanders, as a share
@@ -50,7 +120,7 @@ class SimulatedCamera(Camera):
         return self._expose(self._still(view))
 
     def _mishaps(self, view: CameraView) -> CameraView:
-        """Add what the address says to happen at this frame."""
+        """Return the view with what the address lets happen at this frame."""
         now, optics = self.world.next_frame(), self.optics
         return replace(
             view,
@@ -71,7 +141,7 @@ class SimulatedCamera(Camera):
         return self._drawn[1]
 
     def _expose(self, still: Picture) -> Picture:
-        """Let the light wander and add noise, other noise for each frame."""
+        """Let the light drift and add noise, different for each frame."""
         self._drift = float(np.clip(self._drift + self._chance.normal(0, _DRIFT / 4), -_DRIFT, _DRIFT))
         down, right = (int(shift) for shift in self._chance.integers(0, 64, 2))
         height, width = still.shape[:2]
@@ -92,7 +162,7 @@ class SimulatedCamera(Camera):
         return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
-        """Draw noise for a quarter, and lay it out over more than a frame: frames cut it out at other corners."""
+        """Draw noise for a quarter, tiled over more than a frame: each frame cuts it out elsewhere."""
         shape = ((self.optics.height + 65) // 2, (self.optics.width + 65) // 2, 3)
         drawn = self._chance.standard_normal(shape, dtype=np.float32) * np.float32(self.optics.noise)
         return np.tile(np.rint(drawn).astype(np.int16), (2, 2, 1))

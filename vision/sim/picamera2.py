@@ -1,4 +1,4 @@
-"""A simulated picamera2, as its manual has it: loaded in that one's place by the process of a camera on the ribbon.
+"""A simulated picamera2, after its manual, which the process of a camera on the ribbon loads instead.
 
 Imports nothing of ours, since it runs where that process does.
 """

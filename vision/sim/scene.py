@@ -9,7 +9,7 @@ import zxingcpp
 from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
-from vision.payload import Payload, payload_text
+from vision.marks.label_code import Payload, payload_text
 from vision.sim.table import CameraView, LooseTile, SimulatedTile
 
 TILE = (22.0, 30.0)

@@ -1,4 +1,4 @@
-"""What lies on the simulated table. Somebody else changes it, any thread may, and the camera sees it at once."""
+"""What lies on the simulated table. Any thread may change it, and the camera sees it at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,8 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from vision.payload import LAST_SERIAL, LAST_SET
-from vision.reading import ROW_LENGTHS
+from vision.reading import LAST_SERIAL, LAST_SET, ROW_LENGTHS
 
 
 @dataclass(frozen=True, slots=True)

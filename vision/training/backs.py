@@ -100,7 +100,7 @@ class Written:
     """A mark's ink, shape (HEIGHT, WIDTH), 0..1, and where its letter and three digits stand, shape (4, 2), pixels."""
 
     ink: Reals
-    spots: Reals
+    spots: NDArray[np.float64]
 
 
 def draw_style(chance: Chance) -> NumberStyle:

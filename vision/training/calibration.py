@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from vision.geometry import Quad
 from vision.marks.digits import NUMBER, look_at_crops_twice, mark_of_look, read_digits
-from vision.payload import LAST_SERIAL
 from vision.picture import load_picture
+from vision.reading import LAST_SERIAL
 from vision.training.crops import Crop, draw_crops
 
 NO_SERIAL: Final = 0  # no serial: none was told, or none is there

@@ -6,7 +6,7 @@ from functools import cache
 import cv2
 import numpy as np
 
-from vision.geometry import Picture, Quad
+from vision.geometry import Homography, Picture, Quad, project, rotation_by
 from vision.marks.digits import BLANK, CROP, FACE, LABEL, NOTHING, NUMBER, cut_back
 from vision.training.backs import (
     HEIGHT,
@@ -119,11 +119,11 @@ def _shoot(
         outline = middle + (outline - middle) * chance.uniform(0.5, 0.85)
     pixels, to_crop = cut_back(seen, outline)
     drawn_to_crop = to_crop @ _to_quad(quad)
-    crop = Crop(pixels, kind, turned, letter, digits, _project(drawn_to_crop, written.spots))
+    crop = Crop(pixels, kind, turned, letter, digits, project(drawn_to_crop, written.spots))
     return crop, _likeness(pixels, np.asarray(cv2.warpPerspective(written.ink, drawn_to_crop, CROP)))
 
 
-def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) -> tuple[Picture, Reals, float]:
+def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) -> tuple[Picture, Homography, float]:
     """Light a back, photograph it, cut it out along an outline that is a little off.
 
     Return the crop, the way from back to crop, and how well the crop shows the ink, 0..1.
@@ -203,26 +203,17 @@ def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
     width = float(np.exp(chance.uniform(np.log(42), np.log(150))))
     corners = np.array([[-0.5, -0.68], [0.5, -0.68], [0.5, 0.68], [-0.5, 0.68]]) * width
     spin, tilt_way = chance.uniform(0, 2 * np.pi, 2)
-    corners = corners @ _rotation(spin).T
+    corners = corners @ rotation_by(spin).T
     squash = np.diag([1.0, chance.uniform(0.75, 1.0)])
-    corners = corners @ _rotation(tilt_way) @ squash @ _rotation(-tilt_way)
+    corners = corners @ rotation_by(tilt_way) @ squash @ rotation_by(-tilt_way)
     corners += chance.normal(0, 0.006 * width, (4, 2))  # perspective and lens
     reach = np.abs(corners).max(axis=0) + 0.2 * width
     return corners + reach, (int(2 * reach[0]) + 1, int(2 * reach[1]) + 1)
 
 
-def _rotation(angle: float) -> Reals:
-    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-
-
-def _to_quad(quad: Quad) -> Reals:
+def _to_quad(quad: Quad) -> Homography:
     drawn = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], dtype=np.float32)
     return np.asarray(cv2.getPerspectiveTransform(drawn, quad.astype(np.float32)), dtype=np.float64)
-
-
-def _project(homography: Reals, points: Reals) -> Reals:
-    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
-    return np.asarray(lifted[:, :2] / lifted[:, 2:3])
 
 
 def _round_off(art: Art, chance: Chance) -> Reals:
@@ -315,5 +306,5 @@ def _off(quad: Quad, chance: Chance) -> Quad:
     """Move an outline as the finder may be off: shift, size, rotation, and each corner for itself."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
     middle = quad.mean(axis=0)
-    moved = (quad - middle) @ _rotation(float(chance.normal(0, 0.035))).T * chance.normal(1, 0.03, 2)
+    moved = (quad - middle) @ rotation_by(float(chance.normal(0, 0.035))).T * chance.normal(1, 0.03, 2)
     return np.asarray(moved + middle + chance.normal(0, 0.028 * width, 2) + chance.normal(0, 0.018 * width, (4, 2)))

@@ -15,9 +15,21 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from vision.geometry import rotation_by
 from vision.marks.digits import KINDS, NUMBER, SEEN_SIGNS, UPSIDE_DOWN, prepare_crops
 from vision.training.crops import CHUNK, SEED, draw_crop_chunk
-from vision.training.learning import BATCH, Batch, Schedule, export_onnx, made_ahead, shuffled, train
+from vision.training.learning import (
+    BATCH,
+    Batch,
+    Residual,
+    Schedule,
+    conv,
+    export_onnx,
+    made_ahead,
+    recolour,
+    shuffled,
+    train,
+)
 from vision.training.parallel import Drawn, cores, draw_chunks
 
 SIGNS = 4  # letter, three digits
@@ -25,27 +37,7 @@ LETTERS = 27  # A to Z, none
 _WIDE = 96
 
 
-def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1) -> nn.Sequential:
-    """Return a convolution with its normalisation."""
-    return nn.Sequential(
-        nn.Conv2d(before, after, size, step, size // 2, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)
-    )
-
-
-class Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """Two convolutions and a way past them."""
-
-    def __init__(self, wide: int) -> None:
-        super().__init__()
-        self.first = conv(wide, wide)
-        self.second = nn.Sequential(nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the results of both ways."""
-        return torch.relu(x + self.second(self.first(x)))
-
-
-class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
+class DigitsNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 5), way up (n, 2), letter (n, 27), signs (n, 48).
 
     `where`, shape (n, 4, 140), is how the four looks spread over the 14 by 10 cells of the crop.
@@ -56,10 +48,10 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
         self.trunk = nn.Sequential(
             conv(3, 24, 5, 2),
             conv(24, 32, 3, 2),
-            Twice(32),
+            Residual(32),
             conv(32, 64, 3, 2),
-            Twice(64),
-            Twice(64),
+            Residual(64),
+            Residual(64),
             conv(64, _WIDE),
         )
         self.look = nn.Conv2d(_WIDE, SIGNS, 1)
@@ -127,7 +119,7 @@ def train_digits(drawn: Drawn, epochs: int) -> DigitsNet:
 
 def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
     crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
-    pixels = prepare_crops(_recolour(crops, chance))
+    pixels = prepare_crops(recolour(crops, chance))
     return torch.from_numpy(pixels), torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(places)
 
 
@@ -139,17 +131,11 @@ def _jolted(
     size = np.array([pixels.shape[2], pixels.shape[1]])
     for number, (crop, spot) in enumerate(zip(pixels, spots, strict=True)):
         angle, stretch, shift = chance.normal(0, 0.025), chance.normal(1, 0.025, 2), chance.normal(0, 0.015, 2) * size
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * stretch
+        turn = rotation_by(angle) * stretch
         way = np.column_stack([turn, size / 2 + shift - turn @ (size / 2)])
         jolted[number] = cv2.warpAffine(crop, way, tuple(size.tolist()), borderMode=cv2.BORDER_REPLICATE)
         places[number] = spot @ way[:, :2].T + way[:, 2]
     return jolted, places
-
-
-def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
-    """Swap channels and turn dark to light by chance: an epoch shows no crop the same way twice."""
-    pixels = pixels[:, :, :, chance.permutation(3)]
-    return 255 - pixels if chance.random() < 0.3 else pixels
 
 
 def _main() -> None:

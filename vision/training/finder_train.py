@@ -19,45 +19,26 @@ from torch.nn import functional
 
 from vision.finder import CLOSEUP_SIDE
 from vision.training.finder_examples import finder_targets, random_crop, recoloured, view_of_scene
-from vision.training.learning import DEVICE, Batch, Schedule, export_onnx, made_ahead, numbers, train
+from vision.training.learning import DEVICE, Batch, Residual, Schedule, conv, export_onnx, made_ahead, numbers, train
 from vision.training.parallel import cores, drawing_pool, in_order
 from vision.training.scene import SIZE, Scene, draw_scene
 
 CHANNELS = 12  # back core, face core, hand, centre (2), log frame (3), four times and two times its angle (4)
 
 
-def layer(inputs: int, outputs: int, stride: int = 1, spread: int = 1) -> nn.Sequential:
-    """Return a 3 x 3 convolution with its normalisation."""
-    convolution = nn.Conv2d(inputs, outputs, 3, stride, spread, dilation=spread, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
-
-
-class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """Two layers that add to what they are given."""
-
-    def __init__(self, width: int, spread: int = 1) -> None:
-        super().__init__()
-        self.first = layer(width, width, spread=spread)
-        self.second = nn.Sequential(nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map a tensor to one of the same shape."""
-        return torch.relu(x + self.second(self.first(x)))
-
-
-class FinderNet(nn.Module):  # type: ignore[misc]  # as above
+class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """From BGR, shape (n, 3, h, w), about -1..1, to maps, shape (n, 12, h / 4, w / 4); h and w multiples of 16."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = layer(3, 16, 2)
-        self.quarter = nn.Sequential(layer(16, 32, 2), layer(32, 32))
-        self.eighth = nn.Sequential(layer(32, 48, 2), Residual(48))
-        self.sixteenth = nn.Sequential(layer(48, 64, 2), Residual(64, 2), Residual(64, 4))
+        self.stem = conv(3, 16, step=2)
+        self.quarter = nn.Sequential(conv(16, 32, step=2), conv(32, 32))
+        self.eighth = nn.Sequential(conv(32, 48, step=2), Residual(48))
+        self.sixteenth = nn.Sequential(conv(48, 64, step=2), Residual(64, 2), Residual(64, 4))
         self.from_sixteenth = nn.Conv2d(64, 48, 1)
         self.join_eighth = Residual(48)
         self.from_eighth = nn.Conv2d(48, 32, 1)
-        self.join_quarter = layer(32, 48)
+        self.join_quarter = conv(32, 48)
         self.end = nn.Conv2d(48, CHANNELS, 1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -81,7 +62,7 @@ class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed whe
 
     def __init__(self) -> None:
         super().__init__()
-        self.see = nn.Sequential(layer(3, 16, 2), layer(16, 32, 2), layer(32, 64, 2), layer(64, 64))
+        self.see = nn.Sequential(conv(3, 16, step=2), conv(16, 32, step=2), conv(32, 64, step=2), conv(64, 64))
         self.gather = nn.Sequential(nn.Conv2d(64, 32, 1), nn.ReLU(inplace=True), nn.Flatten())
         cells = (CLOSEUP_SIDE // 8) ** 2
         self.tell = nn.Sequential(nn.Linear(32 * cells, 96), nn.ReLU(inplace=True), nn.Linear(96, 11))

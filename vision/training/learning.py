@@ -23,6 +23,7 @@ from vision.training.parallel import Job, cores, in_order
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BATCH = 128  # pictures of a batch that `shuffled` chooses
+_INVERTED = 0.3  # share of the batches in which dark is light
 _REPORTED_EVERY = 100  # steps between two lines
 
 Batch = tuple[Tensor, ...]
@@ -84,6 +85,31 @@ def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.in
 def numbers(array: NDArray[np.generic]) -> Tensor:
     """Return an array as the tensor of real numbers that a network takes."""
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
+
+
+def recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
+    """Swap channels and invert at random: an epoch shows no picture the same way twice."""
+    pixels = pixels[:, :, :, chance.permutation(3)]
+    return np.ascontiguousarray(255 - pixels if chance.random() < _INVERTED else pixels)
+
+
+def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1, spread: int = 1) -> nn.Sequential:
+    """Return a convolution, dilated by `spread`, with its normalisation."""
+    convolution = nn.Conv2d(before, after, size, step, spread * (size // 2), dilation=spread, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(after), nn.ReLU(inplace=True))
+
+
+class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
+    """Two convolutions whose result is added to their input."""
+
+    def __init__(self, width: int, spread: int = 1) -> None:
+        super().__init__()
+        self.first = conv(width, width, spread=spread)
+        self.second = nn.Sequential(nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return torch.relu(x + self.second(self.first(x)))
 
 
 _FEW = 64  # numbers; smaller arrays are left as they are

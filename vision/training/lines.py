@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Picture
+from vision.geometry import Picture, project
 from vision.marks.lines import HALF_SEEN, LETTER, NOTHING_HERE, cut_line
 from vision.training.backs import (
     HEIGHT,
@@ -95,19 +95,14 @@ def _cut(back: _Back, style: NumberStyle, chance: Chance) -> Line | None:
     signs = back.signs
     if signs and clear < CLEAR and chance.random() > _UNCLEAR:
         return None
-    where = _mapped(to_crop, np.vstack([back.middle[None], back.places]))
+    where = project(to_crop, np.vstack([back.middle[None], back.places]))
     row = where[0] + chance.normal(0, [3.0, 2.5])
     turned = bool(len(signs) and chance.random() < _TURNED)
     line, to_line = cut_line(pixels, row, turned=turned)
-    along = _mapped(to_line, where[1:])[:, 0]
+    along = project(to_line, where[1:])[:, 0]
     if turned:
         signs, along = tuple(_upside_down(sign) for sign in signs[::-1]), along[::-1]
     return Line(line, signs, tuple(float(x) for x in along))
-
-
-def _mapped(homography: Reals, points: Reals) -> Reals:
-    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
-    return np.asarray(lifted[:, :2] / lifted[:, 2:3])
 
 
 def _upside_down(sign: int) -> int:

@@ -14,9 +14,20 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from vision.geometry import rotation_by
 from vision.marks.lines import CLASSES, NOTHING_HERE, SIZE, prepare_lines
-from vision.training.digits_train import Twice, conv
-from vision.training.learning import BATCH, Batch, Schedule, export_onnx, made_ahead, shuffled, train
+from vision.training.learning import (
+    BATCH,
+    Batch,
+    Residual,
+    Schedule,
+    conv,
+    export_onnx,
+    made_ahead,
+    recolour,
+    shuffled,
+    train,
+)
 from vision.training.lines import CHUNK, MOST_SIGNS, SEED, draw_line_chunk
 from vision.training.parallel import Drawn, cores, draw_chunks
 
@@ -34,7 +45,7 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # torch is not installed where
             conv(3, 16, 5, (2, 2)),
             conv(16, 32, 3, (2, 1)),
             conv(32, 48, 3, (2, 2)),
-            Twice(48),
+            Residual(48),
             conv(48, 64, 3, (2, 1)),
             nn.Conv2d(64, _WIDE, (4, 1), bias=False),
             nn.BatchNorm2d(_WIDE),
@@ -99,7 +110,7 @@ def train_lines(drawn: Drawn, epochs: int) -> LinesNet:
 
 def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
     lines, places = _jolted(drawn["pixels"][chosen], drawn["places"][chosen], chance)
-    pixels = prepare_lines(_recoloured(lines, chance))
+    pixels = prepare_lines(recolour(lines, chance))
     return torch.from_numpy(pixels), torch.from_numpy(drawn["signs"][chosen]), torch.from_numpy(places)
 
 
@@ -111,17 +122,11 @@ def _jolted(
     size = np.array(SIZE, dtype=np.float64)
     for number, line in enumerate(pixels):
         angle, stretch, shift = chance.normal(0, 0.03), chance.normal(1, 0.04, 2), chance.normal(0, [1.5, 1.0])
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * stretch
+        turn = rotation_by(angle) * stretch
         way = np.column_stack([turn, size / 2 + shift - turn @ (size / 2)])
         jolted[number] = cv2.warpAffine(line, way, SIZE, borderMode=cv2.BORDER_REPLICATE)
         moved[number] = (places[number] - size[0] / 2) * turn[0, 0] + size[0] / 2 + shift[0]
     return jolted, np.clip(moved, 0, size[0] - 1).astype(np.float32)
-
-
-def _recoloured(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
-    """Swap channels and turn dark to light by chance: an epoch shows no line the same way twice."""
-    pixels = pixels[:, :, :, chance.permutation(3)]
-    return np.ascontiguousarray(255 - pixels if chance.random() < 0.3 else pixels)
 
 
 def _main() -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detections import DetectedTile, Detections
-from vision.finder import find_tiles
+from vision.finder import DetectedTile, Detections, find_tiles
 from vision.geometry import Quad
 from vision.picture import load_picture
 

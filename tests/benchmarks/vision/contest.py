@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene
-from vision.payload import LAST_SERIAL
+from vision.reading import LAST_SERIAL
 
 PRINTED: Final = frozenset({"digits", "prefixed"})
 LABELS: Final = frozenset({"label"})

@@ -17,7 +17,7 @@ from tests.benchmarks.vision.crops import cut_flat
 from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene, Tile
 from vision.geometry import Picture, Points
-from vision.payload import parse_payload
+from vision.marks.label_code import parse_payload
 
 _MODULES: Final = 14  # most that a label of ours has: fewer become a little larger
 _AIR: Final = 2

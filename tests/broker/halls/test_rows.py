@@ -281,6 +281,23 @@ def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) 
         assert made.centre.scorer.state.plays_in == 16
 
 
+def test_a_hall_stays_revoked_under_a_scorer_whose_own_file_does_not_say_so(tmp_path: Path) -> None:
+    """Two machines with one database have a file each; who runs the centre may have written only one of them."""
+    with places(tmp_path) as made:
+        made.carry()
+        write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
+        made.centre.step()
+        write_halls(made.folder / "centre", HALLS)
+        made.restart(CENTRE)
+        assert {one.name: one.revoked for one in made.at_centre.views()} == {"paris": False, "osaka": True}
+        arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
+        assert "hall_cut_off" in codes(made.centre)
+        write_halls(made.folder / "centre", HALLS)
+        made.centre.step()
+        made.restart(CENTRE)
+        assert not any(one.revoked for one in made.at_centre.views())
+
+
 def test_a_revoked_hall_that_speaks_all_the_same_is_refused(tmp_path: Path) -> None:
     """It may still be let in at a node that has not heard of it."""
     with places(tmp_path) as made:

@@ -31,7 +31,7 @@ from kiosk.counting.questions import serials_by_group
 from kiosk.practice.deals import EVENT, FACES, MISTAKES, TABLE, Groups, mistaken_hand, practice_plan, winning_hand
 from kiosk.practice.session import PracticeScorer
 from vision.cameras.addresses import open_camera
-from vision.hand_groups import hand_groups
+from vision.rivers import hand_groups
 from vision.sim.scene import lay_hand
 from vision.sim.table import SimulatedTable
 from vision.sim.table import SimulatedTile as LaidTile

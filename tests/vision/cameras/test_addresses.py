@@ -19,7 +19,7 @@ from vision.errors import (
     PictureError,
     VisionError,
 )
-from vision.sim.optics import parse_optics
+from vision.sim.camera import parse_optics
 
 
 def save(folder: Path, name: str, level: int) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.cameras.lens import Lens, parse_lens, split_lens, with_lens
 from vision.errors import CameraAddressError
-from vision.plane import TablePlane
+from vision.geometry import TablePlane
 
 SIZES = st.sampled_from([(1920, 1080), (1080, 1920), (640, 480), (801, 799)])
 LENSES = st.builds(

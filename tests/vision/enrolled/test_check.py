@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.detections import TileMark
 from vision.enrolled.check import CONFIRMS, TELLS, TURNS, Bar, agreed_mark
 from vision.enrolled.likeness import OwnPicture, Rival
+from vision.marks import TileMark
 from vision.marks.label import NO_MARK
 
 READ = TileMark(110, None, turned=False, confidence=0.99, spot=np.zeros(2), pitch=0.25)

@@ -9,7 +9,7 @@ import numpy as np
 import zxingcpp
 
 from vision.geometry import UNIT_SQUARE, Picture, Quad
-from vision.payload import Payload
+from vision.marks.label_code import Payload
 
 TEXTS = {14: "HM1-{:02d}-{:03d}", 12: "HM{:02d}{:03d}", 10: "{:02d}{:03d}"}
 _FINER = 3  # times that tiles are drawn finer

@@ -38,7 +38,7 @@ from vision.marks.digits import (
 )
 from vision.marks.lines import confidence_of_both
 from vision.marks.read import SURE
-from vision.payload import LAST_SERIAL
+from vision.reading import LAST_SERIAL
 
 SPOT = np.array([0.02, -0.1])
 PLACES = np.zeros((3, 2))

@@ -10,20 +10,19 @@ from hypothesis import strategies as st
 
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
-from vision.detections import LabelKind
 from vision.geometry import Picture, Quad, rectangle
-from vision.marks import label
+from vision.marks import LabelKind, label
 from vision.marks.label import (
     _LABEL_SIDES,
     DECODED_CONFIDENCE,
     NO_MARK,
     LabelHit,
     _likelier_candidate,
+    _likeliest_frames,
     _look_one_by_one,
     _odds_if_framed,
     _on_tile,
     _part_about,
-    _search,
     _search_along,
     _search_kind,
     _spread,
@@ -40,9 +39,8 @@ from vision.marks.label import (
     search_label,
     usual_kind,
 )
-from vision.marks.label_code import MODULE_COUNTS, LabelGuess
+from vision.marks.label_code import MODULE_COUNTS, LabelGuess, Payload
 from vision.marks.label_fit import LabelCandidate, LabelPatch, LabelPose
-from vision.payload import Payload
 
 SET = 8
 
@@ -95,6 +93,15 @@ def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     assert find_hits(grey, quads).hits == {}
+    assert _read(blurred, quads) == [("08", tile.payload.serial) for tile in tiles]
+
+
+@pytest.mark.parametrize("count", MODULE_COUNTS)
+def test_labels_of_little_more_than_a_pixel_a_module_are_read(count: int) -> None:
+    """Where modules are so small, the frame of ten modules seems as likely as that of fourteen."""
+    tiles = _tiles(*range(1, 137, 8), count=count)
+    picture, quads = lay(tiles, width=41)
+    blurred = spoil(picture, blur=0.95, noise=2)
     assert _read(blurred, quads) == [("08", tile.payload.serial) for tile in tiles]
 
 
@@ -559,36 +566,50 @@ def test_four_tiles_from_here_and_there_are_searched_until_one_tells_the_kind(
 
 
 @pytest.mark.parametrize(
-    ("frames", "fitted", "guessed"),
+    ("frames", "fitted", "likeliest"),
     [
-        ([0.25, 0.26, 0.5], 2, 1),  # up to a quarter there is no frame; from 0.4 on a word is guessed
-        ([0.9] * 9, 8, 3),
-        ([0.39] * 4, 4, 0),
-        ([0.3, 0.41, 0.42], 3, 2),
+        ([0.25, 0.26, 0.5], 2, [0.5]),  # up to a quarter there is no frame
+        ([0.9, 0.8, 0.7, 0.6], 3, [0.9, 0.8]),
+        ([0.39] * 4, 3, []),  # from 0.4 on a word is guessed
+        ([0.3, 0.41, 0.42], 3, [0.42, 0.41]),
     ],
 )
-def test_the_likeliest_frames_are_fitted_and_of_these_a_few_guessed(
-    monkeypatch: pytest.MonkeyPatch, frames: list[float], fitted: int, guessed: int
+def test_the_likeliest_frames_of_so_many_modules_are_fitted(
+    monkeypatch: pytest.MonkeyPatch, frames: list[float], fitted: int, likeliest: list[float]
 ) -> None:
     fits: list[float] = []
-    guesses: list[float] = []
+    found = iter([*frames, *[0.0] * 99])
 
     def fit(look: LabelCandidate) -> LabelCandidate:
         fits.append(look.frame)
         return look
 
-    def refit(look: LabelCandidate) -> LabelCandidate:
-        guesses.append(look.frame)
-        return of_odds(39.9, look.frame)
-
-    monkeypatch.setattr(label, "_search", lambda *_: iter([candidate(frame=frame) for frame in frames]))
+    monkeypatch.setattr(label, "find_label", lambda *_, **__: candidate(frame=next(found)))
     monkeypatch.setattr(label, "fit_label", fit)
+    looks = _likeliest_frames(GREY, TILES[0], 14, 0.0)
+    assert fits == sorted(frames, reverse=True)[:fitted]
+    assert [look.frame for look in looks] == likeliest
+
+
+def test_a_word_is_guessed_for_each_number_of_modules_the_likeliest_frame_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frames: dict[int, list[float]] = {14: [0.5], 12: [], 10: [0.9, 0.8]}
+    odds, guessed = {0.5: 40.1, 0.8: 39.9, 0.9: 39.9}, list[float]()
+
+    def likeliest(_grey: Picture, _quad: Quad, count: int, _lean: float) -> list[LabelCandidate]:
+        return [candidate(frame=frame) for frame in frames[count]]
+
+    def refit(look: LabelCandidate) -> LabelCandidate:
+        guessed.append(look.frame)
+        return of_odds(odds[look.frame], look.frame)
+
+    monkeypatch.setattr(label, "_likeliest_frames", likeliest)
     monkeypatch.setattr(label, "refit_label", refit)
+    look = _search_along(GREY, TILES[0], 0.0)
+    assert (guessed, look.frame if look else None) == ([0.9, 0.8, 0.5], 0.5)
+    odds[0.5] = 39.9
     assert _search_along(GREY, TILES[0], 0.0) is None
-    best = sorted(frames, reverse=True)
-    assert (fits, guesses) == (best[:fitted], best[:guessed])
-    monkeypatch.setattr(label, "refit_label", lambda look: of_odds(40.1, look.frame))
-    assert bool(_search_along(GREY, TILES[0], 0.0)) == bool(guessed)
 
 
 def test_labels_are_searched_in_every_size_either_way_up_about_their_usual_spot(
@@ -597,12 +618,13 @@ def test_labels_are_searched_in_every_size_either_way_up_about_their_usual_spot(
     """Sides lie within five hundredths of one that is tried; the search reaches 17 hundredths of a tile's width."""
     asked: list[tuple[LabelKind, bool, float]] = []
 
-    def find(_: Picture, __: Quad, kind: LabelKind, *, turned: bool, margin: float, angles: object) -> None:
+    def find(_: Picture, __: Quad, kind: LabelKind, *, turned: bool, margin: float, angles: object) -> LabelCandidate:
         assert angles == (0.0,)
         asked.append((kind, turned, margin))
+        return candidate(frame=0.0)
 
     monkeypatch.setattr(label, "find_label", find)
-    list(_search(GREY, TILES[0], 0.0))
+    assert _search_along(GREY, TILES[0], 0.0) is None
     assert len(asked) == 3 * 2 * len(_LABEL_SIDES)
     assert np.diff(np.log(_LABEL_SIDES)) == pytest.approx(np.full(5, 0.08), abs=0.01)
     assert (_LABEL_SIDES[0], _LABEL_SIDES[-1]) == (0.32, 0.47)
@@ -611,7 +633,7 @@ def test_labels_are_searched_in_every_size_either_way_up_about_their_usual_spot(
         assert kind.size[0] / kind.size[1] == pytest.approx(1.36)
         assert margin * kind.size[0] / kind.count == pytest.approx(0.17)
     asked.clear()
-    list(_search(GREY, TILES[0], 45.0))
+    assert _search_along(GREY, TILES[0], 45.0) is None
     assert {(kind.askew, *kind.spot.tolist()) for kind, *_ in asked} == {(45.0, 0.0, 0.0)}
 
 

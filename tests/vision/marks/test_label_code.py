@@ -1,4 +1,4 @@
-"""All that a label can say, as zxing draws it, and what is guessed from modules."""
+"""What a label says, as zxing draws it, and what is guessed from modules."""
 
 import cv2
 import numpy as np
@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.marks.drawn_labels import TEXTS, barcode
-from vision.marks.label_code import MODULE_COUNTS, guess_label, label_codebook
-from vision.payload import LAST_SERIAL
+from vision.marks.label_code import (
+    MODULE_COUNTS,
+    Payload,
+    guess_label,
+    label_codebook,
+    module_count,
+    parse_payload,
+    payload_text,
+)
+from vision.reading import LAST_SERIAL
 
 
 def _says(white: np.ndarray) -> str:
@@ -91,3 +99,40 @@ def test_what_could_be_either_of_two_words_is_as_like_the_other_and_like_no_thir
     assert torn.likeness - torn.next_likeness == pytest.approx(0, abs=0.1)
     assert torn.next_likeness > plain.next_likeness + 0.05
     assert np.array_equal(plain.white, np.pad(one, 1, constant_values=1))
+
+
+@pytest.mark.parametrize("text", ["HM1-08-117", "HM08117", "08117"])
+def test_every_format_names_the_same_tile(text: str) -> None:
+    assert parse_payload(text) == Payload(set=8, serial=117)
+
+
+@pytest.mark.parametrize("serial", [1, 136])
+def test_the_first_and_the_last_serial_are_tiles(serial: int) -> None:
+    assert parse_payload(f"HM1-00-{serial:03d}") == Payload(0, serial)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "117", "08000", "08137", "HM08137", "HM1-08-000", "hm08117", "HM1-8-117", "HM2-08-117", "HM1-08-117 ",
+        " 08117", "08117\n", "HM1-08-1170", "0811", "٠٨١١٧", "BOARD 07", "https://example.org", "HM1_08_117",
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_tile(text: str) -> None:
+    assert parse_payload(text) is None
+
+
+@given(st.text(max_size=12))
+def test_rubbish_is_refused_and_never_raises(text: str) -> None:
+    payload = parse_payload(text)
+    assert payload is None or 1 <= payload.serial <= 136
+
+
+@given(st.integers(0, 99), st.integers(1, 136))
+def test_what_is_printed_is_what_is_read(number: int, serial: int) -> None:
+    assert parse_payload(payload_text(Payload(number, serial))) == Payload(number, serial)
+
+
+@pytest.mark.parametrize(("text", "modules"), [("HM1-08-117", 14), ("HM08117", 12), ("08117", 10)])
+def test_the_length_of_the_text_tells_the_size_of_the_label(text: str, modules: int) -> None:
+    assert module_count(text) == modules

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.vision.marks.drawn_labels import TEXTS, barcode
-from vision.detections import LabelKind
 from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, rectangle
-from vision.marks.label_code import MODULE_COUNTS
+from vision.marks import LabelKind
+from vision.marks.label_code import MODULE_COUNTS, Payload
 from vision.marks.label_fit import (
     PIXELS,
     LabelPatch,
@@ -32,7 +32,6 @@ from vision.marks.label_fit import (
     refit_label,
     sample_modules,
 )
-from vision.payload import Payload
 
 COUNTS = pytest.mark.parametrize("count", MODULE_COUNTS)
 BLACK, WHITE = 40.0, 220.0

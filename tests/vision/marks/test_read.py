@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 import pytest
 
-from vision.detections import DetectedTile, Detections, TileMark
+from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture, Quad, rectangle
-from vision.marks import read
+from vision.marks import TileMark, read
 from vision.marks.digits import BLANK, FACE, LABEL, NOTHING, NUMBER, DigitLook
 from vision.marks.label import DismissTiles
 from vision.marks.read import (

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from vision import reader
-from vision.detections import DetectedTile, Detections, TileMark
+from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture
-from vision.marks import read, shapes
+from vision.marks import TileMark, read, shapes
 from vision.marks.digits import digit_places, near_serials
 from vision.marks.read import SURE, count_alike, withhold_unlike, withhold_upside_down
 from vision.marks.shapes import ink_of_crops, leads_of_rivals, like_others, unlike_others

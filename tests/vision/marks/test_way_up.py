@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
-from vision.detections import DetectedTile, TileMark
+from vision.finder import DetectedTile
 from vision.geometry import Picture, Points, rectangle
+from vision.marks import TileMark
 from vision.marks.digits import DigitLook
 from vision.marks.label import NO_MARK
 from vision.marks.read import (

@@ -65,13 +65,13 @@ def test_lines_go_on_while_the_camera_is_there() -> None:
 
 
 def test_a_lost_camera_is_told_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vision.mounting.command._PATIENCE_S", 60.0)  # however long the machine takes to open it again
+    monkeypatch.setattr("vision.cameras.feed._PATIENCE_S", 60.0)  # however long the machine takes to open it again
     first, second = lines_of(f"{SIM}&unplugged=0&fps=100", "--frames", "2", "--every", "0")
     assert (first["error"]["code"], second["tiles"]) == ("camera_unplugged", 34)
 
 
 def test_a_camera_that_stays_lost_is_told_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vision.mounting.command._PATIENCE_S", 0.01)
+    monkeypatch.setattr("vision.cameras.feed._PATIENCE_S", 0.01)
     lines = lines_of(f"{SIM}&unplugged=0-100000", "--frames", "3", "--every", "0")
     assert [line["error"]["code"] for line in lines] == ["camera_unplugged"] * 3
 

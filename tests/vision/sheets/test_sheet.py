@@ -6,8 +6,9 @@ import pytest
 from broker.i18n import Translator, languages
 from tests.vision.sheets.printed import PRINTED_FACES, Label, labels, pages, read, render, texts_in
 from vision.geometry import Picture
+from vision.marks.label_code import MODULE_COUNTS
 from vision.sheets.formats import sheet_formats, with_margins
-from vision.sheets.label import CODE_TEXTS, NUMBER_SIZES, NumberSize, lay_out_label
+from vision.sheets.label import NUMBER_SIZES, NumberSize, lay_out_label
 from vision.sheets.page import CHINESE, LATIN, font_runs, text_width, wrapped_lines
 from vision.sheets.registry import FACES
 from vision.sheets.sheet import SIDE, LabelOrder, labels_pdf, steps
@@ -58,7 +59,7 @@ def test_each_label_of_a_set_is_read_after_the_face_that_it_is_for(name: str) ->
     assert read_back == PRINTED_FACES
 
 
-@pytest.mark.parametrize("modules", CODE_TEXTS)
+@pytest.mark.parametrize("modules", MODULE_COUNTS)
 @pytest.mark.parametrize("number", NUMBER_SIZES)
 def test_each_kind_of_label_is_read(modules: int, number: NumberSize) -> None:
     pdf = labels_pdf(labels(modules=modules, number=number))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from vision.geometry import Quad, rectangle
-from vision.payload import Payload, payload_text
+from vision.marks.label_code import Payload, payload_text
 
 SCALE: Final = 6.0  # pixels a millimetre
 TILE_MM: Final = (28.0, 38.0, 20.0)

@@ -19,8 +19,8 @@ from vision.errors import EnrolError
 from vision.geometry import Picture
 from vision.marks.digits import cut_backs
 from vision.marks.label import NO_MARK
-from vision.payload import LAST_SERIAL
 from vision.reader import read_picture
+from vision.reading import LAST_SERIAL
 from vision.training.fonts import Part
 
 _SURE: Final = 2.996  # -ln 0.05: none in n tries means, 95 % sure, fewer than this by n ("rule of three")

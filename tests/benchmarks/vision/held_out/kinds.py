@@ -31,7 +31,7 @@ from tests.benchmarks.vision.held_out.table import (
 )
 from tests.benchmarks.vision.scenes import Scene, Tile
 from vision.geometry import Picture
-from vision.payload import Payload
+from vision.marks.label_code import Payload
 from vision.training.fonts import Look as FontLook
 from vision.training.fonts import Part, families_kept_back
 

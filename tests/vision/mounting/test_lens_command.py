@@ -11,10 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from vision.cameras.lens import Lens, split_lens
+from vision.cameras.lens import COLUMNS, ROWS, Lens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
 from vision.errors import LensUnclearError, TableFileError
 from vision.geometry import Homography, Picture, Points, inverse_homography, project
-from vision.mounting.lens import COLUMNS, ROWS, draw_chart, find_chart, measure_lens, ninths_unseen
 from vision.mounting.lens_command import with_table_camera
 
 SIZE = (720, 405)

@@ -20,7 +20,8 @@ from PIL import Image
 
 from broker.cli.main import homologue
 from tests.vision.other_scenes import SCENES, bricks, page_of_text
-from vision.geometry import Picture
+from vision.geometry import Picture, rectangle
+from vision.picture import RIM, colours_at, colours_on, points_on
 
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 CODES = {"picture_empty", "picture_unreadable", "picture_too_large"}
@@ -174,3 +175,28 @@ def test_the_largest_camera_picture_is_read_within_300_megabytes(tmp_path: Path)
 def test_numbers_in_a_text_are_no_serials(tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, encoded(page_of_text()))
     assert is_harmless(line)
+
+
+def test_shares_of_a_tile_are_between_its_corners() -> None:
+    quad = np.array([[0.0, 0.0], [10.0, 0.0], [14.0, 20.0], [0.0, 20.0]])
+    shares = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
+    assert points_on(quad[None], shares)[0] == pytest.approx(np.vstack([quad, quad.mean(axis=0)]))
+
+
+def test_the_rim_lies_between_the_rounded_edge_and_the_print() -> None:
+    out = np.abs(RIM - 0.5).max(axis=1)
+    assert (len(RIM), out.min(), out.max()) == (64, pytest.approx(0.287), pytest.approx(0.369))
+
+
+def test_colours_are_those_of_the_pixels_there_and_of_the_border_beyond() -> None:
+    picture = np.zeros((40, 40, 3), dtype=np.uint8)
+    picture[:, 20:] = 255
+    quads = np.stack([rectangle(np.array([x, 20.0]), 8.0, 8.0) for x in (10.0, 30.0, 60.0, -20.0)])
+    assert colours_on(picture, quads, np.array([[0.5, 0.5]]))[:, 0, 0] == pytest.approx([0, 100, 100, 0], abs=0.1)
+    assert colours_on(picture, quads[:0], RIM).shape == (0, 64, 3)
+
+
+def test_a_point_has_the_colour_of_the_pixel_in_which_it_lies_and_the_nearest_beyond_the_border() -> None:
+    picture = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    points = np.array([[0.9, 0.9], [1.0, 0.0], [3.9, 2.9], [-5.0, -5.0], [4.0, 3.0]])
+    assert colours_at(picture, points).tolist() == [0, 1, 11, 0, 11]
