@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from broker.errors import ScorerReplaced
 from broker.event import STANDINGS, Event, RiichiBooking
+from broker.files import write_file
 from broker.halls.centre import Centre
 from broker.logs import get_logger
 from broker.protocol import (
@@ -58,7 +59,7 @@ from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.live_event import WireLog
 from broker.scorer.snapshot import PublicMessage, PublicPart
-from broker.scorer.standings import standings_csv_parts, write_standings_csv
+from broker.scorer.standings import standings_csv_parts
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
@@ -499,13 +500,16 @@ class Publisher:
         yield from self.write_standings()
 
     def write_standings(self) -> Iterator[Concern | None]:
-        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop."""
+        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop.
+
+        Nobody waits for the disk, which takes a second when it is busy: the file is made again at every start.
+        """
         parts = list[str]()
         for part in standings_csv_parts(self._state.snapshot().standings, self._state.event.origin_of):
             parts.append(part)
             yield None
         try:
-            write_standings_csv(self.folder / STANDINGS, "".join(parts))
+            write_file(self.folder / STANDINGS, "".join(parts).encode(), durable=False)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             yield Concern("standings_unwritten", text, values={"text": text})
