@@ -17,7 +17,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming, LinkChanged
-from broker.scorer.arbiter_access import ArbiterAccess, PinCheck
+from broker.scorer.access import ArbiterAccess, PinCheck
 from kiosk.arbiter_pin import PIN_TOLD_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
