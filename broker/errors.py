@@ -4,8 +4,11 @@ Rooms on a table, people and web have an `errors.py` of their own.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Final, TypeVar
+
+T = TypeVar("T")
+A = TypeVar("A")
 
 
 class CodedError(Exception):
@@ -95,6 +98,37 @@ def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - read
     """Raise RuleError of this code where something is wrong."""
     if wrong:
         raise RuleError(code, text)
+
+
+def collect_errors(ask: Callable[[A], T], asked: Iterable[A]) -> list[T]:
+    """Ask about each; raise an ExceptionGroup of all RuleErrors if there is one."""
+    answers: list[T] = []
+    problems: list[RuleError] = []
+    for one in asked:
+        try:
+            answers.append(ask(one))
+        except RuleError as problem:
+            problems.append(problem)
+        except ExceptionGroup as several:
+            problems += flatten_errors(several)
+    raise_errors(problems)
+    return answers
+
+
+def raise_errors(problems: Iterable[RuleError]) -> None:
+    """Raise all of them at once, if there is one."""
+    if found := list(problems):
+        raise ExceptionGroup("refused", found)
+
+
+def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError]:
+    """Return the refusals in a group; groups may lie in groups."""
+    found: list[RuleError] = []
+    for one in several.exceptions:
+        found += (
+            flatten_errors(one) if isinstance(one, BaseExceptionGroup) else [one] if isinstance(one, RuleError) else []
+        )
+    return found
 
 
 class BrokerError(CodedError, code="broker_error"):

@@ -15,8 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from firmware.box.box import ButtonBox
 from firmware.buttons import SeatButtons, ignore_pulse
 from firmware.errors import BadAddress
-from firmware.presses import TooShort
-from firmware.reports import OnReport
+from firmware.reports import OnReport, TooShort
 from firmware.sim.box import BoxFingers, BoxSimulator
 from firmware.sim.buttons import ButtonFingers, read_seats
 from firmware.sim.cable import LineFaults

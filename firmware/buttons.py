@@ -15,8 +15,8 @@ from gpiozero.pins import Factory
 
 from broker.closing import Closing
 from firmware.errors import DeviceMissing
-from firmware.presses import MS, Changeover, ContactLimits, ContactOutcome, Presses, TooShort
-from firmware.reports import Health, Lamp, OnReport, Seat
+from firmware.presses import MS, Changeover, ContactLimits, ContactOutcome, Presses
+from firmware.reports import Health, Lamp, OnReport, Seat, TooShort
 from firmware.wiring import Wiring
 
 NS: Final = 1_000_000_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from firmware.errors import ButtonChatters, ButtonDisconnected, ButtonShorted, ButtonStuck
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat, TooShort
 
 MS: Final = 1_000_000
 """Nanoseconds."""
@@ -38,15 +38,6 @@ class ContactLimits:
 
     stuck_ns: int = 30_000 * MS
     """No finger presses for this long."""
-
-
-@dataclass(frozen=True, slots=True)
-class TooShort:
-    """A pulse that was no finger's: first edge, and for how many ns the contact was closed at the longest."""
-
-    seat: Seat
-    at: int
-    lasted_ns: int
 
 
 ContactOutcome = Pressed | Released | Held | Health | TooShort

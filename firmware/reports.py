@@ -40,6 +40,15 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class TooShort:
+    """A pulse that was no finger's: first edge, and for how many ns the contact was closed at the longest."""
+
+    seat: Seat
+    at: int
+    lasted_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Scanned:
     """A scanner has read a tile. `set_text` is the set's letter or two digits, None where the code names no set."""
 

@@ -7,14 +7,19 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, Self
 
 from msgspec.structs import replace
 
 from broker.files import write_private
 from broker.logs import get_logger
 from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, arbiter_session, decode, encode
+from kiosk.config import KioskSettings
 
 log = get_logger("homologue.kiosk")
+
+PIN_TOLD_FILE: Final = "arbiter-pin-told"
+"""Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,13 @@ class TablePin:
         """Read what was kept. `place`: event, table and device."""
         self._kept, self._place, self._ask = kept, place, ask
         self._said = _read(kept, place)
+
+    @classmethod
+    def of(cls, settings: KioskSettings, device: str, ask: Callable[[SessionNonce, str], bool]) -> Self:
+        """Return what is known at a table; hashes of the PIN that older programs have left go."""
+        for left in settings.pin_hashes():
+            remove_hash(left)
+        return cls(settings.folder / PIN_TOLD_FILE, (settings.config.event, settings.config.table, device), ask)
 
     @property
     def mark(self) -> PinMark | None:
@@ -67,7 +79,7 @@ class TablePin:
 
 
 def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
-    """Return what is kept. What cannot be read is as nothing, and goes: older programs kept the PIN's hash there."""
+    """Return what is kept. What cannot be read is removed: older programs kept the PIN's hash there."""
     try:
         said = decode(ArbiterPin, path.read_bytes())
     except FileNotFoundError:

@@ -18,10 +18,9 @@ from broker.logs import get_logger, set_up_logs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
 from kiosk.camera import observations, thread
-from kiosk.config import KioskSettings
+from kiosk.config import KioskSettings, unpaired_settings
 from kiosk.errors import JournalBroken, NotPaired, PairingAsked
 from kiosk.journal import TableJournal
-from kiosk.journal_file import JournalOwner
 from kiosk.loop import LoopRound, run_program
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, translator, type_key
@@ -112,8 +111,7 @@ def _with_table(
     if not anew:
         with suppress(NotPaired):
             return KioskSettings(config)
-    from kiosk.config import unpaired_settings  # noqa: PLC0415 - a table that is paired starts without it
-    from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - as above
+    from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - a table that is paired starts without it
 
     line.take_screen()
     return KioskSettings(config) if pair_at_the_table(unpaired_settings(config), stop, picture) else None
@@ -126,8 +124,7 @@ def serve(
     config, line = settings.config, line or SupervisorLine()
     examine_structs()
     with ExitStack() as opened:
-        whose = JournalOwner(config.event, config.table)
-        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
+        journal = TableJournal.of(settings)
         if config.broker.plain:
             log.warning("connection_plain")
         opened.callback(journal.close)
@@ -162,7 +159,7 @@ def serve(
         if config.metrics_port is not None:
             opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
-        if program.upgrade.leaves:
+        if program.leaves:
             line.failed(CHANGES)
 
 

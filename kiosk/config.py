@@ -18,10 +18,10 @@ from broker.errors import reason
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, TableNo, link, signing, tls
 from broker.protocol.pairing import Pairing
-from broker.protocol.signing import open_key
-from firmware import errors, scanners
-from firmware.keyboards import parse_keyboard
+from firmware import errors, keyboards, scanners
 from kiosk.errors import BadConfiguration, KioskError, NotPaired
+
+JOURNAL_FILE: Final = "table.sqlite"
 
 KEY_FILE: Final = "device.key"
 """The device's private key, beside what it was paired with; without a pairing, beside the journal."""
@@ -33,10 +33,10 @@ def open_device_key(path: Path) -> signing.SigningKey:
     The scorer knows the device no more then, until an arbiter has accepted it. Raises OSError.
     """
     try:
-        return open_key(path)
+        return signing.open_key(path)
     except ValueError:
         path.replace(path.with_name(f"{path.name}.spoilt"))
-        return open_key(path)
+        return signing.open_key(path)
 
 
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of the user's own in it, which nobody else may open
@@ -108,9 +108,6 @@ def stored_pairing(folder: Path) -> StoredPairing:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfiguration(f"{folder / PAIRING_FILE}: {reason(error)}") from None
 
-
-PIN_TOLD_FILE: Final = "arbiter-pin-told"
-"""Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
 
 Language = Annotated[
     str,
@@ -352,7 +349,7 @@ class KioskSettings:
         if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
             raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
         named: list[tuple[str, Callable[[str], object], str]] = [
-            *(("keyboards", parse_keyboard, one) for one in devices.keyboards),
+            *(("keyboards", keyboards.parse_keyboard, one) for one in devices.keyboards),
             *([("scanner", scanners.parse_scanner, devices.scanner)] if devices.scanner is not None else []),
         ]
         for setting, parse, address in named:
@@ -386,6 +383,11 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def journal(self) -> Path:
+        """The file of the table's journal."""
+        return self.folder / JOURNAL_FILE
 
     @property
     def spares(self) -> tuple[Path, ...]:

@@ -30,7 +30,6 @@ NEEDED: Final = ("cv2", "onnxruntime", "pygame", "serial", "gpiozero", "paho", "
 SOON: Final = timedelta(days=7)
 LOW: Final = 512 * 1024 * 1024
 PATIENCE_S: Final = 5.0
-JOURNAL: Final = "table.sqlite"
 
 
 @click.command(short_help="Examine a table's machine.")
@@ -126,7 +125,7 @@ def _screen(settings: KioskSettings) -> Iterator[Finding]:
 
 
 def _journal(settings: KioskSettings) -> Iterator[Finding]:
-    path = settings.folder / JOURNAL
+    path = settings.journal
     if not path.exists():
         return  # the kiosk makes it when it starts
     try:

@@ -69,7 +69,7 @@ KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
 
 
 class _NewerEvent(Struct, frozen=True):
-    """What every program reads of an event, be it that only a newer one knows its kind."""
+    """What every program can read of an event, even of a kind that only a newer one knows."""
 
     type: str
     optional: bool = False
@@ -121,7 +121,7 @@ class TableJournal(JournalFile):
 
     @property
     def draft(self) -> str:
-        """What was typed into a form that is not whole yet; it is no event before that."""
+        """What was typed into a form that is not complete yet."""
         return self._about("draft", "")
 
     @draft.setter
@@ -139,7 +139,7 @@ class TableJournal(JournalFile):
 
     @property
     def bench(self) -> str:
-        """What staff were at while walls are restored, beside the trays' own state."""
+        """What staff were doing while walls are restored, beyond the state of the trays."""
         return self._about("bench", "")
 
     @bench.setter
@@ -227,7 +227,7 @@ class TableJournal(JournalFile):
         return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
-        """Return a fact that is here the same way, with all that it says, be it that only a newer program knows it."""
+        """Return a stored fact as this device's, with every field, also those that only a newer program knows."""
         said = msgspec.json.decode(signing.kept_form(body), type=dict[str, Any])
         said.pop("signature", None)
         if said["fact"].get("sealed"):  # at the device that it names, to which the box is bound
@@ -245,7 +245,7 @@ class TableJournal(JournalFile):
         return signing.fact_hash(row[0]) if row else None
 
     def _sign_old(self) -> None:
-        """Sign what a program of before facts were signed has left here, and the scorer has not said to have."""
+        """Sign facts of a program from before facts were signed, as far as no receipt has named them."""
         unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
         (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
         if first is not None:
@@ -301,7 +301,7 @@ class TableJournal(JournalFile):
         return tuple((int(seq), str(code)) for seq, code in rows)
 
     def take_in(self, facts: Iterable[bytes]) -> int:
-        """Add facts of another device of this table, and give how many were new.
+        """Add facts of another device of this table, and return how many were new.
 
         Each keeps its number where that is free here, so that no number stays missing; where another fact has it at
         the scorer's, the receipt says so and it gets another. It keeps its signature too, where the fact before it is
@@ -420,7 +420,7 @@ class TableJournal(JournalFile):
         )
 
     def _renumber(self, used: Iterable[Taken]) -> bool:
-        """Renumber facts whose numbers another device has used, and to all after them: they are one chain.
+        """Renumber facts whose numbers another device has used, and all after them: they are one chain.
 
         A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
         apart until the head arbiter has decided.
@@ -465,7 +465,7 @@ class TableJournal(JournalFile):
         self._store.execute(f"DELETE FROM kept WHERE number NOT IN ({newest})", (MOST_RECORDS,))  # noqa: S608 - ours
 
     def reconsider(self) -> None:
-        """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
+        """Reopen refused facts, except those that can never be taken: the plan may have been corrected."""
         again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
         self._write(lambda: self._store.execute(again, NEVER_TAKEN))
 
@@ -483,7 +483,7 @@ class Unexpected:
 
 
 class SequenceWatch:
-    """Whether what a table tells follows, by the rules by which the scorer counts it (`protocol/play_sequence.py`).
+    """Checks facts against the rules by which the scorer counts them (`protocol/play_sequence.py`).
 
     Nothing is held back: the scorer stores a fact that does not follow, and the head arbiter decides what counts. Held
     back it would be lost, and four players could not end their play. But a table may be without network, so it says so

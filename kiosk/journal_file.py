@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TextIO, TypeVar
+from typing import Final, Self, TextIO, TypeVar
 
 from broker.errors import reason
 from broker.files import make_folder, sync_log
 from broker.logs import get_logger
 from broker.protocol import Refused, decode_fact, signing
-from kiosk.config import KEY_FILE, open_device_key
+from kiosk.config import JOURNAL_FILE, KEY_FILE, KioskSettings, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 
 log = get_logger("homologue.kiosk")
@@ -95,9 +95,6 @@ def is_read_only(folder: Path) -> bool:
         return False
 
 
-SPARE_FILE: Final = "table.sqlite"
-
-
 def connect(path: Path) -> sqlite3.Connection:
     """Open a journal's file as every one is opened. Raises sqlite3.Error."""
     store = sqlite3.connect(path, isolation_level=None)
@@ -138,14 +135,14 @@ def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path,
         spare = None
         try:
             _make_own_folder(folder)
-            _put_aside(folder / SPARE_FILE)
-            spare = connect(folder / SPARE_FILE)
+            _put_aside(folder / JOURNAL_FILE)
+            spare = connect(folder / JOURNAL_FILE)
             store.backup(spare)
         except (OSError, sqlite3.Error):
             if spare is not None:
                 spare.close()
         else:
-            return folder / SPARE_FILE, spare
+            return folder / JOURNAL_FILE, spare
     return None
 
 
@@ -155,7 +152,7 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
     The card can be read, but not by SQLite, which writes to read: its files are copied.
     """
     for folder in folders:
-        spare, copy = folder / SPARE_FILE, folder / "card.sqlite"
+        spare, copy = folder / JOURNAL_FILE, folder / "card.sqlite"
         try:
             _make_own_folder(folder)
             remove_journal(copy)
@@ -276,6 +273,12 @@ class JournalFile:
                 raise JournalFull(f"{path}: {reason(error)}") from None
             raise JournalBroken(f"{path}: {reason(error)}") from None
 
+    @classmethod
+    def of(cls, settings: KioskSettings) -> Self:
+        """Open a table's journal, where its settings say. Raises BadConfiguration too."""
+        whose = JournalOwner(settings.config.event, settings.config.table)
+        return cls(settings.journal, whose, settings.device_key(), settings.spares)
+
     def _open_lock(self, path: Path) -> TextIO:
         """Open the lock; one that is there already is enough where the card takes no writes."""
         try:
@@ -291,7 +294,7 @@ class JournalFile:
         try:
             self._open(self._card)
             for folder in self.spares:
-                self._join(folder / SPARE_FILE)
+                self._join(folder / JOURNAL_FILE)
         except (sqlite3.OperationalError, OSError) as error:
             found = open_without_card(self.spares, self._card) if refused(error) else None
             if found is None:

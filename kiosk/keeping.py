@@ -23,7 +23,7 @@ OPENS, TAKES, PASSES, GAPS, BACK, LEAVES = "k", "enter", "n", "g", "back", "q"
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What was read so far; `at` is the step that is under way, after the last one all is told."""
+    """What was read so far; `at` is the present step, past the last one when all is told."""
 
     play: PlannedPlay
     at: int = 0
@@ -45,7 +45,7 @@ class Keeping:
 
     @property
     def others(self) -> dict[Seat, LaidSeat]:
-        """What was read but for what is looked at now, which is read again where somebody has gone back to it."""
+        """What was read, without the part that is looked at now: it may be read again."""
         of = self.asked
         had = self.seats.get(of.seat) if of else None
         if of is None or had is None:
@@ -67,7 +67,7 @@ class Keeping:
 
     @property
     def seen(self) -> LaidObservation:
-        """What is seen of that; of what was looked at before, nothing."""
+        """What is seen of the part that is looked at now."""
         seen = self.observation
         if seen.of != self.asked:
             return LaidObservation(self.asked)
@@ -113,79 +113,54 @@ def _serials(laid: LaidSeat) -> set[int]:
 
 
 class KeepDesk:
-    """The keeping of plays at one table. `apply` gives a refusal's code, or None; `camera`, whether there is one."""
+    """The keeping of one play, from its key on. `apply` gives a refusal's code, or None."""
 
-    def __init__(self, apply: Callable[[Event], str | None], camera: Callable[[], bool]) -> None:
-        self._apply, self._camera = apply, camera
-        self.now: Keeping | None = None
-
-    def offered(self, state: Table) -> bool:
-        """Return whether it may be begun."""
-        return state.may_keep and not state.paused and self._camera() and self.now is None
+    def __init__(self, play: PlannedPlay, apply: Callable[[Event], str | None]) -> None:
+        self.now, self._apply = Keeping(play), apply
+        self.over = False
 
     def follow(self, state: Table) -> None:
-        """Stop where another play, or none, is recorded by now, or an arbiter has ruled on it."""
-        going_on = state.phase is Phase.RECORDED and state.outcome is not None and state.ruled is None
-        if self.now is not None and not (going_on and state.play == self.now.play):
-            self.now = None
+        """End where another play, or none, is recorded by now, or an arbiter has ruled on it."""
+        recorded = state.phase is Phase.RECORDED and state.outcome is not None and state.ruled is None
+        self.over |= not recorded or state.play != self.now.play
 
     def key(self, key: str, state: Table, now: int) -> bool:
         """Take a key; return whether it was one of ours."""
-        keeping = self.now
-        if keeping is None:
-            return key == OPENS and self._begin(state)
         if state.paused:
             return key in (TAKES, PASSES, GAPS, BACK, LEAVES)  # the screen shows the pause, and none of them
-        if keeping.asked is None or key == LEAVES or (key == BACK and not keeping.at):
-            self.now = None
+        if self.now.asked is None or key == LEAVES or (key == BACK and not self.now.at):
+            self.over = True
             return key in (BACK, LEAVES)  # after the last step any other key is for what comes after
-        return self._step(keeping, key, now)
-
-    def _step(self, keeping: Keeping, key: str, now: int) -> bool:
-        """Take a key of one step."""
         if key == BACK:
-            self.now = replace(keeping, at=keeping.at - 1)
+            self.now = replace(self.now, at=self.now.at - 1)
         elif key == GAPS:
-            self.now = replace(keeping, gaps=not keeping.gaps)
+            self.now = replace(self.now, gaps=not self.now.gaps)
         elif key == PASSES:
-            self._go_on(keeping.passed(), now)
+            self._go_on(self.now.passed(), now)
         elif key == TAKES:
-            if keeping.ready:
-                self._go_on(keeping.taken(), now)
+            if self.now.ready:
+                self._go_on(self.now.taken(), now)
         else:
             return False
         return True
 
-    def _begin(self, state: Table) -> bool:
-        if not self.offered(state) or state.play is None:
-            return False
-        self.now = Keeping(state.play)
-        return True
-
     def _go_on(self, keeping: Keeping, now: int) -> None:
-        """Look at the next; after the last, tell the scorer. Of nothing there is nothing to tell."""
+        """Look at the next part; after the last, tell the scorer, unless nothing was read."""
         self.now = keeping
-        if keeping.asked is None and (not keeping.seats or self._apply(keeping.laid(now)) is not None):
-            self.now = None
+        if keeping.asked is None:
+            self.over = not keeping.seats or self._apply(keeping.laid(now)) is not None
 
     def saw(self, observation: LaidObservation) -> None:
         """Take in what the camera sees."""
-        if self.now is not None:
-            self.now = replace(self.now, observation=observation)
+        self.now = replace(self.now, observation=observation)
 
     def sent(self, messages: Iterable[LogMessage]) -> None:
         """Note under which id the scorer is told what lay there."""
         for one in messages:
-            if isinstance(one.fact, TilesLaid) and self.now is not None:
+            if isinstance(one.fact, TilesLaid):
                 self.now = replace(self.now, told=one.id)
 
     def take(self, message: Counted) -> None:
-        """Take in what the scorer has found; of what was told before it is an old answer."""
-        answer, keeping = message.answer, self.now
-        if isinstance(answer, PlayFound) and keeping is not None and message.asked == keeping.told:
-            self.now = replace(keeping, answer=answer)
-
-    @property
-    def camera_target(self) -> LaidTiles | None:
-        """What the camera is to look at."""
-        return self.now.asked if self.now is not None else None
+        """Take in what the scorer has found, unless it answers an earlier keeping."""
+        if isinstance(message.answer, PlayFound) and message.asked == self.now.told:
+            self.now = replace(self.now, answer=message.answer)

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def run_program(program: TableProgram, stop: threading.Event, each_round: Callable[[], float]) -> None:
-    """Work until told to stop: a round when a device or the network has something, or when the last one wished it."""
+    """Run rounds until told to stop: when a device or the network has something, or when the last one asked for it."""
     program.start()
     service = ServiceNotifier()
     try:
         pause = 0.0
-        while not stop.is_set() and not program.upgrade.leaves:
+        while not stop.is_set() and not program.leaves:
             program.step(timeout=pause)
             pause = each_round()
             service.alive()
@@ -96,13 +96,13 @@ class LoopRound:
         return self._window.pause
 
     def _check_screen(self) -> None:
-        """Tell log and desk where nobody can see what is shown."""
+        """Report when nobody can see what is shown."""
         if (fault := self._window.fault) != self._fault:
             self._fault = fault
             self._program.report(Health(SCREEN, fault))
 
     def _look(self, state: Table) -> None:
-        """Let camera and people see the table."""
+        """Tell the camera and simulated people what the table is doing."""
         if (target := self._program.camera_target) != self._target:
             self._target = target
             self._camera.look_for(target)
@@ -115,7 +115,7 @@ class LoopRound:
             raise self._people.failed
 
     def _show(self, view: ScreenView) -> None:
-        """Show what is new on the screen elsewhere too."""
+        """Pass a new view on to lamps, log and picture file."""
         for seat, lamp in lamps_shown(view).items():
             self._show_lamp(seat, lamp)
         self._log.tell(view)
@@ -124,7 +124,7 @@ class LoopRound:
 
 
 class StateLog:
-    """Tells the log what the screen tells the room, and nothing more: a press shows nowhere."""
+    """Logs what the screen shows and nothing more, so that no press can be seen in the log."""
 
     def __init__(self) -> None:
         self._state: tuple[str, int | None] | None = None

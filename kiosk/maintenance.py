@@ -20,7 +20,7 @@ from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_j
 from broker.logs import set_up_logs
 from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
-from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
+from kiosk.config import JOURNAL_FILE, KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken
 from kiosk.journal import JournaledTable, TableJournal
 from kiosk.journal_file import JournalOwner
@@ -52,7 +52,7 @@ def import_journal(config: Path, card: Path) -> None:
     settings = KioskSettings(config)
     whose = JournalOwner(settings.config.event, settings.config.table)
     journal = find_journal(card, whose) if card.is_dir() else card
-    taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
+    taken = take_over_journal(journal, settings.journal, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     say(f"{where}; {taken.facts} facts will be sent.", goes_on=taken.whole, facts=taken.facts)
 
@@ -106,16 +106,13 @@ def key(config: Path) -> None:
     say(f"key: {made.public}\ndevice: {made.device}", key=made.public, device=made.device)
 
 
-NAME: Final = "table.sqlite"
-"""How every table's journal is named."""
-
 LOG: Final = "-wal"
 """How SQLite names the log beside a file: what was written last is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """What came of it."""
+    """What was taken over."""
 
     whole: bool
     """The table goes on where the dead device stood; else it had begun anew, and got facts alone."""
@@ -141,7 +138,7 @@ def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: signing.S
 
 def find_journal(card: Path, whose: JournalOwner) -> Path:
     """Return the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
-    named = (Path(folder) / NAME for folder, _, files in os.walk(card) if NAME in files)
+    named = (Path(folder) / JOURNAL_FILE for folder, _, files in os.walk(card) if JOURNAL_FILE in files)
     ours = [path for path in named if _is_of(path, whose)]
     if not ours:
         raise JournalBroken(f"{card} holds no journal of {whose.event}, table {whose.table}, that can be read")

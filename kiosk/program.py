@@ -5,17 +5,26 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from msgspec.structs import replace as changed
 
 from broker.logs import get_logger
-from broker.protocol import ArbiterPin, Assignment, Counted, Kept, LogMessage, Order, Receipt, ScorerState, Served
-from broker.protocol.link import Incoming, Link, LinkChanged
-from firmware.hardware.inventory import HardwareTrouble
-from firmware.presses import TooShort
-from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
-from kiosk.arbiter_pin import TablePin, remove_hash
+from broker.protocol import (
+    ArbiterPin,
+    Assignment,
+    Counted,
+    CountRequest,
+    Kept,
+    LogMessage,
+    Order,
+    Receipt,
+    ScorerState,
+    Served,
+    wall_clock_ms,
+)
+from broker.protocol.link import Incoming, LinkChanged
+from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned, TooShort
+from kiosk.arbiter_pin import TablePin
 from kiosk.camera.observations import (
     CameraHealth,
     CameraReport,
@@ -25,12 +34,13 @@ from kiosk.camera.observations import (
     PictureObservation,
     TableObservation,
 )
-from kiosk.config import PIN_TOLD_FILE, Config, KioskSettings
+from kiosk.config import Config, KioskSettings
 from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
-from kiosk.keeping import KeepDesk, Keeping
+from kiosk.keeping import OPENS, KeepDesk, Keeping
+from kiosk.link import OpenLink
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -42,8 +52,8 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SELF_TEST_KEY, TableSelfTest, begins_a_day, look_at_board
-from kiosk.server import Brokers, ServerLink, first_unplayed
+from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, TableSelfTest, begins_a_day, look_at_board
+from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
     CAMERA,
@@ -70,13 +80,6 @@ from kiosk.table import (
     arbiter,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import (
-    TableConnection,
-    open_table_link,
-    send_count_request,
-    send_pin,
-    wall_clock_ms,
-)
 
 
 class CameraTasks:
@@ -90,17 +93,17 @@ class CameraTasks:
         config: Config,
         journal: TableJournal,
         state: Table,
-        connection: TableConnection,
+        ask_count: Callable[[CountRequest], None],
         health: DeviceHealth,
         apply: Callable[[Event], str | None],
-        board: Callable[[], Iterable[HardwareTrouble]],
+        board: LookAtBoard,
     ) -> None:
         self._health, self._apply, self._board = health, apply, board
         self._scanner = config.devices.scanner is not None
         self.self_test: TableSelfTest | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
-        self.counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
-        self.keeping = KeepDesk(apply, lambda: CAMERA not in health.codes)
+        self.counting = CountDesk(config.event, config.table, ask_count)
+        self.keeping: KeepDesk | None = None
 
     def observed(self, item: CameraReport) -> None:
         """Take in what the camera sees."""
@@ -112,17 +115,17 @@ class CameraTasks:
                 self.restoring.observed(item)
             case HandObservation():
                 self.counting.saw(item)
-            case LaidObservation():
+            case LaidObservation() if self.keeping is not None:
                 self.keeping.saw(item)
             case PictureObservation() if self.self_test is not None:
                 self.self_test.saw(item)
 
     def reported(self, report: Report | TooShort, now: int) -> bool:
-        """Take in what a device tells; return whether it is the self-test's alone."""
+        """Offer a report to the self-test; return whether nobody else is to have it."""
         return self.self_test is not None and self.self_test.take(report, now)
 
     def scanned(self, report: Scanned | NotScanned, state: Table, now: int) -> None:
-        """Take in what was scanned; while no walls are restored it means nothing."""
+        """Take in what was scanned; it counts only while walls are restored."""
         play = state.play if state.phase is Phase.RESTORING else None
         if play is not None and (look := self.restoring.scanned(report, play, now)):
             self._apply(look)
@@ -130,12 +133,14 @@ class CameraTasks:
     def answered(self, message: Counted) -> None:
         """Take in what the scorer answers about a hand, or about a play that is kept."""
         self.counting.take(message)
-        self.keeping.take(message)
+        if self.keeping is not None:
+            self.keeping.take(message)
 
     def sent(self, state: Table, facts: Iterable[LogMessage]) -> None:
         """Follow an event that was taken in, and the facts that came of it."""
         self.restoring.follow(state)
-        self.keeping.sent(facts)
+        if self.keeping is not None:
+            self.keeping.sent(facts)
 
     def follow(self, state: Table, form: AnyForm | None, now: int) -> None:
         """Follow the table, and the form that is filled in; write down what has to last."""
@@ -147,7 +152,9 @@ class CameraTasks:
                 hides = state.phase in QUIET
                 self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
             self.self_test.follow(health)
-        self.keeping.follow(state)
+        if self.keeping is not None:
+            self.keeping.follow(state)
+            self.keeping = None if self.keeping.over else self.keeping
         if self.counting.open:
             self.counting.follow(state, form)
         self.restoring.write()
@@ -169,10 +176,18 @@ class CameraTasks:
 
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
         """Return what the form gets for a key: none where a play is kept by it, more where a hand was counted."""
-        if self.keeping.key(key, state, now):
+        if self.keeping is not None:
+            if self.keeping.key(key, state, now):
+                return ()
+        elif key == OPENS and state.play is not None and self.may_keep(state):
+            self.keeping = KeepDesk(state.play, self._apply)
             return ()
         typed = self.counting.key(key, state, form, now)
         return (key,) if typed is None else typed
+
+    def may_keep(self, state: Table) -> bool:
+        """Return whether the keeping of a play may be begun."""
+        return state.may_keep and not state.paused and CAMERA not in self._health.codes and self.keeping is None
 
     def target(self, state: Table) -> CameraTarget | None:
         """Return what the camera is to look at: nothing while tiles are played with."""
@@ -180,7 +195,7 @@ class CameraTasks:
             return self.self_test.camera_target
         if state.phase is Phase.RESTORING:
             return state.play
-        return self.counting.camera_target or self.keeping.camera_target
+        return self.counting.camera_target or (self.keeping.now.asked if self.keeping is not None else None)
 
 
 log = get_logger("homologue.kiosk")
@@ -190,7 +205,7 @@ Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 
 
 class TableProgram:
-    """The loop of one table. Devices are given to it; it never asks which kind they are."""
+    """The loop of one table. It is given its devices, and does not know which kind they are."""
 
     def __init__(
         self,
@@ -198,30 +213,30 @@ class TableProgram:
         journal: TableJournal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = time_of_day,
-        link: Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection] | None = None,
-        board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
+        link: OpenLink | None = None,
+        board: LookAtBoard = look_at_board,
+        wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        """Take what stands in for the wire if there is none (it is given what to tell of), and for the board."""
-        config, self._clock = settings.config, clock
+        """Take what stands in for the wire if there is none, and for the board. `clock` in ns, `wall` as messages."""
+        config, self._clock, self._wall = settings.config, clock, wall
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         last = journal.last_wall
         self._table = self._open_table(journal)
         self._table.restarted(clock())
-        connection: TableConnection = (
-            link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
-        )
         self._health = DeviceHealth()
-        self.metrics = TableMetrics(lambda: journal.room)
-        self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
-        if isinstance(connection, Link):
-            self._server.brokers = Brokers(connection, settings.folder)
-        self.upgrade = TableUpgrade.of(settings, clock())
-        self._server.upgrade = lambda: self.upgrade.state
-        self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
+        pin = TablePin.of(
+            settings, journal.device, lambda nonce, sealed: self._server.ask_pin(nonce, sealed, self._clock())
+        )
+        self._keyboard = Keyboard(self._apply, pin, journal)
+        self._server = ServerLink(
+            settings, journal, self._health, lambda: (self.state, self._keyboard.pin), self._queue.put, wall, link
+        )
+        self.metrics = TableMetrics(self._server.disk_mib)
+        self._upgrade = self._server.upgrade = TableUpgrade.of(settings, clock())
         self._buttons = TableButtons(self.state.since)
-        self._tasks = CameraTasks(config, journal, self.state, connection, self._health, self._apply, board)
+        self._tasks = CameraTasks(config, journal, self.state, self._server.ask_count, self._health, self._apply, board)
         self._status = TableStatus(config, journal, time_of_day)
-        if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
+        if settings.tested_daily and begins_a_day(self.state, last, wall()):
             self._apply(SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
@@ -234,12 +249,12 @@ class TableProgram:
         What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
         """
         try:
-            return JournaledTable(journal, wall_clock_ms, self._clock())
+            return JournaledTable(journal, self._wall, self._clock())
         except JournalNewer as newer:
             log.warning(JournalNewer.code, why=str(newer))
         plan = journal.last_plan()
         journal.set_events_aside()
-        table = JournaledTable(journal, wall_clock_ms, self._clock())
+        table = JournaledTable(journal, self._wall, self._clock())
         if plan is not None and plan.session is not None:
             session = journal.standing(plan.session)
             plan = changed(plan, session=session) if session else None
@@ -249,20 +264,6 @@ class TableProgram:
                 table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
-
-    def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
-        """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
-        config = settings.config
-        for left in settings.pin_hashes():
-            remove_hash(left)
-
-        def ask(session: str, sealed: str) -> bool:
-            if not (self._server.connected and connection.up) or self._server.scorer.silent(self._clock()):
-                return False
-            send_pin(connection, journal, config, session, sealed)
-            return True
-
-        return TablePin(settings.folder / PIN_TOLD_FILE, (config.event, config.table, journal.device), ask)
 
     # ---- from other threads -----------------------------------------------------------------
 
@@ -284,15 +285,20 @@ class TableProgram:
     @property
     def keeping(self) -> Keeping | None:
         """What was read of how the play went, while it is kept."""
-        return self._tasks.keeping.now
+        return self._tasks.keeping.now if self._tasks.keeping is not None else None
 
     def start(self) -> None:
         """Begin to connect."""
         self._server.link.start()
 
     def stop(self) -> None:
-        """Say that we go, and go."""
+        """Tell the scorer that the table leaves, and disconnect."""
         self._server.stop()
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the program is to end, so that another version is started."""
+        return self._upgrade is not None and self._upgrade.leaves
 
     def step(self, timeout: float) -> None:
         """Take in what has happened, then see what is due."""
@@ -336,7 +342,7 @@ class TableProgram:
                 self._tasks.scanned(report, self.state, self._clock())
 
     def _apply(self, event: Event) -> str | None:
-        """Take one event in, whatever it came from; return the code if it was not to be. All effects follow here."""
+        """Take one event in; return the code of why it was refused, or None. All effects follow from here."""
         if self._server.elsewhere:
             return OTHER_DEVICE
         if self._table.held:
@@ -353,12 +359,12 @@ class TableProgram:
             self._buttons.screen_changed(self._clock())
             self._health.moved(self.state)
         self._tasks.sent(self.state, facts)
-        self._server.facts.send(facts, self._clock())
+        self._server.send(facts, self._clock())
         self._health.say("facts", self._table.unexpected)
         return None
 
     def _message(self, incoming: Incoming) -> None:
-        """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
+        """Take in a message of the scorer or the desk; one that cannot be read is dropped."""
         match self._server.read(incoming):
             case Receipt() | Kept() as message:
                 self._server.facts.take(message, self._clock())
@@ -370,7 +376,6 @@ class TableProgram:
                 self._server.take_scorer(message, self._clock())
             case Served() as message:
                 self._server.take_served(message, self._clock())
-                self.upgrade.take(message.upgrade)
             case Order() as message:
                 self._apply(arbiter.event_of_order(message, self._clock()))
             case ArbiterPin() as message:
@@ -381,7 +386,8 @@ class TableProgram:
         if self._table.check_due(now):
             self._check_disk(now)
         self._health.due(now)
-        self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
+        if self._upgrade is not None:
+            self._upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)
@@ -406,7 +412,7 @@ class TableProgram:
                     self._apply(event)
 
     def _follow(self) -> None:
-        """What follows from the state: the form at the keyboard, and what the table says of itself."""
+        """Update what follows from the state: the form at the keyboard, and the table's published state."""
         self._keyboard.follow(self.state)
         self._tasks.follow(self.state, self._keyboard.filled_in, self._clock())
         self._server.publish()
@@ -441,7 +447,7 @@ class TableProgram:
         self._follow()
 
     def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key
-        """Do what a key means: an event, a refusal by its code, or whether it was done; return whether it meant any."""
+        """Do what a key means: an event, the code of a refusal, or nothing more; return whether it meant anything."""
         if isinstance(result, bool):
             return result
         self._keyboard.problem = (result or None) if isinstance(result, str) else self._apply(result)
@@ -458,22 +464,22 @@ class TableProgram:
         """Return what is to be seen."""
         server, service, now = self._server, self._server.service, self._clock()
         silent = server.scorer.silent(now)
-        line = self._status.line(server.facts, self._health, connected=server.link.up, scorer_silent=silent)
+        line = self._status.line(server.facts, self._health, connected=server.connected, scorer_silent=silent)
         if service.elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
         keys, tasks = self._keyboard, self._tasks
         view = screen_view(
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, tasks.restoring.now
         )
-        count = tasks.counting.view(now, up=self._server.link.up)
+        count = tasks.counting.view(now, up=server.connected)
         asks_pin = keys.panel is not None and keys.panel.ask == "pin"
         wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
         view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
         view = with_counting(with_time_left(view, self.state, now), count, tasks.counting.discarder_key)
-        view = with_keeping(view, tasks.keeping.now, offered=tasks.keeping.offered(self.state))
+        view = with_keeping(view, self.keeping, offered=tasks.may_keep(self.state))
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
-        if view.call and self._server.link.up:
+        if view.call and server.connected:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
         self_test = tasks.self_test.test.seen if tasks.self_test is not None else None
         return replace(view, self_test=self_test, light=self.state.light)

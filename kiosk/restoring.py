@@ -300,7 +300,7 @@ def _untick(work: Work, now: int) -> Event | None:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """Of which play, and what: the camera sees the rest again."""
+    """What is written down of the work at one play: the camera sees the rest again."""
 
     round: int
     deal: int
@@ -309,7 +309,7 @@ class _Draft:
 
 
 def restoring_draft(restoring: Restoring, play: PlannedPlay | None) -> str:
-    """Write it down; "" where there is nothing that staff would have to do again."""
+    """Return the work as text; "" where there is nothing that staff would have to do again."""
     if play is None or (restoring.showing == "camera" and restoring.scans == Scans()):
         return ""
     return msgspec.json.encode(_Draft(play.round, play.deal, restoring.showing, restoring.scans)).decode()
@@ -327,7 +327,7 @@ def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
 
 
 class RestoringDrafts(Protocol):
-    """Where it is written."""
+    """Where the work is written down."""
 
     bench: str
 
@@ -381,12 +381,12 @@ class RestoringDesk:
             self.now = replace(self.now, showing="camera")
 
     def beside(self) -> AbstractContextManager[None]:
-        """Write it with the event that is recorded meanwhile."""
+        """Write the draft with the event that is recorded meanwhile."""
         text = restoring_draft(self.now, self._play)
         return nullcontext() if text == self._written else self._drafts.beside(bench=text)
 
     def write(self) -> None:
-        """Write it where no event has."""
+        """Write the draft, unless an event has."""
         text = restoring_draft(self.now, self._play)
         if text == self._written:
             return

@@ -10,8 +10,7 @@ from typing import Final, Literal
 
 from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_troubles
 from firmware.hardware.self_test import Remark, SelfTest
-from firmware.presses import TooShort
-from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat
+from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation, WholePicture
 from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
 from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict
@@ -205,6 +204,9 @@ OTHERS: Final = frozenset({"c"})
 """Keys that are not about the test: the arbiter is called as ever."""
 
 
+LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
+
+
 def look_at_board() -> Iterator[HardwareTrouble]:
     """Return what is wrong with the board that this runs on."""
     yield from board_troubles(Path("/"))
@@ -218,7 +220,7 @@ class TableSelfTest:
         self,
         now: int,
         health: Mapping[str, str],
-        board: Callable[[], Iterable[HardwareTrouble]],
+        board: LookAtBoard,
         *,
         scanner: bool,
         hides: bool,

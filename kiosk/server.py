@@ -1,41 +1,42 @@
-"""The scorer and the desk as one table sees them: which plan is taken when, and whether this device serves the table.
-
-Also where the event's broker may be: at the scorer's machine, or at that of its standby once that has taken over. The
-scorer says where its standby is, and the table keeps that: a table that is started while the first machine is gone
-finds the other one. Nobody has to be believed for it, as only the event's broker has the event's certificate.
-"""
+"""The scorer and the desk as a table sees them: which plan is taken when, and whether this device serves the table."""
 
 import uuid
-from collections.abc import Callable, Collection
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, Literal
 
-import msgspec
 from msgspec.structs import replace
 
-from broker.files import write_private
 from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
     DISK_STEP_MIB,
     SILENT_S,
+    ArbiterPin,
     Assignment,
     Beat,
+    CountRequest,
     Lifecycle,
+    LogMessage,
     Message,
+    PinGiven,
+    Receipt,
+    Refused,
     ScorerState,
     Served,
+    SessionNonce,
     TableState,
     UpgradeState,
+    decode_on_topic,
     encode,
+    is_signed_by,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Place
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused
 from firmware.hardware.inventory import board_celsius
-from kiosk.config import Config
-from kiosk.errors import DeviceUnknown, JournalFull
+from kiosk.config import KioskSettings
+from kiosk.errors import DeviceUnknown, JournalFull, ReceiptUnproven, UpgradeByHand
 from kiosk.journal import OTHER_DEVICE, TableJournal
+from kiosk.link import Brokers, OpenLink, open_table_link
 from kiosk.status import DeviceHealth, people_health
 from kiosk.table import (
     BETWEEN,
@@ -47,81 +48,8 @@ from kiosk.table import (
     gives_way,
     may_renew,
 )
-from kiosk.uplink import (
-    MIB,
-    SECOND_NS,
-    TableConnection,
-    Uplink,
-    read_message,
-    state_message,
-    wall_clock_ms,
-)
-
-PLACES_FILE: Final = "brokers.json"
-"""In the table's folder: the places, the one that was reached last first."""
-
-GONE_NS: Final = 5_000_000_000
-"""So long after a broker has said that its scorer is gone, another place is tried."""
-
-MOST_PLACES: Final = 4
-"""Places that are remembered."""
-
-
-class Brokers:
-    """The places of one table's link. Times are monotonic, in ns."""
-
-    def __init__(self, link: Link, folder: Path) -> None:
-        """Begin where the broker was reached last. Before the link is started."""
-        self._link, self._file = link, folder / PLACES_FILE
-        self._gone_since: int | None = None
-        configured = link.place
-        self._places = self._read() or [configured]
-        if configured not in self._places:
-            self._places = [configured, *self._places]  # the device was paired, or configured, again
-        self._known = list(self._places)
-        link.begin_at(*self._places)
-
-    def _read(self) -> list[Place]:
-        with suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode(self._file.read_bytes(), type=list[Place])
-        return []
-
-    def connected(self) -> None:
-        """Remember where the broker is."""
-        self._gone_since = None
-        self._remember(self._link.place)
-
-    def _remember(self, first: Place, *more: Place) -> None:
-        self._places = list(dict.fromkeys((first, *more, *self._places)))[:MOST_PLACES]
-        if self._places != self._known:
-            with suppress(OSError):  # without it, the next start begins at the place that is configured
-                write_private(self._file, msgspec.json.encode(self._places))
-                self._known = list(self._places)
-
-    def take(self, state: ScorerState, now: int) -> None:
-        """Take in where a scorer says that it is, and its standby. Raises nothing: what is no place was refused."""
-        gone = state.lifecycle == "gone"
-        self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
-        if moved := _place(state.moved):
-            self._remember(moved)
-            self._link.move(moved)
-        elif standby := _place(state.standby):
-            self._remember(self._link.place, standby)
-            self._link.reach(*self._places)
-
-    def due(self, now: int, *, silent: bool) -> None:
-        """Go on to the next place where the scorer here is gone, or says nothing."""
-        gone = self._gone_since is not None and now - self._gone_since >= GONE_NS
-        others = [one for one in self._places if one != self._link.place]
-        if others and (gone or silent):
-            self._gone_since = None
-            self._link.move(others[0])
-
-
-def _place(told: str) -> Place | None:
-    host, _, port = told.rpartition(":")
-    return (host.strip("[]"), int(port)) if host else None
-
+from kiosk.upgrade import TableUpgrade
+from kiosk.uplink import MIB, SECOND_NS, Uplink, state_message
 
 log = get_logger("homologue.kiosk")
 
@@ -133,7 +61,7 @@ ServiceChange = Literal["back", "say_again", ""]
 
 
 class ServiceStatus:
-    """What one device knows of it. Until it is told otherwise it serves its table: a table plays on offline."""
+    """Whether one device serves its table. It does until it is told otherwise: a table plays on offline."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -160,6 +88,14 @@ class ServiceStatus:
         """Whether an arbiter is on the way to the table's call."""
         return self._served is not None and self._served.arbiter_coming and not self.elsewhere
 
+    @property
+    def upgrade_by_hand(self) -> UpgradeState | None:
+        """The answer to an offered upgrade where the program was started by hand: refused."""
+        offer = self._served.upgrade if self._served else None
+        return (
+            UpgradeState(version=offer.version, step="refused", percent=0, code=UpgradeByHand.code) if offer else None
+        )
+
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
@@ -178,14 +114,14 @@ class ServiceStatus:
 
 
 class ScorerWatch:
-    """Whether the scorer is there. A broker goes on without it, and then nothing that the table sends becomes safe."""
+    """Whether the scorer is there. A broker goes on without it, but then no fact is stored."""
 
     def __init__(self) -> None:
         self._heard: int | None = None
         """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
 
     def connected(self, now: int) -> None:
-        """Take in that it can be heard again from now on (monotonic ns)."""
+        """Take in that it can be heard again from now on, in monotonic ns."""
         if self._heard is not None:
             self._heard = now
 
@@ -195,7 +131,7 @@ class ScorerWatch:
             self._heard = now
 
     def silent(self, now: int) -> bool:
-        """Return whether it has not been heard of for long."""
+        """Return whether it has been silent for too long."""
         return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
 
 
@@ -235,31 +171,52 @@ def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int
     )
 
 
+UNPROVEN: Final = ReceiptUnproven.code
+
+
+def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
+    """Return a message, or the code of why it cannot be read. The event's public key, if given, must have signed it."""
+    try:
+        message = decode_on_topic(incoming.topic, incoming.payload)[1]
+    except Refused as refused:
+        return None, refused.code
+    if event_key is None or not isinstance(message, Receipt | ArbiterPin):
+        return message, None
+    return (message, None) if is_signed_by(event_key, incoming.payload, message.signature) else (None, UNPROVEN)
+
+
 class ServerLink:
-    """What one table has to do with the scorer and the desk. It says nothing while another device serves the table."""
+    """One table's dealings with the scorer and the desk. It is silent while another device serves the table."""
 
     def __init__(
         self,
-        config: Config,
+        settings: KioskSettings,
         journal: TableJournal,
-        link: TableConnection,
         health: DeviceHealth,
         state: Callable[[], tuple[Table, str | None]],
+        tell: Callable[[Incoming | LinkChanged], None],
+        wall: Callable[[], int],
+        link: OpenLink | None = None,
     ) -> None:
-        """Take what gives the table, and which PIN arbiters have there."""
-        self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
+        """Take what gives the table, and which PIN arbiters have there; and what stands in for the wire.
+
+        What comes goes to `tell`, from the link's thread. `wall` gives ms since 1970.
+        """
+        config = settings.config
+        self._config, self._journal, self._health, self._state, self._wall = config, journal, health, state, wall
+        lost = state_message(config, journal, state()[0], "lost", 0, {})
+        self.link = link(tell) if link else open_table_link(settings, lost, tell)
+        self.facts = Uplink(journal, self.link, config.event, config.table, wall)
         self.service = ServiceStatus(journal.device)
         self.scorer = ScorerWatch()
-        self.brokers: Brokers | None = None
-        """Where the event's broker may be, if there is a wire."""
+        self._brokers = Brokers(self.link, settings.folder) if isinstance(self.link, Link) else None
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
         self._free_mib: int | None = None
-        self.upgrade: Callable[[], UpgradeState | None] = lambda: None
-        """How far the table is with another version of its program."""
+        self.upgrade: TableUpgrade | None = None
+        """None: the program was started by hand, and stays."""
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
-        self._config, self._journal, self._health, self._state = config, journal, health, state
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._plan: Assignment | None = None
@@ -273,7 +230,7 @@ class ServerLink:
         return self.service.elsewhere
 
     def stop(self) -> None:
-        """Say that we go, and go."""
+        """Tell the scorer that the table leaves, and disconnect."""
         self._lifecycle = "disconnected"
         if not self.elsewhere:
             self.facts.publish(self.state_message)
@@ -288,7 +245,7 @@ class ServerLink:
         lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
         health |= people_health(state)  # what they did makes no device unwell
         message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
-        return replace(message, upgrade=self.upgrade())
+        return replace(message, upgrade=self.upgrade.state if self.upgrade else self.service.upgrade_by_hand)
 
     def publish(self) -> None:
         """Publish the table's state where it has changed."""
@@ -297,10 +254,30 @@ class ServerLink:
 
     def greet(self) -> None:
         """Say how the table stands, whether or not that is new."""
-        self.facts.publish(self.state_message, again=True)
+        if self.connected:
+            self.facts.publish(self.state_message, again=True)
+
+    def send(self, facts: Iterable[LogMessage], now: int) -> None:
+        """Send new facts; without a connection they wait for the next one."""
+        self.facts.send(facts, now, connected=self.connected)
+
+    def ask_count(self, request: CountRequest) -> None:
+        """Ask the scorer what a hand is worth."""
+        topic = topics.COUNT
+        self.link.publish(topic.at(request.event, table=request.table), encode(request), retain=topic.retain)
+
+    def ask_pin(self, session: SessionNonce, sealed: str, now: int) -> bool:
+        """Ask the scorer whether a PIN is right, as this device; return whether it can be asked now."""
+        if not (self.connected and self.link.up) or self.scorer.silent(now):
+            return False
+        event, table, device = self._config.event, self._config.table, self._journal.device
+        given = PinGiven(id=uuid.uuid4().hex, event=event, table=table, device=device, session=session, sealed=sealed)
+        topic, signed = topics.PIN_GIVEN, self._journal.key.sign(given)
+        self.link.publish(topic.at(event, table=table), encode(signed), retain=topic.retain)
+        return True
 
     def link_changed(self, change: LinkChanged, now: int) -> None:
-        """Take in that there is a connection, or none."""
+        """Take in that the connection is up or down."""
         self.connected = change.up
         if change.why and str(change.why) != self._why:
             log.warning(change.why.code, why=str(change.why))
@@ -311,8 +288,8 @@ class ServerLink:
             self._health.say("broker", None)
             self.scorer.connected(now)
             self._beat_at = now  # a standby counts who comes to it
-            if self.brokers:
-                self.brokers.connected()
+            if self._brokers:
+                self._brokers.connected()
             if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
@@ -324,7 +301,7 @@ class ServerLink:
         return message
 
     def take_served(self, served: Served, now: int) -> None:
-        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
+        """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
         unknown = DeviceUnknown.code if self.service.unknown else None
@@ -333,8 +310,10 @@ class ServerLink:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
             self.greet()
-        if change == "back":
+        if change == "back" and self.connected:
             self.facts.reconnected(now)
+        if self.upgrade is not None:
+            self.upgrade.take(served.upgrade)
 
     def take_plan(self, plan: Assignment, now: int) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
@@ -354,13 +333,13 @@ class ServerLink:
         return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
 
     def plan_taken(self, code: str | None) -> None:
-        """Take in what became of it; without room on the disk it is tried again."""
+        """Take in whether the plan was taken; without room on the disk it is tried again."""
         if code != JournalFull.code:
             self._plan = None
             self._health.say("plan", code)
 
-    def _disk_mib(self) -> int:
-        """Return how much of the disk is free; while nothing may show, as it was before."""
+    def disk_mib(self) -> int:
+        """Return how much of the disk is free, in steps; while nothing may show, as it was before."""
         if self._free_mib is None or self._state()[0].phase not in QUIET:
             self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
         return self._free_mib
@@ -368,15 +347,15 @@ class ServerLink:
     def take_scorer(self, state: ScorerState, now: int) -> None:
         """Learn whether the scorer is there, and where else its broker may be."""
         self.scorer.take(state, now)
-        if self.brokers:
-            self.brokers.take(state, now)
+        if self._brokers:
+            self._brokers.take(state, now)
 
     def due(self, now: int) -> None:
         """Send again what should have a receipt by now, and say that the table is there."""
         if not self.connected:
             return
-        if self.brokers:
-            self.brokers.due(now, silent=self.scorer.silent(now))
+        if self._brokers:
+            self._brokers.due(now, silent=self.scorer.silent(now))
         if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
             self.facts.resend(now)
         if now >= self._beat_at:
@@ -388,8 +367,8 @@ class ServerLink:
                 table=config.table,
                 device=device,
                 start=start,
-                at=wall_clock_ms(),
-                disk_mib=self._disk_mib(),
+                at=self._wall(),
+                disk_mib=self.disk_mib(),
                 celsius=board_celsius(),
             )
             topic = topics.BEAT.at(config.event, table=config.table)

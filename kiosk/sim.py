@@ -204,7 +204,7 @@ class People:
         self._stopped.wait(self._script.reaction_ms / 1000)
 
     def _press(self, state: Table, seats: Iterable[Seat]) -> None:
-        """Press for what is asked; who sees that something else is asked by now takes the finger away."""
+        """Press for what is asked; whoever sees that something else is asked by now does not press."""
         for seat in seats:
             if not self._stopped.is_set() and self._asks_the_same(state):
                 self._fingers.press(seat)

@@ -52,7 +52,7 @@ LASTS_NS: Final = 3_000_000_000
 
 
 class CameraStatus:
-    """What is wrong with the camera, without what passes: one bad picture in four is no fault that anybody mends."""
+    """What is wrong with the camera for long enough: nobody can mend one bad picture in four."""
 
     def __init__(self) -> None:
         self.code: str | None = None
@@ -66,7 +66,7 @@ class CameraStatus:
             self._seen, self._since = code, now
 
     def changed(self, now: int) -> bool:
-        """Return whether the code is another by now."""
+        """Return whether the code has changed by now."""
         of_pictures = (self._seen or self.code or "").startswith("picture_")
         if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
             return False
@@ -75,7 +75,7 @@ class CameraStatus:
 
 
 class DeviceHealth:
-    """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
+    """Codes of what is wrong, by part. What would reveal a press waits until the play is over."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
@@ -209,10 +209,9 @@ class TableNumbers(NamedTuple):
 class TableMetrics:
     """One table's numbers. The loop `follow`s; the server's threads read."""
 
-    def __init__(self, room: Callable[[], int]) -> None:
-        """`room`: bytes that are free on the journal's disk."""
-        self._room = room
-        self._kept: int | None = None
+    def __init__(self, disk_mib: Callable[[], int]) -> None:
+        """`disk_mib`: what is free on the journal's disk, in steps; it does not move in a play."""
+        self._disk_mib = disk_mib
         self._now: TableNumbers | None = None
         self.looks = 0
         """How often the camera's picture was read."""
@@ -222,12 +221,6 @@ class TableMetrics:
         before = self._now
         if before is None or numbers.phase not in QUIET or before.phase not in QUIET:
             self._now = numbers
-
-    def _free(self) -> int:
-        """Return how much of the disk is free, in steps; in a play, as it was when somebody asked before it."""
-        if self._kept is None or self._now is None or self._now.phase not in QUIET:
-            self._kept = self._room() // (DISK_STEP_MIB * MIB) * DISK_STEP_MIB * MIB
-        return self._kept
 
     def collect(self) -> "Iterable[Metric]":
         """Return all families, as a registry of Prometheus asks for them."""
@@ -242,7 +235,7 @@ class TableMetrics:
         build.add_metric([], {"version": program_version()})
         yield build
         about = f"Free on the journal's disk, in steps of {DISK_STEP_MIB} MiB"
-        yield GaugeMetricFamily("homologue_disk_free_bytes", about, self._free())
+        yield GaugeMetricFamily("homologue_disk_free_bytes", about, self._disk_mib() * MIB)
         if (celsius := board_celsius()) is not None:
             yield GaugeMetricFamily("homologue_temperature_celsius", "Of the board's hottest part", celsius)
         if (now := self._now) is None:

@@ -131,7 +131,7 @@ class _Program:
         return time.monotonic() > self._heard_by
 
     def end(self, number: int, patience_s: float) -> None:
-        """Tell it to end, and end it where it does not."""
+        """Ask it to end, and kill it if it does not."""
         self.process.send_signal(number)
         try:
             self.process.wait(patience_s)
@@ -140,7 +140,7 @@ class _Program:
             self.process.wait()
 
     def close(self) -> None:
-        """Let go of what it was heard by."""
+        """Close its sockets."""
         self.line.close()
         self.pulse.close()
 
@@ -217,7 +217,7 @@ class Supervisor:
         return b"-"
 
     def _turn(self) -> None:
-        """Say that we are there, and keep the picture."""
+        """Notify systemd; stop where somebody has closed the window."""
         self._service.alive()
         if self._window is not None and "quit" in {*self._window.pressed()}:
             self._stop.set()

@@ -33,7 +33,7 @@ from broker.upgrade.bundle import (
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.version import program_version
 from kiosk.config import KioskSettings
-from kiosk.errors import UpgradeByHand, UpgradeFailed
+from kiosk.errors import UpgradeFailed
 from kiosk.table import BETWEEN, QUIET, Phase
 
 log = get_logger("homologue.kiosk")
@@ -72,7 +72,7 @@ class DeskDoor:
     key: signing.SigningKey
 
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Ask for something, from this byte on; give pieces, each with where it begins. Raises UpgradeError."""
+        """Request a path from byte `start` on; yield pieces, each with its offset. Raises UpgradeError."""
         host = offer.host or self.host
         headers = {"Authorization": asked_by(self.key, self.event, self.table, path)}
         if start:
@@ -100,12 +100,10 @@ class DeskDoor:
 class TableUpgrade:
     """Follows what the scorer offers. A thread fetches and unpacks; the table's loop alone decides when to leave."""
 
-    def __init__(
-        self, slots: SlotFolder | None, door: DeskDoor | None, keys: Callable[[], Iterable[str]], now: int
-    ) -> None:
-        """`slots` None: the program was started by hand, and is not changed. `now` in monotonic ns."""
+    def __init__(self, slots: SlotFolder, door: DeskDoor, keys: Callable[[], Iterable[str]], now: int) -> None:
+        """`now` in monotonic ns."""
         self._slots, self._door, self._keys, self._started = slots, door, keys, now
-        self._trial = slots is not None and slots.now.trial
+        self._trial = slots.now.trial
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
@@ -113,18 +111,18 @@ class TableUpgrade:
         """The program is to end, so that the other version is started."""
 
     @classmethod
-    def of(cls, settings: KioskSettings, now: int) -> "TableUpgrade":
-        """Return that of a table."""
+    def of(cls, settings: KioskSettings, now: int) -> "TableUpgrade | None":
+        """Return a table's upgrade; None where the program was started by hand, which no upgrade replaces."""
         config, slots = settings.config, SlotFolder.of_process()
         if slots is None:
-            return cls(None, None, set, now)
+            return None
         ca = settings.beside(config.broker.ca_file) if config.broker.ca_file else None
         door = DeskDoor(config.event, config.table, config.broker.host, ca, settings.device_key())
         return cls(slots, door, lambda: trusted_keys(HALL_KEYS), now)
 
     @property
     def state(self) -> UpgradeState | None:
-        """How far it is."""
+        """How far the upgrade is; None if none is offered."""
         if self._trial:
             return UpgradeState(version=program_version(), step="trial")
         if self._offer is None:
@@ -135,9 +133,6 @@ class TableUpgrade:
     def take(self, offer: UpgradeOffer | None) -> None:
         """Take in what the scorer offers."""
         before, self._offer = self._offer, offer
-        if self._slots is None or self._door is None:
-            self._step = "refused", 0, UpgradeByHand.code
-            return
         if offer is not None and before is not None and before.manifest == offer.manifest:
             return
         self._withdrawn.set()
@@ -146,23 +141,20 @@ class TableUpgrade:
                 with suppress(OSError):  # a card that takes no writes: then it stays what has failed here
                     self._slots.forget_failure()
             return
-        self._step = self._known(self._slots, offer)
+        self._step = self._known(offer)
         if self._step[0] == "fetching" and not self._trial:
             self._withdrawn = threading.Event()
-            work = threading.Thread(
-                target=self._work, args=(self._slots, self._door, offer, self._withdrawn), name="upgrade", daemon=True
-            )
+            work = threading.Thread(target=self._work, args=(offer, self._withdrawn), name="upgrade", daemon=True)
             work.start()
 
-    @staticmethod
-    def _known(slots: SlotFolder, offer: UpgradeOffer) -> tuple[UpgradeStep, int, str | None]:
+    def _known(self, offer: UpgradeOffer) -> tuple[UpgradeStep, int, str | None]:
         """Return how far it is when it is offered: it may be here already, or have failed here."""
-        now = slots.now
+        now, holding = self._slots.now, self._slots.holding(offer.manifest)
         if now.failed == offer.manifest:
             return "returned", 100, UpgradeFailed.code
-        if offer.version == program_version() or (now.slot and slots.holding(offer.manifest) == now.slot):
+        if offer.version == program_version() or (now.slot and holding == now.slot):
             return "done", 100, None
-        return ("ready", 100, None) if slots.holding(offer.manifest) else ("fetching", 0, None)
+        return ("ready", 100, None) if holding else ("fetching", 0, None)
 
     def due(self, phase: Phase, now: int, *, well: bool) -> None:
         """See what is to be done now. `well`: the screen shows a picture, and the scorer is connected."""
@@ -170,46 +162,46 @@ class TableUpgrade:
             self._free.clear()
         else:
             self._free.set()
-        if self._slots is None or self.leaves:
+        if self.leaves:
             return
         with suppress(OSError, UpgradeError):  # a card that takes no writes: as soon as it does
             if self._trial:
-                self._judge(self._slots, phase, now - self._started, well=well)
+                self._judge(phase, now - self._started, well=well)
             elif self._offer and self._offer.install and self._step[0] == "ready" and phase in CALM:
                 self._slots.switch(self._offer.manifest)
                 log.info("upgrade_begins", version=self._offer.version)
                 self.leaves = True
 
-    def _judge(self, slots: SlotFolder, phase: Phase, ran: int, *, well: bool) -> None:
+    def _judge(self, phase: Phase, ran: int, *, well: bool) -> None:
         """Keep the version that is on trial, or leave it. Raises OSError."""
-        if not slots.runs_trial:  # its start could not be counted, or it could not be started at all
-            slots.give_up()
+        if not self._slots.runs_trial:  # its start could not be counted, or it could not be started at all
+            self._slots.give_up()
             log.warning(UpgradeFailed.code, version=program_version())
             self._trial_over()
         elif ran >= CONFIRM_NS and well:
-            slots.confirm()
+            self._slots.confirm()
             log.info("upgrade_confirmed", version=program_version())
             self._trial_over()
         elif ran >= GIVE_UP_NS and phase in CALM:
-            slots.give_up()
+            self._slots.give_up()
             log.warning(UpgradeFailed.code, version=program_version())
             self.leaves = True
 
     def _trial_over(self) -> None:
-        """Follow what is offered by now, which a trial did not."""
+        """End the trial, and take what is offered by now."""
         self._trial = False
         offer, self._offer = self._offer, None
         self.take(offer)
 
     # ---- on its own thread ------------------------------------------------------------------
 
-    def _work(self, slots: SlotFolder, door: DeskDoor, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
+    def _work(self, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
         """Fetch and unpack; a desk that does not answer is asked again."""
         step: tuple[UpgradeStep, int, str | None]
         while not withdrawn.is_set():
             try:
                 with self._busy:  # one that was withdrawn may still be at it
-                    self._fetch(slots, door, offer, withdrawn)
+                    self._fetch(offer, withdrawn)
                 step = "ready", 100, None
             except _Withdrawn:
                 return
@@ -226,8 +218,9 @@ class TableUpgrade:
                 return
             withdrawn.wait(AGAIN_S)
 
-    def _fetch(self, slots: SlotFolder, door: DeskDoor, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
+    def _fetch(self, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
         """Bring a version into the slot that is not used. Raises UpgradeError, OSError, _Withdrawn."""
+        slots, door = self._slots, self._door
 
         def pause() -> None:
             while not self._free.wait(1.0) and not withdrawn.is_set():
@@ -274,7 +267,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
 
 
 def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
-    """Fetch a package from where it broke off; give how much of it is here. Raises UpgradeError, OSError."""
+    """Fetch a package from where it broke off; yield how many bytes are here. Raises UpgradeError, OSError."""
     start = place.stat().st_size if place.exists() else 0
     if start < part.size:
         with place.open("r+b" if start else "wb") as file:

@@ -1,40 +1,34 @@
 """The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health."""
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
 from broker.protocol import (
-    ArbiterPin,
+    AT_THE_TABLE,
     AtCentre,
-    CountRequest,
     Kept,
     KeptBack,
     Lifecycle,
     LogMessage,
-    Message,
-    PinGiven,
     Receipt,
-    Refused,
     TableState,
     clock_is_behind,
-    decode_on_topic,
     encode,
-    is_signed_by,
     kept_form,
     topics,
+    wall_clock_ms,
     with_sender,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, Will, session_id
 from broker.version import program_version
-from kiosk.config import Config, KioskSettings
-from kiosk.errors import JournalFull, ReceiptUnproven
+from kiosk.config import Config
+from kiosk.errors import JournalFull
 from kiosk.journal import TableJournal
-from kiosk.table import AT_THE_TABLE, Table, paused_ms, play_minutes, played_ms
+from kiosk.link import MessageSender
+from kiosk.table import Table, paused_ms, play_minutes, played_ms
 
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024
@@ -44,35 +38,6 @@ RESEND_NS: Final = 3 * SECOND_NS
 MOST_AT_ONCE: Final = 50
 MOST_GIVEN_BACK: Final = 3
 """Records in one message: the largest that there can be have room there."""
-
-
-class MessageSender(Protocol):
-    """What the uplink needs of a link."""
-
-    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Send one message if connected."""
-
-
-class TableConnection(MessageSender, Protocol):
-    """What a table's program needs of a link."""
-
-    @property
-    def up(self) -> bool:
-        """Whether somebody listens."""
-
-    def start(self) -> None:
-        """Begin to connect."""
-
-    def stop(self) -> None:
-        """End; may be called twice."""
-
-    def flush(self, timeout_s: float) -> object:
-        """Wait until the last message is away."""
-
-
-def wall_clock_ms() -> int:
-    """Return the wall clock in ms since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 class Uplink:
@@ -107,13 +72,13 @@ class Uplink:
         self._centre: AtCentre | None = None
         """What the centre has of the facts, as the last receipt says."""
 
-    def send(self, messages: Iterable[LogMessage], now: int) -> None:
-        """Send new facts; behind a long day offline they wait for their turn."""
+    def send(self, messages: Iterable[LogMessage], now: int, *, connected: bool = True) -> None:
+        """Send new facts; without a connection, and behind a long day offline, they wait for their turn."""
         for message in messages:
             if not self.unsent:
                 self._sent_at, self._sent_upto, self._answered = now, None, False
                 self._first = message.seq
-            if self._sent_upto is None or self.unsent < MOST_AT_ONCE:
+            if connected and (self._sent_upto is None or self.unsent < MOST_AT_ONCE):
                 self._publish(encode(message))
             self.unsent += 1
 
@@ -207,9 +172,9 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Return that of a state for which it is said again.
+    """Return the part of a state whose change is published.
 
-    The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
+    The times of a play, added time and who is let in are left out: where they change, a fact is told, and with
     it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.
     """
     return (
@@ -269,55 +234,3 @@ def state_message(
         store=journal.store,
         safe=journal.upto,
     )
-
-
-def open_table_link(
-    settings: KioskSettings, journal: TableJournal, state: Table, tell: Callable[[Incoming | LinkChanged], None]
-) -> Link:
-    """Return the link of the table as it stands; it does not connect yet."""
-    name, table = settings.config.event, settings.config.table
-    will = Will(
-        topics.STATE.at(name, table=table), encode(state_message(settings.config, journal, state, "lost", 0, {}))
-    )
-    return Link(
-        settings.address(),
-        # Of each device its own: under one id two devices would cut each other off, again and again.
-        client_id=session_id(f"homologue-{name}-table-{table}", settings.folder),
-        topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
-        tell=tell,
-        will=will,
-    )
-
-
-def send_count_request(link: TableConnection, request: CountRequest) -> None:
-    """Ask the scorer what a hand is worth."""
-    topic = topics.COUNT.at(request.event, table=request.table)
-    link.publish(topic, encode(request), retain=topics.COUNT.retain)
-
-
-def send_pin(link: TableConnection, journal: TableJournal, config: Config, session: str, sealed: str) -> None:
-    """Ask the scorer whether a PIN is right, as this device."""
-    given = PinGiven(
-        id=uuid.uuid4().hex,
-        event=config.event,
-        table=config.table,
-        device=journal.device,
-        session=session,
-        sealed=sealed,
-    )
-    topic = topics.PIN_GIVEN
-    link.publish(topic.at(config.event, table=config.table), encode(journal.key.sign(given)), retain=topic.retain)
-
-
-UNPROVEN: Final = ReceiptUnproven.code
-
-
-def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
-    """Return a message; or the code of why it cannot be read. With the event's public key it must have signed."""
-    try:
-        message = decode_on_topic(incoming.topic, incoming.payload)[1]
-    except Refused as refused:
-        return None, refused.code
-    if event_key is None or not isinstance(message, Receipt | ArbiterPin):
-        return message, None
-    return (message, None) if is_signed_by(event_key, incoming.payload, message.signature) else (None, UNPROVEN)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Picture, Quad, quad_area
+from vision.geometry import UNIT_SQUARE, Picture, Quad, homography_between, quad_area
 from vision.networks import run_network
 from vision.picture import noise_of
 
@@ -86,7 +86,7 @@ def frame_sizes(frames: Frames) -> NDArray[np.float64]:
 def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
     """Return the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
 
-    The frame's root R is the exponential of the symmetric matrix told; the axes are its images of two unit vectors
+    The frame's root R is the exponential of a symmetric matrix; the axes are its images of two unit vectors
     that are square to each other (see `vision.training.finder_examples`). Four times their angle says how they lie,
     and two times says which of the two is the short one. `turned` (radians) is added to the angle.
     """
@@ -188,9 +188,7 @@ Quads = NDArray[np.float64]  # shape (n, 4, 2)
 CLOSEUP_SIDE = 48  # pixels of a cut-out
 CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
-_FROM_CLOSEUP = cv2.getPerspectiveTransform(
-    (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32), (CLOSEUP_REACH * CLOSEUP_SQUARE).astype(np.float32)
-)
+_FROM_CLOSEUP = homography_between(CLOSEUP_SIDE * UNIT_SQUARE - 0.5, CLOSEUP_REACH * CLOSEUP_SQUARE)
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
 _WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
 _BATCH = 64  # cut-outs: they bound the memory
@@ -217,7 +215,7 @@ def cut_square(picture: Picture, quad: Quad) -> Picture:
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
     """Return the homography from the square -1..1 to a quad, in OpenCV's pixels (the first one's middle is 0, 0)."""
-    return np.asarray(cv2.getPerspectiveTransform(CLOSEUP_SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
+    return homography_between(CLOSEUP_SQUARE, quad - 0.5)
 
 
 def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> RefinedTiles:
@@ -261,7 +259,7 @@ def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
-    return np.array([_moved(quad, told) for quad, told in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
+    return np.array([_moved(quad, shifts) for quad, shifts in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
 
 
 def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
@@ -272,10 +270,10 @@ def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
     return np.concatenate(answers)
 
 
-def _moved(quad: Quad, told: NDArray[np.float64]) -> Quad:
-    corners = CLOSEUP_SQUARE + np.clip(told[:_CORNERS].reshape(4, 2), -0.95, 0.95)
+def _moved(quad: Quad, shifts: NDArray[np.float64]) -> Quad:
+    corners = CLOSEUP_SQUARE + np.clip(shifts[:_CORNERS].reshape(4, 2), -0.95, 0.95)
     moved = cv2.perspectiveTransform(corners[None], square_to_pixels(quad))[0] + 0.5
-    return np.asarray(np.roll(moved, 1, axis=0) if told[_CORNERS + 2] > 0 else moved, dtype=np.float64)
+    return np.asarray(np.roll(moved, 1, axis=0) if shifts[_CORNERS + 2] > 0 else moved, dtype=np.float64)
 
 
 _LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers

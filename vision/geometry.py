@@ -28,6 +28,12 @@ def project(homography: Homography, points: Points) -> Points:
     return np.asarray(lifted[:, :2] / lifted[:, 2:3], dtype=np.float64)
 
 
+def homography_between(quad: Quad, other: Quad) -> Homography:
+    """Return the homography from one quad, shape (4, 2), to another."""
+    found = cv2.getPerspectiveTransform(quad.astype(np.float32), other.astype(np.float32))
+    return np.asarray(found, dtype=np.float64)
+
+
 def inverse_homography(homography: Homography) -> Homography:
     """Return the inverse of a homography."""
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)

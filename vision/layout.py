@@ -23,24 +23,17 @@ from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePosition:
-    """How one tile lies.
+    """How one tile lies."""
 
-    `quad`, shape (4, 2), pixels, begins at the tile's own top-left as far as its mark or its tray tells; `rotation` is
-    that of its own left-to-right, degrees 0..360, clockwise on the screen. `row` and `col` are None where no tray is
-    known to hold it, `seat` also in a tray that stands alone. `turn` is the tile's against its tray: 0, 90, 180 or
-    270; `sideways` tells that it lies askew by 15 degrees and more. `covered` is the share, 0..1, under hands;
-    `strange` tells that its colour is clearly that of no other back.
-    """
-
-    quad: Quad
-    rotation: float
-    seat: str | None = None
-    row: int | None = None
+    quad: Quad  # shape (4, 2), pixels, from the tile's own top-left, as far as its mark or its tray tells
+    rotation: float  # of its own left-to-right, degrees 0..360, clockwise on the screen
+    seat: str | None = None  # None also in a tray that stands alone
+    row: int | None = None  # row and column are None if no tray is known to hold it
     col: int | None = None
-    turn: int = 0
-    sideways: bool = False
-    covered: float = 0.0
-    strange: bool = False
+    turn: int = 0  # against its tray: 0, 90, 180 or 270
+    sideways: bool = False  # askew by 15 degrees or more
+    covered: float = 0.0  # share under hands, 0..1
+    strange: bool = False  # whether its colour is clearly that of no other back
 
     def is_turned(self, tile: DetectedTile) -> bool:
         """Return whether the tile stands upside down in the outline that the finder gave."""
@@ -75,17 +68,13 @@ class LaidOutTray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableLayout:
-    """A picture, laid out.
+    """A picture, laid out. Tiles are named by their numbers in `Detections.tiles`."""
 
-    `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
-    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
-    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
-    """
-
-    lies: tuple[TilePosition, ...]
-    trays: tuple[LaidOutTray, ...]
-    ghosts: frozenset[int] = frozenset()
+    lies: tuple[TilePosition, ...]  # one for each tile
+    trays: tuple[LaidOutTray, ...]  # in the order E S W N
+    ghosts: frozenset[int] = frozenset()  # tiles that turned out to be none: empty places, the floor of a tray, a card
     unlike: frozenset[int] = frozenset()
+    """Those that say a serial beside a tray without being like its tiles; where there are very many, all tiles."""
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:
@@ -505,8 +494,8 @@ def _tray_places(
     doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is not PlaceState.FACE_UP for tile in tiles]
     real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
     asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
-    told = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
-    for number, state in told.items():
+    judged = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
+    for number, state in judged.items():
         if state is PlaceState.EMPTY:  # the finder saw a tile where the tray is empty
             tiles[number] = None
         known[number] = state if tiles[number] is None else known[number]
@@ -534,8 +523,8 @@ def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvi
 
 def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
     """Return how a tile lies; if no mark tells which way up, it is taken to stand as its tray does."""
-    told = mark.turned if mark is not None else None
-    over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
+    turned = mark.turned if mark is not None else None
+    over = bool(turned if turned is not None else laid is not None and np.cos(laid.way) < 0)
     quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]
     rotation = (seen.rotations[number] + (HALF_TURN if over else 0)) % 360
     covered, strange = seen.covered[number], seen.strange[number]

@@ -43,7 +43,7 @@ def load_picture(path: Path) -> Picture:
 def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- what a camera's driver hands over may be anything
     """Return an array back if it is a picture, BGR, shape (height, width, 3), uint8. Raises PictureError."""
     if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
-        raise PictureError("this is no array of uint8, as pictures are")
+        raise PictureError("a picture is an array of uint8")
     if picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError(f"a picture has the shape (height, width, 3), not {picture.shape}")
     return picture

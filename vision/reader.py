@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import cv2
 import numpy as np
 
 from vision import finder
 from vision.enrolled.check import check_marks
 from vision.enrolled.file import EnrolledSet
 from vision.finder import DetectedTile, Detections, find_tiles
-from vision.geometry import HEIGHT, UNIT_SQUARE, Picture, Points, Quad, project, quad_area
+from vision.geometry import HEIGHT, UNIT_SQUARE, Picture, Points, Quad, homography_between, project, quad_area
 from vision.layout import LaidOutTray, TableLayout, TilePosition, is_clutter, lay_out_table, stand_tiles_up
 from vision.marks import TileMark
 from vision.marks.read import (
@@ -355,8 +354,7 @@ def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Qu
     """
     way = -1 if mark.turned else 1
     line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
-    unit = cv2.getPerspectiveTransform(UNIT_SQUARE.astype(np.float32), quad.astype(np.float32))
-    start, end = project(unit.astype(np.float64), line)
+    start, end = project(homography_between(UNIT_SQUARE, quad), line)
     return _tile_outline(start, end - start, near, spot)
 
 

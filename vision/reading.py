@@ -56,32 +56,22 @@ class PlaceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TileRead:
-    """One tile that was seen, and what its mark says.
+    """One tile that was seen, and what its mark says."""
 
-    `serial` is 1..136, None when it could not be read; `set` the set's letter or two digits, None where the mark names
-    none. `quad` holds the back's corners in pixels, the tile's own top-left, top-right, bottom-right, bottom-left;
-    `rotation` is in degrees 0..360, clockwise on the screen. `row` 0..2 (0 farthest from the player) and `col` 0.. are
-    None where no tray was found; `seat` is one of E S W N in a carrier, None otherwise. `turn` is how the tile lies
-    against its tray: 0, 90, 180 or 270; `sideways` tells that it lies askew, by 15 degrees and more. `foreign` tells
-    that it is of another set than most: its mark names another, or names none and its back's colour is clearly none of
-    the others'. `clash` is the serial that was taken from it because another tile of the picture seems to have it too.
-    `likeness`, -1..1, is that with the serial's own picture, where the set is enrolled and the serial counts.
-    """
-
-    serial: int | None
-    set: str | None
-    quad: Corners
-    confidence: float
-    rotation: float
-    row: int | None = None
+    serial: int | None  # 1..136; None if it could not be read
+    set: str | None  # the set's letter or two digits; None if the mark names none
+    quad: Corners  # pixels, the tile's own top-left, top-right, bottom-right, bottom-left
+    confidence: float  # 0..1
+    rotation: float  # degrees 0..360, clockwise on the screen
+    row: int | None = None  # 0..2, 0 farthest from the player; row and column are None if no tray was found
     col: int | None = None
-    seat: str | None = None
+    seat: str | None = None  # E, S, W or N in a carrier
     face_up: bool = False
-    turn: int = 0
-    sideways: bool = False
-    foreign: bool = False
-    clash: int | None = None
-    likeness: float | None = None
+    turn: int = 0  # against its tray: 0, 90, 180 or 270
+    sideways: bool = False  # askew by 15 degrees or more
+    foreign: bool = False  # of another set than most, by its mark, or by its back's colour if the mark names none
+    clash: int | None = None  # the serial that was taken from it because another tile seems to have it too
+    likeness: float | None = None  # -1..1, to the serial's own picture, where the set is enrolled and the serial counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,8 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     if not found:
         raise problems[0]  # as the picture stands
     bare = [_bare_first(river) for river in found]
-    told = isinstance(problems[0], _NoRowError) if problems else abs(bare[0] - bare[1]) >= _SHORTER
-    if told:
+    clear = isinstance(problems[0], _NoRowError) if problems else abs(bare[0] - bare[1]) >= _SHORTER
+    if clear:
         return _trimmed(found[bare.index(min(bare))])
     upper = found[0] if found[0].gaps else _trimmed(found[0])
     return replace(upper, either_end=len(upper.serials) > 1)

@@ -10,7 +10,7 @@ import click
 from broker.cli import options
 from broker.cli.people import note_command
 from broker.console import json_option, said_as_json, say
-from broker.mqtt.certificates import Certificates, TableCertificate
+from broker.mqtt import Certificates, TableCertificate
 from broker.people import DEVICE_REVOKED
 from broker.protocol import LAST_TABLE
 

@@ -12,9 +12,8 @@ import msgspec
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
 from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, progress, said_as_json, say, working
-from broker.event import SETS
+from broker.event import SETS, publish_file
 from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
-from broker.event.file_io import publish_file
 from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals

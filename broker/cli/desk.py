@@ -15,8 +15,7 @@ from broker.files import make_folder
 from broker.people import Authentication
 from broker.people.webhooks import is_loopback
 from broker.protocol.pairing import DESK_PORT
-from broker.scorer import DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services
 

@@ -14,12 +14,11 @@ from broker.cli.scorer import CREDENTIALS
 from broker.console import said_as_json, say
 from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
-from broker.mqtt.access import OFFICES, Credentials
-from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
+from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
 from broker.protocol import LAST_TABLE, DeviceRevoked, wall_clock_ms
 from broker.scorer import read_journal
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 
@@ -48,7 +47,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
     text, made = f"table {number}: device {listed.device}", None
-    if (folder / FOLDER / CA).exists():
+    if (folder / TLS_FOLDER / CA).exists():
         certificates = Certificates.of_event(folder)
         certificates.issue(number, key)
         made = certificates.folder / f"{device_user(number, listed.device)}.crt"

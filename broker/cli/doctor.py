@@ -26,10 +26,7 @@ from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
 from broker.files import EVENT
 from broker.halls.link import addresses_of
-from broker.mqtt.access import PROBER
-from broker.mqtt.certificates import ANEW_BEFORE, Certificates, utc_now
-from broker.mqtt.certificates import FOLDER as TLS
-from broker.mqtt.process import probe_broker
+from broker.mqtt import ANEW_BEFORE, PROBER, TLS_FOLDER, Certificates, probe_broker, utc_now
 from broker.mqtt.programs import Kind, broker_program
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
@@ -157,7 +154,7 @@ def _broker(kind: Kind) -> Iterator[Finding]:
 
 
 def _certificates(folder: Path) -> Iterator[Finding]:
-    if not (folder / TLS).exists():
+    if not (folder / TLS_FOLDER).exists():
         yield Finding(
             "no_certificates",
             "the event has no certificates",
@@ -232,7 +229,7 @@ def _no_head() -> Finding:
 
 
 def _secrets(folder: Path) -> Iterator[Finding]:
-    names = ("credentials.json", "event.key", "deals.json", "sets.json", PEOPLE_FILE, f"{TLS}/*.key")
+    names = ("credentials.json", "event.key", "deals.json", "sets.json", PEOPLE_FILE, f"{TLS_FOLDER}/*.key")
     found = [path for name in names for path in sorted(folder.glob(name)) if path.stat().st_mode & 0o077]
     for path in found:
         yield Finding(

@@ -8,10 +8,9 @@ import click
 
 from broker.errors import BrokerError
 from broker.event import read_devices, read_halls
-from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import CA, FOLDER, Certificates
+from broker.mqtt import CA, TLS_FOLDER, Certificates, Credentials
 from broker.protocol.link import Address
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import ANYWHERE, Certificate, DeskServer
@@ -29,7 +28,7 @@ def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) ->
     if plain:
         say_plain("--plain was given")
         return None
-    known = (event / FOLDER / CA).exists()
+    known = (event / TLS_FOLDER / CA).exists()
     if not known and has_started(event):
         say_plain(f"the event began without certificates; to change that: homologue certs new {event}")
         return None

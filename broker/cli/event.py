@@ -53,9 +53,8 @@ from broker.event.structure import (
 from broker.export.document import read_document, restore_event
 from broker.export.pdf import spelling_notes
 from broker.files import MOVEMENT, make_folder, write_private
-from broker.mqtt.certificates import Certificates
-from broker.protocol import SEATS, EventName
-from broker.protocol.signing import open_event_key
+from broker.mqtt import Certificates
+from broker.protocol import SEATS, EventName, open_event_key
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
 from broker.scorer import open_stored_event
 from broker.store import has_started

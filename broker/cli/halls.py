@@ -37,9 +37,8 @@ from broker.event.deals import COMMITMENT
 from broker.files import EVENT, locked, write_private
 from broker.halls.link import AUTHORITY_FILE, IDENTITY_FILE, PASSWORD_FILE
 from broker.i18n import N_
-from broker.mqtt.access import Credentials, hall_user
-from broker.mqtt.certificates import Certificates
-from broker.protocol.signing import open_event_key
+from broker.mqtt import Certificates, Credentials, hall_user
+from broker.protocol import open_event_key
 from broker.rules import RuleError
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)

@@ -13,10 +13,8 @@ from broker.cli.encryption import Logins
 from broker.cli.standby import SharedBroker
 from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
 from broker.i18n import N_
-from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import NODE_FILE, Certificates
+from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings
 from broker.mqtt.nats import NatsNode
-from broker.mqtt.process import Cluster, MqttBrokerSettings
 from broker.rules import RuleError
 from broker.scorer.alerts import Concern
 

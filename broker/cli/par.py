@@ -14,8 +14,7 @@ from broker.console import json_option, progress
 from broker.event import Event, EventPar, open_event, read_par, write_par
 from broker.export.revealed_deals import refuse_unplayed, select_deals
 from broker.protocol import SEATS
-from broker.rules import McrPaymentRules, RuleError
-from broker.rules.riichi import RiichiProfile
+from broker.rules import McrPaymentRules, RiichiProfile, RuleError
 from broker.sim.par import PLAYERS, play_par, still_to_play
 
 PLAYS: Final = 1000

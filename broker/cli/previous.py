@@ -63,9 +63,9 @@ def event_previous(folder: Path, source: Path, carry_over: str, first: int | Non
     """Let the event in FOLDER begin from the standings of SOURCE, which must not have started.
 
     SOURCE is the folder of an earlier event, or a file: the list of `homologue export next-event` or of the desk, the
-    JSON of `homologue score`, or your own CSV or Excel with place, player, name and imp (for teams place, team and
-    imp). Players are found by name; without a list of players it is made of these. Before there is a movement they are
-    put in the order of their places.
+    JSON of `homologue score` or `homologue export json`, or your own CSV or Excel with place, player, name and imp (for
+    teams place, team and imp). Players are found by name; without a list of players it is made of these. Before there
+    is a movement they are put in the order of their places.
 
     \b
     homologue event previous my-final my-qualification --carry-over 2/3 --first 16

@@ -13,6 +13,7 @@ from broker.rules import (
     DEFAULT_MCR,
     Profile,
     ProfileMistake,
+    RiichiProfile,
     RuleError,
     examine_profile,
     is_riichi_text,
@@ -20,10 +21,10 @@ from broker.rules import (
     profile_settings,
     profiles,
     read_profile,
+    setting_text,
 )
 from broker.rules import parse_own_rules as either_own
 from broker.rules import shipped_mcr as shipped_profiles
-from broker.rules.riichi import RiichiProfile
 from broker.scoring import examples
 
 
@@ -65,7 +66,7 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
         click.echo(text, nl=False)
         return
     settings = profile_settings(one)
-    lines = [f"{name} = {_toml_value(stated.value)}\n    {stated.source}" for name, stated in settings]
+    lines = [f"{name} = {setting_text(stated.value)}\n    {stated.source}" for name, stated in settings]
     values = {name: msgspec.to_builtins(stated) for name, stated in settings}
     text = "\n".join((f"{one.id}, version {one.version}: {one.title}\n", *lines))
     say(text, id=one.id, version=one.version, title=one.title, settings=values)
@@ -107,8 +108,3 @@ def _problems(file: Path, worked: Path | None) -> list[ProfileMistake]:
         return [ProfileMistake("", None, "worked examples are of the other rule book")] if worked else []
     expected = examples.read_examples(parse_profile(worked)) if worked else examples.Examples()
     return [ProfileMistake("", None, failure) for failure in examples.failed_examples(expected, one)]
-
-
-def _toml_value(value: object) -> str:
-    """Write a value as it would stand in the file."""
-    return json.dumps(msgspec.to_builtins(value))

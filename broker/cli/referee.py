@@ -17,10 +17,9 @@ from broker.cli.rules_input import (
     riichi_rules_of_line,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import DEFAULT_MCR, McrPaymentRules, RuleError
+from broker.rules import DEFAULT_MCR, McrPaymentRules, RiichiProfile, RuleError
 from broker.rules import DEFAULT_RIICHI as RIICHI
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
-from broker.rules.riichi import RiichiProfile
 
 
 class PlayStart(Struct, forbid_unknown_fields=True):

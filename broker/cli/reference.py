@@ -4,7 +4,6 @@
 """
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,9 +15,19 @@ import msgspec
 from broker.cli import index
 from broker.cli.main import homologue
 from broker.protocol import TOPICS
-from broker.rules import Profile, load_mcr, load_riichi, profile_settings, shipped_mcr, shipped_riichi
-from broker.rules.infractions import FALSE_HU, appeal_minutes, infractions_of
-from broker.rules.riichi import RiichiProfile
+from broker.rules import (
+    FALSE_HU,
+    Profile,
+    RiichiProfile,
+    appeal_minutes,
+    infractions_of,
+    load_mcr,
+    load_riichi,
+    profile_settings,
+    setting_text,
+    shipped_mcr,
+    shipped_riichi,
+)
 from broker.version import program_version
 
 COMMANDS_HEAD: Final = """# Commands and their options
@@ -171,7 +180,10 @@ def _meanings(part: type[msgspec.Struct], way: str = "") -> Iterator[str]:
 
 
 def _profile(profile: Profile | RiichiProfile) -> str:
-    rows = (f"| `{name}` | `{_toml(stated.value)}` | {stated.source} |\n" for name, stated in profile_settings(profile))
+    rows = (
+        f"| `{name}` | `{setting_text(stated.value)}` | {stated.source} |\n"
+        for name, stated in profile_settings(profile)
+    )
     title = f"\n## {profile.id}\n\n{profile.title}, version {profile.version}.\n\n"
     return title + "| setting | value | source |\n|---|---|---|\n" + "".join((*rows, *_infractions(profile)))
 
@@ -180,13 +192,9 @@ def _infractions(profile: Profile | RiichiProfile) -> Iterator[str]:
     """Return what each infraction costs. False hu is a setting of its own."""
     for one in infractions_of(profile).values():
         if one.id != FALSE_HU:
-            yield f"| `infractions.{one.id}` | `{_toml(one.steps)}` | {one.source} |\n"
+            yield f"| `infractions.{one.id}` | `{setting_text(one.steps)}` | {one.source} |\n"
     minutes = appeal_minutes(profile)
     yield f"| `appeals.minutes` | `{minutes.value}` | {minutes.source} |\n"
-
-
-def _toml(value: object) -> str:
-    return json.dumps(msgspec.to_builtins(value))
 
 
 PAGES: Final[dict[str, Callable[[], str]]] = {

@@ -9,7 +9,7 @@ import click
 
 from broker.cli.people import note_faces_shown
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, json_option
-from broker.event.file_io import read_json
+from broker.event import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep

@@ -17,10 +17,9 @@ from broker.console import CommandError, Failed, json_option, problems_of
 from broker.errors import RuleError, reason
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE, Refused, refuse_duplicate_names
-from broker.rules import Profile, Rules, load_mcr, load_riichi, mcr_folder, parse_own_mcr, parse_riichi
+from broker.rules import Profile, RiichiProfile, Rules, load_mcr, load_riichi, mcr_folder, parse_own_mcr, parse_riichi
 from broker.rules import load_rules as either
 from broker.rules import parse_own_rules as either_own
-from broker.rules.riichi import RiichiProfile
 
 Q = TypeVar("Q")
 

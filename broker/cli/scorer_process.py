@@ -33,9 +33,8 @@ from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
-from broker.mqtt.access import Credentials
+from broker.mqtt import Broker, Credentials, MqttBrokerSettings
 from broker.mqtt.nats import NatsCluster
-from broker.mqtt.process import Broker, MqttBrokerSettings
 from broker.mqtt.programs import (
     BrokerChoice,
     Kind,
@@ -52,14 +51,23 @@ from broker.protocol import HOST_PATTERN, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
-from broker.read_ahead import CheckedAhead
 from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.store import PAUSE_S, STORE, Journal, database_of, gc_paused, open_journal, stand_by
-from broker.store.backup_worker import BackupWorker
-from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store import (
+    PAUSE_S,
+    STORE,
+    BackupWorker,
+    CheckedAhead,
+    Journal,
+    SecondHome,
+    SecondHomeWriter,
+    database_of,
+    gc_paused,
+    open_journal,
+    stand_by,
+)
 from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets

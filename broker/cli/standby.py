@@ -19,12 +19,11 @@ from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
 from broker.console import said_as_json, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
 from broker.i18n import Message
-from broker.mqtt.certificates import Certificates
+from broker.mqtt import Certificates
 from broker.people.webhooks import is_loopback
-from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, topics
+from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.protocol.pairing import DESK_PORT
-from broker.protocol.signing import open_event_key
 from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer

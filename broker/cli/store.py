@@ -32,6 +32,7 @@ from broker.store import (
     WRONG_POINTS,
     DatabaseAddress,
     Fault,
+    SecondHome,
     SqliteJournal,
     copy_journal,
     event_name,
@@ -51,7 +52,6 @@ from broker.store.backup import (
     refuse_taken,
 )
 from broker.store.backup import restore_copy as put_back
-from broker.store.second_home import SecondHome
 
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."

@@ -6,8 +6,7 @@ from typing import Final
 import click
 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, said_as_json, say
-from broker.protocol import SigningKey
-from broker.protocol.signing import open_key
+from broker.protocol import SigningKey, open_key
 from broker.upgrade.bundle import (
     BESIDE_EVENT,
     HALL_KEYS,

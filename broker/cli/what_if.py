@@ -10,8 +10,7 @@ import msgspec
 
 from broker.cli.rules_input import FILE, load_either_profile
 from broker.console import EXISTING_FOLDER, json_option
-from broker.rules import RuleError, Rules, load_of_same_book
-from broker.rules.riichi import RiichiProfile
+from broker.rules import RiichiProfile, RuleError, Rules, load_of_same_book
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
 from broker.scorer import StoredEvent, open_stored_event
 

@@ -12,6 +12,7 @@ from broker.event.earlier import (
     read_standings,
 )
 from broker.event.event import Event, PlanVersion, PlayColumns, open_event
+from broker.event.file_io import CsvRow, decode_json, publish_file, read_csv, read_json
 from broker.event.files import (
     DEALS,
     HANDS,

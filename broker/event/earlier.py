@@ -121,17 +121,61 @@ class EarlierLine(Struct):
         return Ranked(self.place, name, Fraction(self.imp), 0, 0)
 
 
+class _Person(Struct):
+    """What the document of an event has of a player."""
+
+    id: Entrant
+    name: str = ""
+    country: str = ""
+    club: str = ""
+    national: str = ""
+    ema: str = ""
+    first_name: str = ""
+    last_name: str = ""
+
+    def line(self, standing: EarlierLine) -> EarlierLine:
+        """Return the player's line: the own one, or that of the team."""
+        return replace(
+            EarlierLine(standing.place, standing.imp, self.id, event=standing.event),
+            **{field: getattr(self, field) for field in ("name", *DETAILS)},
+        )
+
+
+class _Plan(Struct, frozen=True):
+    title: str = ""
+    players: tuple[_Person, ...] = ()
+    teams: dict[str, tuple[str, ...]] = {}
+
+
 class _Answer(Struct):
     """What `homologue score` and the document of an event have, and what a desk gives (`rungs`)."""
 
     standings: tuple[EarlierLine, ...] | None = None
     rungs: tuple[EarlierLine, ...] | None = None
+    team_standings: tuple[EarlierLine, ...] = ()
+    """Of a document: of an event that teams have played it has those of the players too."""
+    plan: _Plan = _Plan()
+    people: tuple[_Person, ...] = ()
+
+    def lines(self) -> tuple[EarlierLine, ...] | None:
+        """Return the standings, with what else a document has of those who are in them; None: there are none."""
+        standings = self.team_standings or (self.rungs if self.standings is None else self.standings)
+        if standings is None or not self.plan.title:
+            return standings
+        known = {one.id: one for one in (*self.plan.players, *self.people)}
+        titled = (replace(line, event=self.plan.title) for line in standings)
+        return tuple(
+            replace(line, members=tuple(known[one].line(line) for one in self.plan.teams[line.team]))
+            if line.team
+            else known[line.player or ""].line(line)
+            for line in titled
+        )
 
 
 def read_standings(path: Path) -> tuple[EarlierLine, ...]:
     """Read standings: JSON of `homologue score` or of a desk, or the list that a desk and `homologue export` write.
 
-    Raises RuleError `bad_previous`.
+    Or the document of an event: where teams have played it, theirs. Raises RuleError `bad_previous`.
     """
     try:
         content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
@@ -144,7 +188,7 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
             raise RuleError("bad_previous", N_("{name} is listed twice", name=twice[0][0] or twice[0][1]))
     except RuleError as problem:
         raise RuleError("bad_previous", problem.text) from None
-    except (OSError, Refused, RecursionError, ValueError) as error:
+    except (OSError, Refused, RecursionError, ValueError, LookupError) as error:
         why = error.strerror if isinstance(error, OSError) else reason(error)
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=why)) from None
     return lines
@@ -153,7 +197,7 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
 def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
     found = msgspec.json.decode(content, type=_Answer)
     refuse_duplicate_names(content)
-    lines = found.standings if found.standings is not None else found.rungs
+    lines = found.lines()
     if lines is None:
         raise ValueError("there are no standings in it")
     return lines

@@ -39,8 +39,7 @@ from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
 from broker.protocol import SEATS, NextSeat, PlannedPlay, Player, PlayerCorrected, PlayerId, Seat, Wind
 from broker.read_ahead import gc_paused
-from broker.rules import Deal, Rules, SerialTray, form_hash
-from broker.rules.riichi import RiichiProfile
+from broker.rules import Deal, RiichiProfile, Rules, SerialTray, form_hash
 from broker.scoring import in_turn_order
 
 ROUND: Final = attrgetter("round")

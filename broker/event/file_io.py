@@ -1,6 +1,6 @@
 """Files that people send: JSON and CSV, bounded in size, with all errors reported at once."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
@@ -21,7 +21,6 @@ MAX_FILE_BYTES: Final = 16 * 2**20
 PUBLIC_MODE: Final = 0o644
 
 T = TypeVar("T")
-A = TypeVar("A")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -63,37 +62,6 @@ def publish_file(path: Path, content: bytes) -> None:
         return
     write_private(path, content)
     path.chmod(PUBLIC_MODE)
-
-
-def collect_errors(ask: Callable[[A], T], asked: Iterable[A]) -> list[T]:
-    """Ask about each; raise an ExceptionGroup of all RuleErrors if there is one."""
-    answers: list[T] = []
-    problems: list[RuleError] = []
-    for one in asked:
-        try:
-            answers.append(ask(one))
-        except RuleError as problem:
-            problems.append(problem)
-        except ExceptionGroup as several:
-            problems += flatten_errors(several)
-    raise_errors(problems)
-    return answers
-
-
-def raise_errors(problems: Iterable[RuleError]) -> None:
-    """Raise all of them at once, if there is one."""
-    if found := list(problems):
-        raise ExceptionGroup("refused", found)
-
-
-def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError]:
-    """Return the refusals in a group; groups may lie in groups."""
-    found: list[RuleError] = []
-    for one in several.exceptions:
-        found += (
-            flatten_errors(one) if isinstance(one, BaseExceptionGroup) else [one] if isinstance(one, RuleError) else []
-        )
-    return found
 
 
 MAX_CSV_LINES: Final = 40_000

@@ -36,9 +36,18 @@ from broker.protocol import (
     Wind,
     device_of,
 )
-from broker.rules import Deal, Rules, SerialTray, has_red, load_riichi, load_rules, parse_own_rules, serial_order
+from broker.rules import (
+    Deal,
+    RiichiProfile,
+    Rules,
+    SerialTray,
+    has_red,
+    load_riichi,
+    load_rules,
+    parse_own_rules,
+    serial_order,
+)
 from broker.rules.mcr import Action
-from broker.rules.riichi import RiichiProfile
 from broker.spreadsheet import columns, read_grid
 
 DEALS: Final = "deals.json"

@@ -41,7 +41,7 @@ from broker.protocol import (
     SetNo,
     TableNo,
 )
-from broker.rules.riichi import RiichiProfile
+from broker.rules import RiichiProfile
 
 LARGEST_TEAM: Final = 99
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from broker.errors import RuleError, reason
+from broker.errors import RuleError, collect_errors, raise_errors, reason
 from broker.event.event import Event
-from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.event.file_io import CsvRow, read_csv
 from broker.event.files import PLAYERS
 from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from broker.errors import BadEvent, RuleError, ScorerError
+from broker.errors import BadEvent, RuleError, ScorerError, flatten_errors
 from broker.event.deals import (
     COMMITMENT,
     DEALS_KEY,
@@ -19,7 +19,6 @@ from broker.event.deals import (
     tile_sets,
 )
 from broker.event.event import open_event
-from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
 from broker.event.halls import read_halls, refuse_travellers
 from broker.event.plan import BookedPlay, Plan, read_plan

@@ -21,8 +21,7 @@ from broker.export.printed_results import certificates_pdf, standings_pdf, trave
 from broker.export.replay import replay_page
 from broker.i18n import Translator
 from broker.protocol import Standing
-from broker.rules import RuleError
-from broker.rules.riichi import RiichiProfile
+from broker.rules import RiichiProfile, RuleError
 from broker.scorer import StoredEvent, standings
 
 CSV: Final = "text/csv; charset=utf-8"

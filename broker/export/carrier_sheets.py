@@ -15,9 +15,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
+from broker.errors import collect_errors
 from broker.event import DealRecord, Registry, read_registry
 from broker.event.deals import NO_KEY, Opener, read_event_head, refuse_other_event, resolve_event_name
-from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
 from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
 from broker.i18n import N_, SEAT_NAMES, Translator

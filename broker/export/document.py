@@ -23,7 +23,9 @@ from broker.event import (
     Plan,
     SetFaces,
     as_corrections,
+    decode_json,
     players_csv,
+    read_json,
     read_players,
     read_registry,
     write_deals,
@@ -32,7 +34,6 @@ from broker.event import (
     write_registry,
 )
 from broker.event.deals import COMMITMENT, DRAWS, WORDS, Opener
-from broker.event.file_io import decode_json, read_json
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from broker.errors import RuleError, reason
-from broker.event import EXTRA_COLUMNS, PLAYERS, Event, ListedPlayer, as_corrections, read_players
-from broker.event.file_io import CsvRow, flatten_errors, read_csv
+from broker.errors import RuleError, flatten_errors, reason
+from broker.event import EXTRA_COLUMNS, PLAYERS, CsvRow, Event, ListedPlayer, as_corrections, read_csv, read_players
 from broker.i18n import N_
 from broker.protocol import Player
 from broker.scorer import StoredEvent

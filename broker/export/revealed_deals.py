@@ -11,7 +11,8 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from broker.event import DEALS, EVENT, DealRecord, read_deals
+from broker.errors import collect_errors, raise_errors
+from broker.event import DEALS, EVENT, DealRecord, read_deals, read_json
 from broker.event.deals import (
     COMMITMENT,
     DRAWS,
@@ -22,7 +23,6 @@ from broker.event.deals import (
     read_drawn_words,
     refuse_other_event,
 )
-from broker.event.file_io import collect_errors, raise_errors, read_json
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError

@@ -42,8 +42,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming
-from broker.read_ahead import FIRST_LINK
-from broker.store import Decided, Journal, link_after, message_of
+from broker.store import FIRST_LINK, Decided, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings of no play that count wherever those players are compared."""

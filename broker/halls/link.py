@@ -33,8 +33,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.tls import Identity
-from broker.read_ahead import FIRST_LINK
-from broker.store import Journal
+from broker.store import FIRST_LINK, Journal
 from broker.version import program_version
 
 AT_ONCE: Final = MOST_ROWS

@@ -1,1 +1,14 @@
 """The MQTT brokers as child processes: nats-server or Mosquitto, permissions and passwords."""
+
+from broker.mqtt.access import OFFICES, PROBER, Credentials, hall_user
+from broker.mqtt.certificates import (
+    ANEW_BEFORE,
+    CA,
+    NODE_FILE,
+    TLS_FOLDER,
+    Certificates,
+    TableCertificate,
+    device_user,
+    utc_now,
+)
+from broker.mqtt.process import Broker, Cluster, MqttBrokerSettings, find_setpriv, probe_broker

@@ -35,7 +35,7 @@ from broker.mqtt.access import NODE, OFFICES, PROBER, Permissions, hall_user, pe
 from broker.protocol import Role, device_of
 from broker.protocol.tls import Identity, fingerprint_of
 
-FOLDER: Final = "tls"
+TLS_FOLDER: Final = "tls"
 """Of the event's folder."""
 
 CA, CA_KEY, SERVER, SERVER_KEY, REVOKED = "ca.crt", "ca.key", "server.crt", "server.key", "revoked.crl"
@@ -100,7 +100,7 @@ class Certificates:
     @classmethod
     def of_event(cls, event: Path) -> Self:
         """Return those of an event's folder. Raises CertificatesMissing, CertificatesBroken."""
-        return cls(event / FOLDER)
+        return cls(event / TLS_FOLDER)
 
     @classmethod
     def ensure(cls, event: Path, hosts: Iterable[str] = (), now: Callable[[], datetime] = utc_now) -> Self:
@@ -109,7 +109,7 @@ class Certificates:
         `hosts`: names and addresses under which browsers reach the server, beside those of this machine.
         Raises CertificatesMissing if a new one is needed and the authority's key is elsewhere; CertificatesBroken.
         """
-        folder = event / FOLDER
+        folder = event / TLS_FOLDER
         make_folder(folder, PRIVATE_FOLDER)
         with locked(folder):
             if not (folder / CA).exists():
@@ -232,7 +232,7 @@ class Certificates:
 
         Raises as `ensure_node`.
         """
-        make_folder(folder / FOLDER, PRIVATE_FOLDER)
+        make_folder(folder / TLS_FOLDER, PRIVATE_FOLDER)
         node, prober = self.ensure_node(hosts), self._office(PROBER)
         given = {
             CA: self.ca,
@@ -243,7 +243,7 @@ class Certificates:
             SERVER_KEY: node,
         }
         for name, path in given.items():
-            write_private(folder / FOLDER / name, path.read_bytes())
+            write_private(folder / TLS_FOLDER / name, path.read_bytes())
 
     def tables(self) -> list[TableCertificate]:
         """Return what was given to tables, by table. Raises CertificatesBroken."""

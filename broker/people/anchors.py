@@ -10,8 +10,8 @@ from typing import NamedTuple
 from broker.people.accounts import FIRST_DIGEST, AuditEntry, AuditLog, digest_of
 from broker.people.copies import open_people
 from broker.people.database import PEOPLE_FILE, PeopleDatabase
-from broker.read_ahead import FIRST_LINK
 from broker.store import (
+    FIRST_LINK,
     LINK_ALTERED,
     AnchorPlace,
     Fault,

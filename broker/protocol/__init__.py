@@ -108,11 +108,14 @@ from broker.protocol.paper_codes import (
     carrier_code_text,
     confirmed_text,
     read_carrier_code,
+    read_code,
     read_receipt_code,
     receipt_code,
     receipt_digest,
     receipt_link,
+    write_code,
 )
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, PlaySoFar, TableSequence, fact_kind
 from broker.protocol.rulings import (
     APART_DECISIONS,
     APPEAL_DECISIONS,
@@ -153,6 +156,7 @@ from broker.protocol.rulings import (
     players_named,
 )
 from broker.protocol.signing import (
+    EVENT_KEY_FILE,
     SigningKey,
     device_of,
     fact_hash,
@@ -160,6 +164,8 @@ from broker.protocol.signing import (
     is_same_fact,
     is_signed_by,
     kept_form,
+    open_event_key,
+    open_key,
     with_sender,
 )
 from broker.protocol.topics import (
@@ -183,6 +189,7 @@ from broker.protocol.topics import (
     refuse_duplicate_names,
 )
 from broker.protocol.types import (
+    AT_THE_TABLE,
     AWARD_IMP,
     COUNTRY,
     FINE_IMP,

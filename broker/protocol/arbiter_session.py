@@ -27,9 +27,6 @@ from broker.protocol.messages import Command
 from broker.protocol.signing import SigningKey
 from broker.protocol.types import PIN_MARK_DIGITS
 
-AT_THE_TABLE: Final = "arbiter at the table"
-"""Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
-
 GIVEN: Final = "given"
 """What a session is of whose PIN the scorer is still to judge."""
 

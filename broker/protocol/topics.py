@@ -6,6 +6,7 @@ wire passes through `decode` or is refused.
 
 import json
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -392,9 +393,8 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What a decoder raises of bytes that are no message of its kind."""
 
 
-def encode(message: Message) -> bytes:
-    """Return the JSON of a message, in UTF-8."""
-    return msgspec.json.encode(message)
+encode: Final[Callable[[Message], bytes]] = msgspec.json.Encoder().encode
+"""Returns the JSON of a message, in UTF-8."""
 
 
 def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:

@@ -47,6 +47,8 @@ ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)")]
 Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description="stable; listed in docs/codes.md")]
 Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
+AT_THE_TABLE: Final = "arbiter at the table"
+"""Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
 
 InfractionId = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$(?!\n)")]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]

@@ -22,6 +22,7 @@ from broker.rules.deal import (
     seat_wind,
     serial_order,
 )
+from broker.rules.infractions import FALSE_HU, Infraction, Penalty, appeal_minutes, choices_of, infractions_of
 from broker.rules.points import (
     HUNDRED,
     Outcome,
@@ -43,6 +44,7 @@ from broker.rules.profile import (
     Stated,
     TieBreak,
     profile_settings,
+    setting_text,
 )
 from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.profiles import (
@@ -65,3 +67,4 @@ from broker.rules.profiles import (
     shipped_profiles,
     shipped_riichi,
 )
+from broker.rules.riichi.profile import RiichiProfile

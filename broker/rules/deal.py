@@ -165,3 +165,30 @@ NEXT_SEAT: Final[dict[Seat, Seat]] = {seat: SEATS[(at + 1) % 4] for seat, at in 
 def turns_between(seat: Seat, other: Seat) -> int:
     """Count the turns from one seat to another, 0 to 3."""
     return (SEAT_INDEX[other] - SEAT_INDEX[seat]) % 4
+
+
+class SeatAction(Protocol):
+    """Something that a seat does in a play, under any rules."""
+
+    @property
+    def do(self) -> str:
+        """What is done."""
+
+    @property
+    def seat(self) -> Seat | None:
+        """Who does it, where somebody does."""
+
+
+def acting_seat(action: SeatAction) -> Seat:
+    """Return who acts. Raises RuleError `seat_missing`."""
+    if action.seat is None:
+        raise RuleError("seat_missing", f"{action.do}: whose?")
+    return action.seat
+
+
+def seat_in_turn(turn: Seat, action: SeatAction) -> Seat:
+    """Return who acts, if it is their turn. Raises RuleError `seat_missing`, `not_your_turn`."""
+    seat = acting_seat(action)
+    if seat != turn:
+        raise RuleError("not_your_turn", f"{action.do}: it is the turn of {turn}, not of {seat}")
+    return seat

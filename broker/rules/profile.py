@@ -3,9 +3,11 @@
 A profile is TOML, one table a setting: `value`, and `source`, where it is from. Those that ship are in profiles/.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Final, Generic, Literal, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
@@ -156,6 +158,11 @@ class Profile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
     def most_points(self) -> int:
         """More than any seat can win or lose in one play."""
         return 3 * (HIGHEST_VALUE + self.payments.base.value)
+
+
+def setting_text(value: object) -> str:
+    """Write the value of a setting as it would stand in a profile's file."""
+    return json.dumps(msgspec.to_builtins(value))
 
 
 def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:

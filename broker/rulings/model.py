@@ -54,8 +54,7 @@ from broker.protocol import (
     decision_kind,
     decoder,
 )
-from broker.rules import AwardRules, RuleError, Rules, score_riichi
-from broker.rules.riichi import RiichiProfile
+from broker.rules import AwardRules, RiichiProfile, RuleError, Rules, score_riichi
 from broker.scoring import APART, NOTHING, Adjustment, ScoredPlay
 
 PlayKey = tuple[int, int]

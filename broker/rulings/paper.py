@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from broker.event import Event
-from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.errors import collect_errors, raise_errors
+from broker.event import CsvRow, Event, read_csv
 from broker.i18n import N_
 from broker.protocol import (
     SEATS,

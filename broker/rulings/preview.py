@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Withdrawn
-from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
-from broker.rules.riichi import RiichiProfile
+from broker.rules import Outcome, RiichiProfile, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name

@@ -32,6 +32,7 @@ from broker.scorer.view import (
     PlayView,
     SeatView,
     TableView,
+    ViewFeed,
     as_json,
     paused_left_ms,
     time_up_at,

@@ -46,8 +46,7 @@ from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
-from broker.store import DESK, Fault, Journal
-from broker.store.backup_worker import BackupReport
+from broker.store import DESK, BackupReport, Fault, Journal
 
 
 @dataclass(frozen=True, slots=True)

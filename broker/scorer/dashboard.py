@@ -3,13 +3,10 @@
 A line of a result is built when it is read, and kept while nothing that it shows has changed.
 """
 
-import asyncio
-import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
@@ -23,12 +20,11 @@ from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, riichi_win_
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer import tables
 from broker.scorer.live_event import LiveEvent
-from broker.scorer.publisher import is_large
+from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.space import DiskLevel, DiskWatch
+from broker.scorer.space import DiskLevel
 from broker.scorer.tables import Since
-from broker.scorer.throttle import Throttle
 from broker.scorer.view import (
     AnchorView,
     Attending,
@@ -38,11 +34,11 @@ from broker.scorer.view import (
     PlayView,
     SeatView,
     TableView,
+    ViewFeed,
     Walls,
 )
 from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
-from broker.store import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
@@ -235,15 +231,14 @@ class Dashboard:
     `snapshot` and `feed` may be read from any thread.
     """
 
-    def __init__(
-        self, live: LiveEvent, disk: DiskWatch, anchor: Callable[[], str], seconds: Callable[[], float]
-    ) -> None:
+    def __init__(self, live: LiveEvent, anchor: Callable[[], str], seconds: Callable[[], float]) -> None:
         """`anchor` returns that of what is stored now."""
-        self._state, self._disk = live.state, disk
+        self._state = live.state
         self._builder = DashboardBuilder(live, anchor)
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
+        self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds, time.thread_time)
         self.snapshot = live.state.snapshot()
         self.feed = ViewFeed(self._view())
@@ -266,7 +261,7 @@ class Dashboard:
             self.due.done()
 
     def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, disk=self._disk.level)
+        return self._builder.view(self._version, connected=self.connected, disk=self.disk)
 
 
 class DashboardBuilder:
@@ -348,7 +343,7 @@ class DashboardBuilder:
 
     def _count_lost(self) -> int:
         """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
-        return sum(self._lost.values()) + len(self._live.homes.numbers.missing(DESK))
+        return sum(self._lost.values()) + len(self._live.homes.rulings_missing)
 
     def _lost_of(self, table: int) -> int:
         book = self._live.intake.books[table]
@@ -506,40 +501,3 @@ def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Se
         seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))
         for seat, value in zip(SEATS, row, strict=True)
     }
-
-
-class ViewFeed:
-    """Carries views from the scorer's thread to any number of readers in event loops."""
-
-    def __init__(self, first: DashboardView) -> None:
-        self._view = first
-        self._lock = threading.Lock()
-        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-
-    @property
-    def current(self) -> DashboardView:
-        """The newest view."""
-        return self._view
-
-    def publish(self, view: DashboardView) -> None:
-        """Put a newer view in place and wake the readers. From any thread."""
-        with self._lock:
-            self._view = view
-            for loop, changed in self._waiting:
-                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
-                    loop.call_soon_threadsafe(changed.set)
-
-    async def views(self) -> AsyncIterator[DashboardView]:
-        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
-        changed = asyncio.Event()
-        entry = (asyncio.get_running_loop(), changed)
-        with self._lock:
-            self._waiting.add(entry)
-        try:
-            while True:
-                changed.clear()
-                yield self._view
-                await changed.wait()
-        finally:
-            with self._lock:
-                self._waiting.discard(entry)

@@ -30,7 +30,7 @@ from broker.protocol import (
     device_of,
     hours_and_minutes,
 )
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.scorer.alerts import Concern
 from broker.store import Journal
 
@@ -429,7 +429,7 @@ class Devices:
             self._keep(table)
             self.heard_again.add(table)
 
-    def look(self, now: float, *, listening: bool) -> Iterable[Concern]:
+    def look(self, now: float, *, listening: bool) -> list[Concern]:
         """Return which tables are not heard of any more. `now` in s of a clock that counts on."""
         silent = self.liveness.look(now, listening=listening)
         if silent:

@@ -13,8 +13,7 @@ from broker.rulings.service import RulingService
 from broker.scorer.alerts import Concern, concern_of_hall, concern_of_refusal
 from broker.scorer.devices import Devices
 from broker.scorer.intake import Intake, IntakeVerdict, TableBook
-from broker.scorer.publisher import PAUSE_S
-from broker.scorer.throttle import Throttle
+from broker.scorer.publisher import PAUSE_S, Throttle
 from broker.store import Journal, RefusedRow
 
 

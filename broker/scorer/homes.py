@@ -29,13 +29,13 @@ from broker.store import (
     Entry,
     Fault,
     Journal,
+    SecondHome,
+    SecondHomeWriter,
     SqliteReader,
     Witness,
-    WitnessLine,
     message_of,
     sequence_of,
 )
-from broker.store.second_home import SecondHome, SecondHomeWriter
 
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
@@ -160,44 +160,44 @@ class SecondHomes:
         count: Callable[[Decided], None],
     ) -> None:
         self._journal, self._seconds, self._count = journal, seconds, count
-        self._writer: SecondHomeWriter | None = None
+        self.writer: SecondHomeWriter | None = None
+        """Of what is on another disk, if there is one."""
         self._decided, self.numbers = list(stored.decided), Numbers(stored)
+        self.rulings_missing = self.numbers.missing(DESK)
+        """Which were given and are nowhere."""
         self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
-        self._kept, self._due = KeptAtTables(tables, seal), set[int]()
+        self._kept = KeptAtTables(tables, seal)
+        self.due: set[int] = set()
+        """Tables that are to keep something more."""
         for decided in stored.decided:
             self._kept.add(decided)
-        self._gaps_at = inf
-        """From when on what has come back is taken though something before it has not."""
+        self.gaps_at = inf
+        """From when on (s) what has come back is to be taken though something before it has not: by `take_back`."""
 
     def missing(self) -> Iterator[Concern]:
         """Return which rulings are nowhere."""
-        return concern_of_missing(self.numbers.missing(DESK))
+        return concern_of_missing(self.rulings_missing)
 
     def write_to(self, writer: SecondHomeWriter) -> None:
         """Write what was decided to another disk, and what is decided from now on."""
-        self._writer = writer
+        self.writer = writer
         writer.keep([(one.received_at, one.body) for one in self._decided])
         writer.begin(self._journal)
 
     def wait(self) -> None:
         """Wait until what was decided is on the other disk, if there is one and it answers. From any thread."""
-        if self._writer:
-            self._writer.wait()
+        if self.writer:
+            self.writer.wait()
 
-    def follow(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+    def follow(self, decided: Sequence[Decided]) -> None:
         """Write what was decided in a commit into its second homes."""
-        if self._writer:
-            self._writer.note(lines)
-            self._writer.keep([(one.received_at, one.body) for one in decided])
+        if self.writer:
+            self.writer.keep([(one.received_at, one.body) for one in decided])
         for one in decided:
             self._decided.append(one)
             self.numbers.take(one)
-            self._due.update(self._kept.add(one))
-
-    def due(self) -> list[int]:
-        """Return the tables that are to keep something more; each is told once."""
-        due, self._due = sorted(self._due), set()
-        return due
+            self.due.update(self._kept.add(one))
+        self.rulings_missing = self.numbers.missing(DESK)
 
     def records(self, table: int) -> tuple[KeptRecord, ...]:
         """Return what a table is to keep."""
@@ -208,19 +208,19 @@ class SecondHomes:
         before = len(self._kept.waiting)
         found = [*self._kept.come_back(message.table, message.records)]
         if len(self._kept.waiting) > before:
-            self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
+            self.gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
             for one in self._kept.waiting.values():
                 self.numbers.know(one)
-        return found + self._take_back()
+            self.rulings_missing = self.numbers.missing(DESK)
+        return found + self.take_back(self._seconds())
 
-    def look(self) -> list[Concern]:
-        """Take back what has waited long enough; return what arbiters must know."""
-        return self._take_back() if self._seconds() >= self._gaps_at else []
+    def take_back(self, now: float) -> list[Concern]:
+        """Take back what has come: in order, unless nobody gives back what is between. Return what arbiters must know.
 
-    def _take_back(self) -> list[Concern]:
-        """Take back what has come: in order, unless nobody gives back what is between."""
+        `now` in s of the clock that counts on.
+        """
         back, found = list[Decided](), list[Concern]()
-        while one := self._kept.next(self.numbers.first_missing, in_order=self._seconds() < self._gaps_at):
+        while one := self._kept.next(self.numbers.first_missing, in_order=now < self.gaps_at):
             if self.numbers.has(one):
                 found += concerns_of_clash([one])
                 continue
@@ -236,7 +236,7 @@ class SecondHomes:
         if back:
             found += (*concerns_of_return(back), *self.missing())
         if not self._kept.waiting:
-            self._gaps_at = inf
+            self.gaps_at = inf
         return found
 
 

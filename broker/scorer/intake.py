@@ -45,10 +45,8 @@ from broker.protocol import (
     is_same_fact,
     players_named,
 )
-from broker.rules import points_paid
-from broker.rules.infractions import choices_of
-from broker.scorer.admissions import Admissions
-from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
+from broker.rules import choices_of, points_paid
+from broker.scorer.access import SESSION_UNKNOWN, Admissions, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import MOST_PASSED, UNEXPLAINED
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import LINK_ALTERED, LOST, Fault, Recorded, RefusedRow

@@ -17,12 +17,11 @@ from msgspec import Struct
 from broker.errors import BadEvent, RuleError
 from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.logs import get_logger
-from broker.protocol import LaidSeat, LogMessage, Message, PlayFound, Seat, TilesLaid
+from broker.protocol import LaidSeat, LogMessage, PlayFound, Seat, TilesLaid
 from broker.rules import Outcome, Profile
 from broker.rules.mcr import Ending, FoundPlay, Hu, Judge, count_hu, play_from_rivers, replay_actions
 from broker.rulings import CountedPlay, PlayKey
 from broker.scorer.state import EventState
-from broker.scorer.throttle import Throttle
 from broker.store import Journal
 
 log = get_logger("homologue.scorer")
@@ -109,8 +108,8 @@ class PlayFinder:
     ) -> None:
         self._folder, self._state, self._journal, self._publish, self._post = folder, state, journal, publish, post
         self._thread = ThreadPoolExecutor(1, "plays")
-        self._writes, self._writing = Throttle(WRITE_PAUSE_S, seconds), Lock()
-        self._unwritten: dict[str, tuple[HandRecord, str]] = {}
+        self._seconds, self._write_from, self._writing = seconds, 0.0, Lock()
+        self.unwritten: dict[str, tuple[HandRecord, str]] = {}
         """What is found and not written, each with the mark of its search."""
         self._up = False
         self._unsaid: list[tuple[LogMessage, PlayFound]] = []
@@ -118,7 +117,7 @@ class PlayFinder:
 
     def load(self, stored: Iterable[LogMessage]) -> None:
         """Find what was stored and not searched before the scorer was last ended. Raises BadEvent."""
-        laid = _newest(stored)
+        laid = {_key(one): one for one in stored if isinstance(one.fact, TilesLaid)}
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
         searched = self._journal.remembered(SEARCHED) if laid else {}
 
@@ -132,9 +131,9 @@ class PlayFinder:
 
         self.take(message for key, message in laid.items() if not is_done(key, message))
 
-    def take(self, messages: Iterable[Message | None]) -> None:
-        """Begin to find the plays of which these tell, as they are recorded now; of several the last one of a play."""
-        for key, message in _newest(messages).items():
+    def take(self, laid: Iterable[LogMessage]) -> None:
+        """Begin to find the plays whose tiles were laid, as they are recorded now; of several the last of a play."""
+        for key, message in {_key(one): one for one in laid}.items():
             try:
                 play = self._state.play(key)
             except KeyError:
@@ -149,7 +148,7 @@ class PlayFinder:
 
     def look(self) -> None:
         """Begin to write what was found, if that is due."""
-        if self._writes.due():
+        if self._write_is_due():
             self._thread.submit(self._write)
 
     def connection_changed(self, *, up: bool) -> None:
@@ -178,21 +177,20 @@ class PlayFinder:
         fact = message.fact
         if not isinstance(fact, TilesLaid):
             return
-        key = (message.table, fact.round)
+        name = _name(_key(message))
         try:
             answer, hand = self._found(fact, find)
             with self._writing:
-                self._unwritten[_name(key)] = hand, mark
-            self._writes.ask()
+                self.unwritten[name] = hand, mark
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
-            self._remember({_name(key): f"{mark} {code}"})
+            self._remember({name: f"{mark} {code}"})
         except Exception:  # whatever it is: the thread goes on, and the table waits for an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
         self._answer(message, answer)
-        if self._writes.due():
+        if self._write_is_due():
             self._write()
 
     def _found(
@@ -209,19 +207,26 @@ class PlayFinder:
         proved = sum(step.share == 1 for step in found.steps)
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 
+    def _write_is_due(self) -> bool:
+        """Return whether something is to be written now; if so, the pause begins."""
+        now = self._seconds()
+        if not self.unwritten or now < self._write_from:
+            return False
+        self._write_from = now + WRITE_PAUSE_S
+        return True
+
     def _write(self) -> None:
         """Write what was found. What cannot be written now is tried again, or found again at the next start."""
         with self._writing:
-            if not self._unwritten:
+            if not self.unwritten:
                 return
             try:
-                keep_plays(self._folder, (hand for hand, _ in self._unwritten.values()))
+                keep_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
             except (BadEvent, OSError):
-                log.exception("plays_not_written", plays=len(self._unwritten))
-                self._writes.ask()
+                log.exception("plays_not_written", plays=len(self.unwritten))
                 return
-            self._remember({name: mark for name, (_, mark) in self._unwritten.items()})
-            self._unwritten.clear()
+            self._remember({name: mark for name, (_, mark) in self.unwritten.items()})
+            self.unwritten.clear()
 
     def _remember(self, marks: Mapping[str, str]) -> None:
         """Have it remembered that these searches are done with: only once what they have found is written."""
@@ -233,10 +238,8 @@ class PlayFinder:
                 self._journal.remember(SEARCHED + name, mark)
 
 
-def _newest(messages: Iterable[Message | None]) -> dict[PlayKey, LogMessage]:
-    """Return the last one of each play of those that tell of tiles laid."""
-    laid = (one for one in messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid))
-    return {(one.table, one.fact.round): one for one in laid}
+def _key(message: LogMessage) -> PlayKey:
+    return message.table, message.fact.round
 
 
 def _name(key: PlayKey) -> str:

@@ -18,9 +18,19 @@ from broker.event import Event, HallsFile, read_centre
 from broker.halls.centre import Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
-from broker.protocol import AnyCountAnswer, Beat, CountRequest, LogMessage, SigningKey, TableState, kept_form, topics
+from broker.protocol import (
+    AnyCountAnswer,
+    Beat,
+    CountRequest,
+    LogMessage,
+    SigningKey,
+    TableState,
+    fact_kind,
+    kept_form,
+    topics,
+)
 from broker.protocol.link import Incoming
-from broker.protocol.play_sequence import fact_kind
+from broker.scorer.access import ArbiterAccess, PinChecker
 from broker.scorer.alerts import (
     AlertBook,
     Attendance,
@@ -34,13 +44,11 @@ from broker.scorer.alerts import (
     concerns_of_fact,
     concerns_of_faults,
 )
-from broker.scorer.arbiter_access import ArbiterAccess, PinChecker
 from broker.scorer.counting import HandCounter
 from broker.scorer.devices import Devices
 from broker.scorer.homes import Seal, SecondHomes
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
-from broker.scorer.space import DiskWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
 from broker.store import Decided, Fault, Journal, RefusedRow
@@ -222,7 +230,9 @@ class LiveEvent:
 
         `now` in s of a clock that counts on; `listening`: whether tables can be heard.
         """
-        found = [*self.homes.look(), *self.devices.look(now, listening=listening)]
+        found = self.devices.look(now, listening=listening)
+        if now >= self.homes.gaps_at:
+            found += self.homes.take_back(now)
         if self.centre:
             found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
         return found
@@ -247,20 +257,14 @@ class LiveEvent:
 class Recorder:
     """Judges messages, and stores in one commit what is taken and what is refused. Nothing is acknowledged before.
 
-    What cannot be stored yet waits: for room on the disk in `disk`, for a PIN that is being judged in `pins`.
+    What needs to know whether a PIN is right waits for that in `pins`.
     """
 
     def __init__(
-        self,
-        live: LiveEvent,
-        journal: Journal,
-        disk: DiskWatch,
-        pins: PinChecker,
-        wire: WireLog,
-        seconds: Callable[[], float],
+        self, live: LiveEvent, journal: Journal, pins: PinChecker, wire: WireLog, seconds: Callable[[], float]
     ) -> None:
         self._live, self._journal, self._wire, self._seconds = live, journal, wire, seconds
-        self.disk, self.pins = disk, pins
+        self.pins = pins
 
     def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
         """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""

@@ -6,7 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from broker.errors import ScorerReplaced
 from broker.event import STANDINGS, Event, RiichiBooking
+from broker.files import write_file
 from broker.halls.centre import Centre
 from broker.logs import get_logger
 from broker.protocol import (
@@ -52,16 +52,15 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.rulings import plan
+from broker.scorer.access import ArbiterAccess
 from broker.scorer.alerts import Attendance, Concern
-from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.live_event import WireLog
-from broker.scorer.snapshot import Embargo
-from broker.scorer.standings import standings_csv_parts, write_standings_csv
+from broker.scorer.snapshot import PublicMessage, PublicPart
+from broker.scorer.standings import standings_csv_parts
 from broker.scorer.state import EventState
-from broker.scorer.throttle import Throttle
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 
@@ -80,6 +79,10 @@ LARGE_EVENT: Final = 400
 
 PAUSE_S: Final = 1.0
 
+REST: Final = 9
+"""So many times as long as it took a thing rests that takes the longer the larger an event is."""
+
+LONGEST_REST_S: Final = 30.0
 
 LONGEST_PLAY: Final = 640
 """Bytes of a play in a traveller."""
@@ -93,13 +96,47 @@ LARGEST: Final = max(topic.limit for topic in topics.TOPICS)
 
 SHORTEST_LINE: Final = 100
 
-OpenMessage = TypeVar("OpenMessage", PublicTraveller, PublicStandings)
 AnyStandings = TypeVar("AnyStandings", Standings, PublicStandings)
 
 
 def is_large(event: Event) -> bool:
     """Return whether what shows all players of an event is made less often."""
     return len(event.players) > LARGE_EVENT
+
+
+class Throttle:
+    """Lets a thing that was asked for happen at most once in `pause_s`, and in a tenth of the time; 0: each time."""
+
+    def __init__(self, pause_s: float, seconds: Callable[[], float], spent: Callable[[], float] | None = None) -> None:
+        """`spent`: the processor time (s) of who does it; None: as `seconds`.
+
+        A thing that is waited for is measured by it: on a busy machine it would take longer, and then rest longer too.
+        """
+        self._pause_s, self._seconds, self._spent = pause_s, seconds, spent or seconds
+        self._earliest = self._began = 0.0
+        self.waiting = False
+
+    def ask(self) -> None:
+        """Ask for it."""
+        self.waiting = True
+
+    def hurry(self) -> None:
+        """Let the next one happen at once."""
+        self._earliest = 0.0
+
+    def due(self) -> bool:
+        """Return whether it is to happen now; if so, the pause begins."""
+        if not self.waiting or self._seconds() < self._earliest:
+            return False
+        self.waiting, self._began = False, self._spent()
+        self._earliest = self._seconds() + self._pause_s if self._pause_s else 0.0
+        return True
+
+    def done(self) -> None:
+        """Take in that it has happened now."""
+        if self._pause_s:
+            rest = min(REST * (self._spent() - self._began), LONGEST_REST_S)
+            self._earliest = max(self._earliest, self._seconds() + rest)
 
 
 class Publisher:
@@ -125,7 +162,7 @@ class Publisher:
         self._state, self._store, self._clock, self._seconds = state, store, clock, seconds
         self.folder = folder
         """The event's."""
-        self._name = state.planned.name
+        self._name, self._version = state.planned.name, program_version()
         self.lease = new_lease()
         self._beat_at = inf
         """When to say next that we are there: as soon as there is a connection."""
@@ -237,7 +274,7 @@ class Publisher:
             answers=answers,
             store=self._store,
             lifecycle=lifecycle,
-            version=program_version(),
+            version=self._version,
             standby=self.standby,
             moved=self.moved,
         )
@@ -250,7 +287,7 @@ class Publisher:
         self._again = deque(self._state.planned.expected if change.up else ())
         if change.up:
             self._beat_at = 0.0
-            self._public.begin(self._state, self._again)
+            self._public.begin(self._again, self._state.complete)
 
     def publish_again(self) -> None:
         """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""
@@ -282,7 +319,7 @@ class Publisher:
             head=book.head,
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
             anchor=self._anchor(),
-            version=program_version(),
+            version=self._version,
             centre=self.centre_has(table),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
@@ -463,13 +500,16 @@ class Publisher:
         yield from self.write_standings()
 
     def write_standings(self) -> Iterator[Concern | None]:
-        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop."""
+        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop.
+
+        Nobody waits for the disk, which takes a second when it is busy: the file is made again at every start.
+        """
         parts = list[str]()
         for part in standings_csv_parts(self._state.snapshot().standings, self._state.event.origin_of):
             parts.append(part)
             yield None
         try:
-            write_standings_csv(self.folder / STANDINGS, "".join(parts))
+            write_file(self.folder / STANDINGS, "".join(parts).encode(), durable=False)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             yield Concern("standings_unwritten", text, values={"text": text})
@@ -533,7 +573,7 @@ class Publisher:
         keeps what was published last, and shall keep nothing of it. Standings with it are replaced at once; others wait
         until they are due, for in a great hall a deal ends many times a second.
         """
-        withdrawn, shown = self._public.follow(self._state, deals)
+        withdrawn, shown = self._public.follow(deals, self._state.complete)
         for deal in sorted(shown | withdrawn):
             self._public_traveller(deal)
         if withdrawn:
@@ -570,7 +610,7 @@ class Publisher:
         )
         self._publish_openly(topics.PUBLIC_STANDINGS, _as_fits(message))
 
-    def _publish_openly(self, topic: Topic, message: OpenMessage, *, deal: int | None = None) -> None:
+    def _publish_openly(self, topic: Topic, message: PublicMessage, *, deal: int | None = None) -> None:
         """Publish what everybody may read, if it says anything new, under a number and an id of its own kind."""
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
@@ -599,57 +639,6 @@ class Publisher:
             log.error("message_too_large", topic=address, bytes=len(payload))
         elif self.link:
             self.link.publish(address, payload, retain=topic.retain)
-
-
-class PublicPart:
-    """What is public of an event's deals: never anything of a deal that a table has yet to play.
-
-    Its messages are counted by themselves: by the journal's height, or gaps between ids, readers could count what is
-    hidden.
-    """
-
-    def __init__(self) -> None:
-        self.embargo = Embargo()
-        self._ids = uuid.uuid4().hex[:20]
-        self._number = 0
-        """Of the last message."""
-        self._said: dict[str, bytes] = {}
-        """Hashes of what was published last, by topic."""
-        self._deals: set[int] = set()
-        """Deals that are public now."""
-        self.changed = self._final = False
-        """Whether the standings have changed since they were published, and whether they were final then."""
-
-    def begin(self, state: EventState, deals: Iterable[int]) -> None:
-        """Take those of these deals that are over for public: they were published before, or will be at once.
-
-        All is published again: a broker may have lost it.
-        """
-        self._said.clear()
-        self._deals |= {deal for deal in deals if state.complete(deal)}
-
-    def follow(self, state: EventState, deals: Iterable[int]) -> tuple[set[int], set[int]]:
-        """Take in that plays of these deals have changed; return those public no longer, and those that are public."""
-        shown = {deal for deal in deals if state.complete(deal)}
-        withdrawn = {deal for deal in deals if deal in self._deals and deal not in shown}
-        self._deals = (self._deals | shown) - withdrawn
-        self.changed |= bool(shown or withdrawn)
-        return withdrawn, shown
-
-    def numbered(self, topic: str, message: OpenMessage) -> OpenMessage | None:
-        """Return a message with its number; None: the last one on this topic has said the same."""
-        said = sha256(encode(replace(message, id=self._ids, seq=0))).digest()
-        if self._said.get(topic) == said:
-            return None
-        self._said[topic] = said
-        self._number += 1
-        return replace(message, id=f"{self._ids}{self._number:012x}", seq=self._number)
-
-    def standings_changed(self, *, final: bool) -> bool:
-        """Return whether the standings are to be published, and take it that they are."""
-        changed, self.changed = self.changed or final != self._final, False
-        self._final = final
-        return changed
 
 
 def _as_fits(message: AnyStandings) -> AnyStandings:

@@ -16,8 +16,16 @@ from typing import Final, cast
 from msgspec import Struct
 
 from broker.event import Event
-from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
+from broker.protocol import (
+    MOST_FACTS,
+    OF_A_PLAY,
+    LogMessage,
+    OutOfSequence,
+    Result,
+    RiichiRecorded,
+    TableSequence,
+    fact_kind,
+)
 from broker.rules import Profile
 from broker.rulings import PlayKey
 from broker.scorer.whole_plays import WholePlay, unfolded

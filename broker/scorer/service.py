@@ -19,6 +19,7 @@ from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
+    EVENT_KEY_FILE,
     SILENT_S,
     CheckedIn,
     CountRequest,
@@ -34,14 +35,15 @@ from broker.protocol import (
     Ruled,
     Ruling,
     TableState,
+    TilesLaid,
+    open_event_key,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
-from broker.protocol.signing import EVENT_KEY_FILE, open_event_key
 from broker.rulings import plan
 from broker.rulings.service import RulingService
+from broker.scorer.access import PinCheck, PinChecker
 from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
-from broker.scorer.arbiter_access import PinCheck, PinChecker
-from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, ViewFeed
+from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
@@ -50,13 +52,24 @@ from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
 from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder, WireLog
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.space import DiskSpace, DiskWatch
-from broker.scorer.standby import StandbyWatch
+from broker.scorer.space import DiskSpace
+from broker.scorer.standby import Peer, StandbyWatch
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import ELSEWHERE, JournalContent, read_journal
-from broker.store import DESK, JUDGED_FROM, Decided, Fault, Journal, LogHead, WitnessLine, anchor_text, gc_paused
-from broker.store.backup_worker import BackupReport
-from broker.store.second_home import SecondHome
+from broker.scorer.view import ViewFeed
+from broker.store import (
+    DESK,
+    JUDGED_FROM,
+    BackupReport,
+    Decided,
+    Fault,
+    Journal,
+    LogHead,
+    SecondHome,
+    WitnessLine,
+    anchor_text,
+    gc_paused,
+)
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
@@ -166,14 +179,14 @@ class Scorer:
         space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
-        self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._journal, self._clock, self._seconds, self._space = journal, clock, seconds, space
         self._inbox = Inbox()
         found: list[Concern] = []
         stored = with_second_home(journal, read_journal(journal, event), home, found.extend)
         if stored.judged_from is None:
             with journal.commit():
                 journal.remember(JUDGED_FROM, str(len(stored.messages)))
-        key, pins, disk = open_event_key(folder), PinChecker(self._pin_compared), DiskWatch(space)
+        key, pins = open_event_key(folder), PinChecker(self._pin_compared)
         self.live = LiveEvent(
             event,
             journal,
@@ -190,7 +203,7 @@ class Scorer:
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
         self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
         self.publisher.at_centre = self.live.centre is not None
-        self._recorder = Recorder(self.live, journal, disk, pins, self.wire, seconds)
+        self._recorder = Recorder(self.live, journal, pins, self.wire, seconds)
         self._recorder.set_aside(stored.faults)
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._post, seconds)
         self._plays.answers = self.live.centre is None
@@ -200,8 +213,8 @@ class Scorer:
         self._note_key(folder)
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = self.live.homes.numbers.given(DESK)
-        self.dashboard = Dashboard(self.live, disk, self.anchor, seconds)
-        self.standby = StandbyWatch(lambda: journal.height, seconds)
+        self.dashboard = Dashboard(self.live, self.anchor, seconds)
+        self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
@@ -267,7 +280,7 @@ class Scorer:
     @property
     def waiting(self) -> int:
         """How many messages wait to be taken in, those among them for which the disk has no room."""
-        return self._inbox.qsize() + len(self._recorder.disk.waiting)
+        return self._inbox.qsize() + (len(self._space.waiting) if self._space else 0)
 
     @property
     def tables_heard(self) -> int:
@@ -343,8 +356,9 @@ class Scorer:
         else:
             self._publish_standings()
             self.dashboard.show_if_due()
-        for table in self.live.homes.due():
+        for table in sorted(self.live.homes.due):
             self.publisher.kept(table, self.live.homes.records(table))
+        self.live.homes.due.clear()
         self.publisher.publish_again()
         if self.live.hall:
             self.live.hall.step()
@@ -355,11 +369,13 @@ class Scorer:
     def _look(self) -> None:
         """Say that we are there, and look at what nobody reports. Raises ScorerReplaced if we have handed over."""
         now = self._seconds()
-        self._follow_standby()
-        self._plays.look()
+        found = self._follow_standby(self.standby.peer) if self.standby.peer else []
+        if self._plays.unwritten:
+            self._plays.look()
         self.publisher.beat(now)
-        found = [*self.standby.concerns(), *self.live.look(now, listening=self.dashboard.connected)]
-        if level := self._recorder.disk.look():
+        found += self.live.look(now, listening=self.dashboard.connected)
+        if self._space and (level := self._space.look()) != self.dashboard.disk:
+            self.dashboard.disk = level
             found.append(DISK_CONCERNS[level])
         if found:
             self.live.alerts.note(found)
@@ -369,26 +385,27 @@ class Scorer:
             self._take([])  # it is kept for the scorer that takes over
         if changed or found:
             self.dashboard.show()
-        if released := self._recorder.disk.released():
+        if self._space and (released := self._space.released()):
             self._take(released)
 
-    def _follow_standby(self) -> None:
-        """Tell tables where the standby is; end once it was told that it is the active scorer."""
+    def _follow_standby(self, peer: Peer) -> list[Concern]:
+        """Tell tables where the standby is, and return what is new of it; end once it is the active scorer."""
+        self._leaving = self.standby.leaving
         if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
             raise ScorerReplaced("the standby has taken over: this one writes no more")
-        if self.standby.peer:
-            self.publisher.place_standby(self.standby.peer.broker)
+        self.publisher.place_standby(peer.broker)
+        return self.standby.concerns()
 
     def _handle(self, batch: Iterable[Arrival]) -> None:
         self._hear_of_links(batch)
         self.live.alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
-        if self.standby.leaving:  # tables send it again, to the standby
+        if self._leaving:  # tables send it again, to the standby
             incoming = []
-        self._take(self._recorder.disk.admit(incoming))
+        self._take(incoming)
         answers = [
-            call.do(ScorerBusy("the standby takes over: go to its desk") if self.standby.leaving else None)
+            call.do(ScorerBusy("the standby takes over: go to its desk") if self._leaving else None)
             for call in batch
             if isinstance(call, PendingCall)
         ]
@@ -426,6 +443,8 @@ class Scorer:
     def _take(self, batch: list[Incoming]) -> None:
         """Take in what has come: from tables or, at the centre, from halls."""
         live, centre = self.live, self.live.centre
+        if self._space:
+            batch = self._space.admit(batch)
         if centre is None:
             self._take_facts(batch)
             return
@@ -475,7 +494,7 @@ class Scorer:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
         self.live.access.found(check, right=right)
         self.publisher.pin(check.table, self.live.access)
-        self._take(self._recorder.disk.admit(self._recorder.pins.released(check.table)))
+        self._take(self._recorder.pins.released(check.table))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
@@ -509,7 +528,9 @@ class Scorer:
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)
-        self._plays.take(verdict.message for verdict in verdicts if verdict.new)
+        told = (verdict.message for verdict in verdicts if verdict.new)
+        if laid := [one for one in told if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid)]:
+            self._plays.take(laid)
         self.publisher.plays_changed(deals)
 
     def _answer_question(self, verdict: IntakeVerdict) -> None:
@@ -528,7 +549,8 @@ class Scorer:
         self.dashboard.connected = change.up
         if self.live.centre:
             self.live.centre.again()
-        self._recorder.disk.waiting.clear()  # what was not acknowledged comes again
+        if self._space:
+            self._space.waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         self._plays.connection_changed(up=change.up)
         if change.up:
@@ -569,8 +591,10 @@ class Scorer:
 
     def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
         """Keep what was decided in its other homes."""
-        self.live.homes.follow(decided, lines)
+        if self.live.homes.writer:
+            self.live.homes.writer.note(lines)
         if decided:
+            self.live.homes.follow(decided)
             self.standby.decided = lines[-1].height
 
     def _count_again(self, decided: Decided) -> None:

@@ -4,19 +4,31 @@ Every page, file and message about plays is made from a `Snapshot`. Whoever is n
 which a deal that some table has yet to play does not exist: what is not in it cannot leak.
 """
 
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple, TypeVar, overload
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from broker.event import Event
-from broker.protocol import LogMessage, Player, Result, Seat, Standing, TeamStanding
+from broker.protocol import (
+    LogMessage,
+    Player,
+    PublicStandings,
+    PublicTraveller,
+    Result,
+    Seat,
+    Standing,
+    TeamStanding,
+    encode,
+)
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scorer.standings import SectionStandings, latest_first, player_sections, whole_ranking
 from broker.scorer.whole_plays import WholePlay, message_told
@@ -37,6 +49,8 @@ from broker.scoring import (
     standings,
     team_bounds,
 )
+
+PublicMessage = TypeVar("PublicMessage", PublicTraveller, PublicStandings)
 
 
 class RepeatedDeal(Struct, frozen=True):
@@ -350,6 +364,57 @@ class Embargo:
         _add(totals, snapshot, come, 1)
         totals.adjust(snapshot.adjustments, whole.entries)
         return replace(snapshot, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
+
+
+class PublicPart:
+    """What is public of an event's deals: never anything of a deal that a table has yet to play.
+
+    Its messages are counted by themselves: by the journal's height, or gaps between ids, readers could count what is
+    hidden.
+    """
+
+    def __init__(self) -> None:
+        self.embargo = Embargo()
+        self._ids = uuid.uuid4().hex[:20]
+        self._number = 0
+        """Of the last message."""
+        self._said: dict[str, bytes] = {}
+        """Hashes of what was published last, by topic."""
+        self._deals: set[int] = set()
+        """Deals that are public now."""
+        self.changed = self._final = False
+        """Whether the standings have changed since they were published, and whether they were final then."""
+
+    def begin(self, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
+        """Take those of these deals that are over for public: they were published before, or will be at once.
+
+        All is published again: a broker may have lost it.
+        """
+        self._said.clear()
+        self._deals |= {deal for deal in deals if complete(deal)}
+
+    def follow(self, deals: Iterable[int], complete: Callable[[int], bool]) -> tuple[set[int], set[int]]:
+        """Take in that plays of these deals have changed; return those public no longer, and those that are public."""
+        shown = {deal for deal in deals if complete(deal)}
+        withdrawn = {deal for deal in deals if deal in self._deals and deal not in shown}
+        self._deals = (self._deals | shown) - withdrawn
+        self.changed |= bool(shown or withdrawn)
+        return withdrawn, shown
+
+    def numbered(self, topic: str, message: PublicMessage) -> PublicMessage | None:
+        """Return a message with its number; None: the last one on this topic has said the same."""
+        said = sha256(encode(structs.replace(message, id=self._ids, seq=0))).digest()
+        if self._said.get(topic) == said:
+            return None
+        self._said[topic] = said
+        self._number += 1
+        return structs.replace(message, id=f"{self._ids}{self._number:012x}", seq=self._number)
+
+    def standings_changed(self, *, final: bool) -> bool:
+        """Return whether the standings are to be published, and take it that they are."""
+        changed, self.changed = self.changed or final != self._final, False
+        self._final = final
+        return changed
 
 
 def open_part(snapshot: Snapshot) -> Snapshot:

@@ -31,6 +31,8 @@ LARGEST: Final = 32_000_000
 
 WAIT_S: Final = 1.0
 
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
+
 
 def disk_room(folder: Path) -> tuple[int, int]:
     """Return how many bytes of a folder's disk are free for us, and how many it has; none of a read-only one."""
@@ -40,13 +42,17 @@ def disk_room(folder: Path) -> tuple[int, int]:
 
 
 class DiskSpace:
-    """Watches the disk of an event's folder, and keeps a reserve on it."""
+    """Watches the disk of an event's folder, and keeps a reserve on it.
+
+    Messages for which there is no room wait here; the broker has them too.
+    """
 
     def __init__(self, folder: Path, room: Callable[[Path], tuple[int, int]] = disk_room) -> None:
         self._folder, self._file, self._room = folder, folder / RESERVE, room
         self.size = min(LARGEST, room(folder)[1] // 8)
         """Bytes of the reserve."""
-        self._level: DiskLevel = "ample"
+        self.level: DiskLevel = "ample"
+        self.waiting: list[Incoming] = []
 
     def look(self) -> DiskLevel:
         """Return how it stands, having given up or made the reserve. Raises OSError if the folder is gone."""
@@ -56,20 +62,20 @@ class DiskSpace:
                 try:
                     self._file.unlink(missing_ok=True)
                 except OSError:  # a read-only disk: what an open file has room for it takes, and may not write
-                    self._level = "full"
-                    return self._level
+                    self.level = "full"
+                    return self.level
                 log.warning("scorer_disk_read_only", folder=str(self._folder), free=free)
                 free = self._room(self._folder)[0]
         elif free >= 3 * self.size:
             self._make()
-        self._level = self._judged(free, has_reserve=self._file.exists())
-        return self._level
+        self.level = self._judged(free, has_reserve=self._file.exists())
+        return self.level
 
     def _judged(self, free: int, *, has_reserve: bool) -> DiskLevel:
         """Return the level for so many bytes; what was read-only is so until there is twice as much room."""
         if not has_reserve:
             return "full" if free < self.size // 4 else "read_only"
-        if free < (2 * self.size if self._level in {"read_only", "full"} else self.size):
+        if free < (2 * self.size if self.level in {"read_only", "full"} else self.size):
             return "read_only"
         return "low" if free < 2 * self.size else "ample"
 
@@ -93,24 +99,6 @@ class DiskSpace:
             if stop.wait(WAIT_S):
                 return False
         return True
-
-
-BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
-
-
-class DiskWatch:
-    """Whether the disk has room for messages, and those that wait until it has; the broker has them too."""
-
-    def __init__(self, space: DiskSpace | None) -> None:
-        """`space`: None where nobody looks after the disk."""
-        self._space = space
-        self.level: DiskLevel = "ample"
-        self.waiting: list[Incoming] = []
-
-    def look(self) -> DiskLevel | None:
-        """Return how it stands, if that has changed."""
-        before, self.level = self.level, self._space.look() if self._space else self.level
-        return self.level if self.level != before else None
 
     def admit(self, arrived: list[Incoming]) -> list[Incoming]:
         """Return those messages for which there is room; the others wait. A beat takes none, and no broker keeps it."""

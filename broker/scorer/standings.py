@@ -7,13 +7,11 @@ which they played last. Players and teams alike; teams have what all of them hav
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from broker.event import UNKNOWN_ORIGIN, Brought, Event, Origin, Stage, read_part
-from broker.files import write_file
 from broker.protocol import Standing
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
@@ -267,11 +265,3 @@ def standings_csv_parts(standings: Iterable[Standing], origin_of: Callable[[str]
             )
             for row in rows[first : first + LINES_AT_ONCE]
         )
-
-
-def write_standings_csv(path: Path, text: str) -> None:
-    """Put the file in place whole: a reader sees the old one or the new one.
-
-    Nobody waits for the disk: it is made from the store, and again at every start. On a busy disk that takes a second.
-    """
-    write_file(path, text.encode(), durable=False)

@@ -32,7 +32,6 @@ from broker.event import (
     read_par,
 )
 from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated, fact_hash, is_signed_by
-from broker.read_ahead import Rows
 from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
@@ -54,6 +53,7 @@ from broker.store import (
     Reader,
     Recorded,
     RefusedRow,
+    Rows,
     Witness,
     database_of,
     message_of,

@@ -4,7 +4,10 @@ A play's time runs from the confirmation of its walls, without pauses. A table t
 how much time is left, so nothing has to be sent while time goes on.
 """
 
-from collections.abc import Sequence
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 import msgspec
@@ -244,3 +247,40 @@ def _allowed_ms(table: TableView) -> int | None:
     if table.minutes is None or table.state not in PLAYING:
         return None
     return (table.minutes + table.extra_min) * MINUTE_MS
+
+
+class ViewFeed:
+    """Carries views from the scorer's thread to any number of readers in event loops."""
+
+    def __init__(self, first: DashboardView) -> None:
+        self._view = first
+        self._lock = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def current(self) -> DashboardView:
+        """The newest view."""
+        return self._view
+
+    def publish(self, view: DashboardView) -> None:
+        """Put a newer view in place and wake the readers. From any thread."""
+        with self._lock:
+            self._view = view
+            for loop, changed in self._waiting:
+                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
+                    loop.call_soon_threadsafe(changed.set)
+
+    async def views(self) -> AsyncIterator[DashboardView]:
+        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
+        changed = asyncio.Event()
+        entry = (asyncio.get_running_loop(), changed)
+        with self._lock:
+            self._waiting.add(entry)
+        try:
+            while True:
+                changed.clear()
+                yield self._view
+                await changed.wait()
+        finally:
+            with self._lock:
+                self._waiting.discard(entry)

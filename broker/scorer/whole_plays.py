@@ -29,15 +29,14 @@ from broker.protocol import (
     LogMessage,
     PlayerId,
     PlayRef,
+    PlaySoFar,
     Points,
     Result,
     Seat,
     WinKind,
 )
-from broker.protocol.play_sequence import PlaySoFar
-from broker.read_ahead import COLUMNS, TEXTS, IntactRow, Rows
 from broker.rulings import result_of
-from broker.store import facts_of
+from broker.store import COLUMNS, TEXTS, IntactRow, Rows, facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):

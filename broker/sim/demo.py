@@ -21,8 +21,7 @@ import msgspec
 from broker.errors import CodedError
 from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
 from broker.files import write_private
-from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import Certificates
+from broker.mqtt import Certificates, Credentials
 from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
 from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context

@@ -32,11 +32,9 @@ from broker.event import (
 from broker.event.deals import LAST_SET
 from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
-from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
-from broker.protocol import SEATS, LaidSeat, Player, Seat, WinKind
+from broker.mqtt import CA, TLS_FOLDER, Certificates, Credentials, device_user
+from broker.protocol import SEATS, LaidSeat, Player, Seat, WinKind, open_event_key, open_key
 from broker.protocol.arbiter_session import hash_pin
-from broker.protocol.signing import open_event_key, open_key
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
 from broker.sim.laid import laid_play
 from broker.sim.table import EventPlay, play_event
@@ -167,7 +165,7 @@ def write_kiosk(
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
     event_key = open_event_key(event or folder).public
-    certificates = (event or folder).absolute() / FOLDER
+    certificates = (event or folder).absolute() / TLS_FOLDER
     device = device_user(table, listed_device(folder, table).device)
     trust = f'ca_file = "{certificates / CA}"\ncertificate_file = "{certificates / device}.crt"'
     if plain:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from broker.mqtt.process import find_setpriv
+from broker.mqtt import find_setpriv
 
 COMMAND: Final = Path(sys.executable).with_name("homologue")
 

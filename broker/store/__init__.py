@@ -1,6 +1,18 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
-from broker.read_ahead import SETTING, STORE, gc_paused, has_started
+from broker.read_ahead import (
+    COLUMNS,
+    FIRST_LINK,
+    SETTING,
+    STORE,
+    TEXTS,
+    CheckedAhead,
+    IntactRow,
+    Rows,
+    gc_paused,
+    has_started,
+)
+from broker.store.backup_worker import BackupReport, BackupWorker
 from broker.store.journal import (
     BIG,
     JUDGED_FROM,
@@ -55,4 +67,5 @@ from broker.store.records import (
     message_of,
     sequence_of,
 )
+from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, open_for_writing, sqlite_engine

@@ -17,8 +17,7 @@ import msgspec
 
 from broker.errors import AnchorElsewhere, AnchorMistyped, StoreBroken
 from broker.files import sync
-from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused, Ruling, decode
-from broker.protocol.paper_codes import read_code, write_code
+from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused, Ruling, decode, read_code, write_code
 from broker.read_ahead import FIRST_LINK, IntactRow, StoredRow
 
 DESK: Final = 0

@@ -19,6 +19,7 @@ from broker.web.auth import (
 )
 from broker.web.embargo import (
     DealLine,
+    EmbargoTrace,
     Feeds,
     PublicFeed,
     Sheets,

@@ -19,7 +19,7 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import Profile
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
 from broker.web.auth import Access, Visitor, wants_html

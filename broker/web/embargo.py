@@ -25,13 +25,14 @@ from broker.scorer import (
     StandingsTable,
     TableView,
     TeamSheet,
+    ViewFeed,
     deal_sheet,
     player_sheet,
     receipt_sheet,
     standings_table,
     team_sheet,
 )
-from broker.scorer.dashboard import Arrivals, ViewFeed
+from broker.scorer.dashboard import Arrivals
 from broker.scoring import json_imp
 from broker.web.auth import Visitor
 from broker.web.errors import SheetUnknown

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from broker.i18n import N_, Message
 from broker.people.login import FIRST_LINK_USER
-from broker.protocol.arbiter_session import AT_THE_TABLE
+from broker.protocol import AT_THE_TABLE
 from broker.scorer import DashboardView
 from broker.web.i18n import HtmlTranslator
 

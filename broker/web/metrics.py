@@ -24,8 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.protocol import BEAT_S, DISK_STEP_MIB
-from broker.scorer import DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed
 from broker.scorer.devices import Reading
 from broker.scorer.space import DiskLevel, disk_room
 from broker.version import program_version

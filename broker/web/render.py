@@ -15,7 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from broker.event.file_io import flatten_errors
+from broker.errors import flatten_errors
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message
 from broker.protocol import SEATS, PublicState
 from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes

@@ -17,7 +17,7 @@ from broker.errors import reason
 from broker.people import Authentication
 from broker.people.webhooks import is_loopback
 from broker.protocol.pairing import DESK_PORT
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.connections import ConnectionLimits, Connections, CountingListener, TimedProtocol
 from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed

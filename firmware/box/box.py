@@ -11,8 +11,7 @@ from firmware.box.codec import encode_frame
 from firmware.box.link import BoxLink, LinkOutput
 from firmware.errors import DeviceMissing, FirmwareError
 from firmware.ports import SerialLine, SerialSettings
-from firmware.presses import TooShort
-from firmware.reports import SEATS, Lamp, OnReport, Seat
+from firmware.reports import SEATS, Lamp, OnReport, Seat, TooShort
 
 _LAMP_MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_args(Lamp))}
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
 from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
-from firmware.presses import MS, ContactOutcome, Presses, TooShort
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
+from firmware.presses import MS, ContactOutcome, Presses
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat, TooShort
 
 ENOUGH_QUERIES: Final = 4
 """Queries until times are mapped."""

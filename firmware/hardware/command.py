@@ -31,8 +31,7 @@ from firmware.hardware.inventory import (
     this_machine,
 )
 from firmware.hardware.self_test import Remark, SelfTest
-from firmware.presses import TooShort
-from firmware.reports import Report, Seat
+from firmware.reports import Report, Seat, TooShort
 from firmware.wiring import BY_GPIO, Wiring, ground_beside, pins_in_use, read_wiring
 
 

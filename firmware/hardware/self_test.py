@@ -7,8 +7,8 @@ asked can still pass: only who does not manage within the time fails.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from firmware.presses import MS, TooShort
-from firmware.reports import SEATS, Health, Pressed, Report, Seat
+from firmware.presses import MS
+from firmware.reports import SEATS, Health, Pressed, Report, Seat, TooShort
 
 RemarkCode = Literal["asked", "right", "wrong_seat", "too_short", "ill", "well", "timed_out"]
 

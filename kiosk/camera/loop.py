@@ -31,7 +31,7 @@ from kiosk.camera.observations import (
 )
 from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
 from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
-from vision import errors, geometry, overlay, reader, verdict
+from vision import errors, geometry, overlay, reader, rivers, verdict
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
@@ -39,8 +39,6 @@ from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.mounting.measure import MountingSetup, measure_mounting, mounting_hints
 from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
-from vision.rivers import hand_rows, read_river
-from vision.rivers import read_hand as read_laid_hand
 
 log = get_logger("homologue.camera")
 
@@ -63,7 +61,7 @@ def run_camera(
     over: Callable[[], bool],
     enrolled: Path | None = None,
 ) -> None:
-    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is.
+    """Open a camera and report what it sees of the target until that is over; without one, only the camera's health.
 
     Serials of a set whose own pictures are in the folder `enrolled` are checked against them.
     """
@@ -128,7 +126,7 @@ def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame 
 
 
 class TrayWatcher:
-    """What is seen for one play: from what is known of the table to what is reported about it."""
+    """Watches the trays of one play, and reports what is new about them."""
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int], *, enrolled: bool = False) -> None:
         self._play, self._enrolled = play, enrolled
@@ -156,7 +154,7 @@ class TrayWatcher:
         if observation != self._reported:
             self._reported = observation
             reports.append(observation)
-        if watched.stir is Stillness.SETTLED and shown is not None and shown is not self._judged:
+        if watched.stillness is Stillness.SETTLED and shown is not None and shown is not self._judged:
             self._judged = shown
             reports.extend(tray_looks(shown, self._play, now))
         return tuple(reports)
@@ -259,7 +257,7 @@ read_hand = partial(reader.read_picture, close=False)
 
 
 class HandWatcher:
-    """What is seen for one winner."""
+    """Watches the hand of one winner."""
 
     def __init__(self, winner: Winner, size: tuple[int, int]) -> None:
         self._set = winner.play.set
@@ -278,14 +276,14 @@ class HandWatcher:
         shown = watched.shown
         if shown is None:
             return HandObservation()
-        rows = hand_rows(shown.reads)
+        rows = rivers.hand_rows(shown.reads)
         groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
-        return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))
+        return HandObservation(groups, watched.stillness is Stillness.SETTLED, view, tuple(map(len, rows)))
 
 
 class LaidWatcher:
-    """What is seen after a play, of one river or one hand with its melds."""
+    """Watches one river, or one hand with its melds, after a play."""
 
     def __init__(self, of: LaidTiles, size: tuple[int, int]) -> None:
         self._of = of
@@ -301,7 +299,7 @@ class LaidWatcher:
         elif frame is not None and shown is not self._read:
             self._read, self._known = shown, laid_tiles(self._of, frame.picture, shown.reads)
         view = self._drawing.view(watched, shown, frame) if shown is not None and frame is not None else None
-        observation = replace(self._known, still=watched.stir is Stillness.SETTLED, view=view)
+        observation = replace(self._known, still=watched.stillness is Stillness.SETTLED, view=view)
         if observation == self._reported:
             return ()
         self._reported = observation
@@ -331,10 +329,10 @@ def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
     What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
     """
     if of.part == "river":
-        river = read_river(picture, reads)
+        river = rivers.read_river(picture, reads)
         laid, winning = LaidSeat(river=river.serials, gaps=river.gaps, either_end=river.either_end), None
     else:
-        held = read_laid_hand(picture, reads)
+        held = rivers.read_hand(picture, reads)
         laid, winning = LaidSeat(melds=held.melds, hand=held.hand), held.winning
     try:
         return msgspec.convert(msgspec.to_builtins(laid), LaidSeat), winning
@@ -360,7 +358,7 @@ MEASURED_S: Final = 1.0
 def watch_picture(
     frames: Iterable[CameraFrame | None], size: tuple[int, int], tell: Callable[[PictureObservation], None]
 ) -> None:
-    """Tell of frames what the screen is to show; nothing if there are none."""
+    """Report frames for the screen; nothing if there are none."""
     shown_at = measured_at = float("-inf")
     wrong: tuple[str, ...] = ()
     for frame in frames:

@@ -276,7 +276,7 @@ class OverlayCache:
             self._drawn = shown, now, self._signs(frame.picture, shown)
         _, then, signs = self._drawn
         lying = unmoved_tiles(shown.reads, then, now, frame.picture.shape[1])
-        key = (id(shown), lying) if watched.stir is Stillness.SETTLED else frame.number
+        key = (id(shown), lying) if watched.stillness is Stillness.SETTLED else frame.number
         if self._view is None or key != self._key:
             number = self._view.number + 1 if self._view else 1
             self._view = CameraView(number, signs.on(frame.picture, lying))

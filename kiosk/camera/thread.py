@@ -78,7 +78,7 @@ class CameraThread:
                 self._awake.set()
 
     def _look(self) -> None:
-        """Look while there is something to look for: the camera is closed while tiles are played with."""
+        """Look while there is a target: the camera is closed while tiles are played with."""
         from kiosk.camera.loop import run_camera  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
         while not self._stopped.is_set() and ((one := self._target) is not None or not self._known):

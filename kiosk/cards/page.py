@@ -46,9 +46,7 @@ from kiosk.screens import (
 )
 from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
 from vision import geometry, reader, reading
-from vision.sim.scene import SCALE, TILE, draw_table
-from vision.sim.table import CameraView as table_CameraView
-from vision.sim.table import LooseTile
+from vision.sim import scene, table
 
 rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
 
@@ -342,16 +340,16 @@ def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observati
         reading.TileRead(one.tile.serial, f"{play.set:02d}", _about(one), 1.0, one.turn, None, None, None)
         for one in tiles
     )
-    ground = draw_table(table_CameraView(loose=tiles), seed=1)
+    ground = scene.draw_table(table.CameraView(loose=tiles), seed=1)
     view = overlay.HeapOverlay(
         ground, reading.PictureReading(reads, ()), place_by_serial(serial_by_place(play.order)), size
     )
     return view.on(ground, [True for _ in reads])
 
 
-def _about(one: LooseTile) -> reading.Corners:
+def _about(one: table.LooseTile) -> reading.Corners:
     """Return the corners of a tile, pixels."""
-    x, y = (SCALE * at for at in one.at)
-    box = geometry.rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
+    x, y = (scene.SCALE * at for at in one.at)
+    box = geometry.rectangle(np.array([x, y]), *(scene.SCALE * side for side in scene.TILE))
     turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))
     return reader.quad_corners(np.asarray(turned[0]))

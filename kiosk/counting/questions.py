@@ -67,7 +67,7 @@ class HandAnswers:
     """Numbers of the groups that are concealed kongs, of those that can be."""
 
     def sort(self, groups: Sequence[Group]) -> DescribedHand:
-        """Return the hand. Raises RuleError with the codes of `sort_as_said`."""
+        """Return the hand. Raises RuleError with the codes of `sort_as_described`."""
         kongs = self.concealed & {*_kongs(groups)}
         return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
@@ -97,7 +97,7 @@ class HandAnswers:
 def split_indicators(observation: HandObservation, answers: HandAnswers) -> WithIndicators:
     """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
 
-    Raises RuleError with the codes of `serials` and `sort_as_said`, or `indicators_unclear`.
+    Raises RuleError with the codes of `serials_by_group` and `sort_as_described`, or `indicators_unclear`.
     """
     groups = serials_by_group(observation)
     for end in accumulate(observation.rows):
@@ -141,12 +141,12 @@ class McrQuestions:
     last_of_kind: bool = False
 
     def hand(self, observation: HandObservation, winner: Winner) -> AnyHand:
-        """Return the hand. Raises RuleError with the codes of `serials`, and of `sort_out` or `sort_as_said`."""
+        """Return the hand. Raises RuleError as `serials_by_group`, `sort_by_walls` or `sort_as_described`."""
         groups = serials_by_group(observation)
         return sort_by_walls(groups, winner.play.order, winner.seat) if self.laid is None else self.laid.sort(groups)
 
     def groups(self, observation: HandObservation) -> Serials:
-        """Return the serials of the hand by groups. Raises RuleError as `serials`."""
+        """Return the serials of the hand by groups. Raises RuleError as `serials_by_group`."""
         return serials_by_group(observation)
 
     @property
@@ -244,7 +244,7 @@ class RiichiQuestions:
     """How many indicators; None: one, and one for each kan of the winner's."""
 
     def hand(self, observation: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
-        """Return the hand. Raises RuleError with the codes of `with_indicators`."""
+        """Return the hand. Raises RuleError with the codes of `split_indicators`."""
         return split_indicators(observation, self.laid).hand
 
     def groups(self, observation: HandObservation) -> Serials:

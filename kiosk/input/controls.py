@@ -9,13 +9,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from broker.protocol import ArbiterPin, PinAnswer, PinMark, Seat, WinKind
+from broker.protocol import AT_THE_TABLE, ArbiterPin, PinAnswer, PinMark, Seat, WinKind
 from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
 from broker.rules import Profile
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.arbiter_pin import SealedTry
-from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
 from kiosk.input.panel import (
     ArbiterPanel,
@@ -31,14 +30,14 @@ from kiosk.input.panel import (
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys
-from kiosk.table import AT_THE_TABLE, SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
+from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
+from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
 
 class ButtonInput:
-    """Four fingers on four buttons."""
+    """Turns reports of the four buttons into events."""
 
     def __init__(self) -> None:
         self._agreeing: dict[Seat, int] = {}
@@ -77,7 +76,7 @@ PATIENCE_NS: Final = 10_000 * MS
 
 
 class WindowClosing:
-    """What is known of how far the buttons have been heard."""
+    """Decides when a claim window may be closed, by how far the buttons have been heard."""
 
     def __init__(self) -> None:
         self._heard_at: int | None = None
@@ -89,7 +88,7 @@ class WindowClosing:
         self._heard_at = now
 
     def health(self, code: str | None, now: int) -> None:
-        """Take in how the buttons are."""
+        """Take in whether the buttons work."""
         if self._away and code is None:
             self._back_at = now
         self._away = code is not None
@@ -128,7 +127,7 @@ class TableButtons:
         return state.closed_at is not None and event.at < state.closed_at
 
     def health(self, code: str | None, now: int) -> None:
-        """Take in how the buttons are."""
+        """Take in whether the buttons work."""
         self._closing.health(code, now)
 
     def screen_changed(self, now: int) -> None:
@@ -156,7 +155,7 @@ class PinChecker(Protocol):
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells which it is, and nothing of it."""
+        """What tells one PIN from another without revealing it."""
 
     def give(self, pin: str) -> SealedTry:
         """Seal one that was typed, and ask the scorer if it can be asked."""
@@ -268,9 +267,9 @@ class Keyboard:
     def _follow_riichi(self, state: Table) -> None:
         self.riichi.follow(state)
         if self._left:
-            self.riichi.form = riichi.riichi_form_from_draft(self._left, self.riichi.form, state.phase)
+            self.riichi.form = riichi_form_from_draft(self._left, self.riichi.form, state.phase)
             self._left = ""
-        if (text := riichi.riichi_draft(self.riichi.form)) != self._riichi_kept:
+        if (text := riichi_draft(self.riichi.form)) != self._riichi_kept:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:

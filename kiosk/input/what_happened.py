@@ -10,9 +10,7 @@ from functools import reduce
 from typing import Final, Literal
 
 from broker.protocol import SEATS, Seat
-from broker.rules import Profile
-from broker.rules.mcr import CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
-from broker.rules.mcr import Phase as TurnPhase
+from broker.rules import Profile, mcr
 from kiosk.input.forms import DIGITS, SEAT_KEYS
 from kiosk.table import Table
 
@@ -35,11 +33,11 @@ class SceneForm:
     walls: tuple[int, ...] = ()
     """Tiles left, in the order of the seats."""
     turn: Seat | None = None
-    phase: TurnPhase | None = None
+    phase: mcr.Phase | None = None
     claimants: tuple[Seat, ...] = ()
     all_named: bool = False
     """Whoever claims is among the claimants."""
-    claims: tuple[Do, ...] = ()
+    claims: tuple[mcr.Do, ...] = ()
     """What for, in their order."""
     asks_sets: bool = False
     sets: tuple[tuple[int, ...], ...] = ()
@@ -77,12 +75,12 @@ class SceneForm:
         return None
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[mcr.Answer, ...]:
         """What the rules say, once all is entered."""
         if self.asked != "answer" or self.turn is None or self.phase is None:
             return ()
         pairs = [(seat, other) for seat in SEATS for other in SEATS if other != seat]
-        scene = Scene(
+        scene = mcr.Scene(
             walls=dict(zip(SEATS, self.walls, strict=True)),
             turn=self.turn,
             phase=self.phase,
@@ -91,13 +89,13 @@ class SceneForm:
             taken={pair: self._counted_of(*pair) for pair in pairs} if self.sets else None,
             kongs={seat: row[-1] for seat, row in zip(SEATS, self.sets, strict=False)},
         )
-        return what_happened(scene, one_winner=self.one_winner)
+        return mcr.what_happened(scene, one_winner=self.one_winner)
 
     def _counted_of(self, seat: Seat, other: Seat) -> int:
         return self.sets[SEATS.index(seat)][SEATS.index(other)]
 
     @property
-    def answers_shown(self) -> tuple[Answer, ...]:
+    def answers_shown(self) -> tuple[mcr.Answer, ...]:
         """Those of the present page."""
         return self.answers[self.page * ANSWERS_SHOWN :][:ANSWERS_SHOWN]
 
@@ -130,7 +128,7 @@ def _wall(form: SceneForm, key: str) -> SceneForm:
     if key == "clear":
         return replace(form, digits="")
     digits = (form.digits + key).lstrip("0") or "0"
-    return replace(form, digits=digits) if key in DIGITS and int(digits) <= WALL else form
+    return replace(form, digits=digits) if key in DIGITS and int(digits) <= mcr.WALL else form
 
 
 def _turn(form: SceneForm, key: str) -> SceneForm:
@@ -138,7 +136,7 @@ def _turn(form: SceneForm, key: str) -> SceneForm:
 
 
 def _phase(form: SceneForm, key: str) -> SceneForm:
-    phases = dict(enumerate(PHASE_ASKED, 1))
+    phases = dict(enumerate(mcr.PHASE_ASKED, 1))
     return replace(form, phase=phases[int(key)]) if key in DIGITS and int(key) in phases else form
 
 
@@ -153,7 +151,7 @@ def _claimants(form: SceneForm, key: str) -> SceneForm:
 
 
 def _claim(form: SceneForm, key: str) -> SceneForm:
-    claims = dict(enumerate(CLAIMS, 1))
+    claims = dict(enumerate(mcr.CLAIMS, 1))
     return replace(form, claims=(*form.claims, claims[int(key)])) if key in DIGITS and int(key) in claims else form
 
 
@@ -164,7 +162,7 @@ def _sets(form: SceneForm, key: str) -> SceneForm:
     if key != "k" and seat in (None, form.seat):
         return form
     at = len(SEATS) if seat is None else SEATS.index(seat)
-    more = (form.counted[at] + 1) % (MOST_SETS + 1)
+    more = (form.counted[at] + 1) % (mcr.MOST_SETS + 1)
     return replace(form, counted=(*form.counted[:at], more, *form.counted[at + 1 :]))
 
 

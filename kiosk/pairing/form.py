@@ -4,8 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from broker.discovery import FoundDesk
-from broker.protocol.pairing import DIGITS as CODE_DIGITS
-from broker.protocol.pairing import PairingOffer, read_typed_pairing
+from broker.protocol import pairing
 
 Ask = Literal["address", "code", "asking", "paired"]
 """What is typed; that the desk is being asked; that it has answered."""
@@ -44,7 +43,7 @@ def with_found(form: PairingForm, found: tuple[FoundDesk, ...]) -> PairingForm:
     return form
 
 
-def press_pairing_key(form: PairingForm, key: str) -> PairingForm | PairingOffer:
+def press_pairing_key(form: PairingForm, key: str) -> PairingForm | pairing.PairingOffer:
     """Take one key; return the offer where it is whole. One that means nothing here leaves the form as it is."""
     if form.ask == "address":
         return _address(form, key)
@@ -56,7 +55,7 @@ def _address(form: PairingForm, key: str) -> PairingForm:
         chosen = int(form.address) if form.address.isdecimal() else 0
         if 1 <= chosen <= len(form.found):
             return replace(form, ask="code", address=form.found[chosen - 1].address, problem=None)
-        known = read_typed_pairing(form.address, "0" * CODE_DIGITS) is not None
+        known = pairing.read_typed_pairing(form.address, "0" * pairing.DIGITS) is not None
         return replace(form, ask="code", problem=None) if known else replace(form, problem="address_unreadable")
     typed = {"back": form.address[:-1], "clear": ""}.get(key)
     if typed is None and key in OF_ADDRESS and len(form.address) < LONGEST_ADDRESS:
@@ -64,25 +63,25 @@ def _address(form: PairingForm, key: str) -> PairingForm:
     return form if typed is None else replace(form, address=typed, problem=None)
 
 
-def _code(form: PairingForm, key: str) -> PairingForm | PairingOffer:
+def _code(form: PairingForm, key: str) -> PairingForm | pairing.PairingOffer:
     if key == "enter":
-        offer = read_typed_pairing(form.address, form.code)
+        offer = pairing.read_typed_pairing(form.address, form.code)
         return offer or replace(form, problem="code_unreadable")
     if key == "back" and not form.code:
         return replace(form, ask="address", problem=None)
     typed = {"back": form.code[:-1], "clear": ""}.get(key)
-    if typed is None and key in DIGITS and len(form.code) < CODE_DIGITS:
+    if typed is None and key in DIGITS and len(form.code) < pairing.DIGITS:
         typed = form.code + key
     return form if typed is None else replace(form, code=typed, problem=None)
 
 
-def with_asking(form: PairingForm, offer: PairingOffer) -> PairingForm:
+def with_asking(form: PairingForm, offer: pairing.PairingOffer) -> PairingForm:
     """Show that the desk is being asked."""
     return replace(form, ask="asking", address=_written(offer), code="", problem=None)
 
 
 def with_refusal(form: PairingForm, code: str) -> PairingForm:
-    """Show that it came to nothing; the address stays."""
+    """Show a refusal; the address stays."""
     return replace(form, ask="code", code="", problem=code)
 
 
@@ -91,5 +90,5 @@ def with_pairing(form: PairingForm, event: str, table: int) -> PairingForm:
     return replace(form, ask="paired", event=event, table=table, problem=None)
 
 
-def _written(offer: PairingOffer) -> str:
+def _written(offer: pairing.PairingOffer) -> str:
     return f"[{offer.host}]:{offer.port}" if ":" in offer.host else f"{offer.host}:{offer.port}"

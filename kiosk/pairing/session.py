@@ -24,7 +24,6 @@ from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pair
 from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
-from kiosk.pairing.form import PairingForm
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards, translator
 from kiosk.status import time_of_day
 
@@ -41,7 +40,7 @@ SHOWN_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PairingFailed:
-    """The desk was asked, and it came to nothing."""
+    """The desk did not pair the device."""
 
     code: str
 
@@ -61,7 +60,7 @@ class PairingDesk:
     ) -> None:
         self._folder, self._ask, self._pause = folder, ask, pause
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self.form: PairingForm = forms.new_pairing_form(address)
+        self.form: forms.PairingForm = forms.new_pairing_form(address)
         self._last: PairingOffer | None = None
         """What the camera goes on seeing is asked about once."""
         self.done = False
@@ -119,7 +118,7 @@ class PairingDesk:
             self.put(PairingFailed(BadConfiguration.code))
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
-        """Ask, again and again while too many others do. Raises KioskError."""
+        """Ask the desk, again while it has too many requests. Raises KioskError."""
         for _ in range(MOST_ASKED - 1):
             try:
                 return self._ask(offer, key)
@@ -130,7 +129,7 @@ class PairingDesk:
         return self._ask(offer, key)
 
 
-def pairing_view(form: PairingForm, clock: str) -> ScreenView:
+def pairing_view(form: forms.PairingForm, clock: str) -> ScreenView:
     """Return what is to be seen."""
     return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
 
@@ -178,7 +177,7 @@ BETWEEN_S: Final = 0.2
 
 
 class OfferCamera:
-    """Tells each offer that comes into view. Without a camera it sees nothing, and goes on trying."""
+    """Reports each offer that comes into view; a camera that is missing is tried again."""
 
     def __init__(self, camera: "Callable[[], Camera]", tell: Callable[[PairingOffer], None]) -> None:
         self._camera, self._tell = camera, tell

@@ -92,7 +92,7 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
 
 
 def _help(now: HandCounting) -> Iterator[str]:
-    """Name what is to be known of how a hand is laid."""
+    """Say how a hand is to be laid."""
     if now.walls_ticked:
         yield N_("Walls ticked, not read: who drew the winning tile?")
     yield (

@@ -261,7 +261,7 @@ def type_key(key: str) -> None:
 
 
 def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: reports.OnReport) -> keyboards.TableKeyboards:
-    """Return the keyboards that a configuration names; with one of them the window is deaf. Raises BadAddress."""
+    """Return the keyboards that a configuration names; the window's own is ignored then. Raises BadAddress."""
     scanner = scanners.parse_scanner(devices.scanner) if devices.scanner else None
     also = [scanner.place] if scanner and scanner.kind == "evdev" else []
     window.deaf = bool(devices.keyboards)
@@ -273,7 +273,7 @@ SEEN_NS: Final = 400_000_000
 
 
 class Finger:
-    """What is offered to it, and what it does."""
+    """A finger on the screen: which targets there are, and which it is on."""
 
     def __init__(self) -> None:
         self._offered: list[tuple[layout.TouchTarget, int]] = []

@@ -1,6 +1,5 @@
 """The table's rules of procedure: pure, no device, no clock."""
 
-from broker.protocol.arbiter_session import AT_THE_TABLE
 from kiosk.table.arbiter import (
     FREE_TRIES,
     refuse_locked_pin,

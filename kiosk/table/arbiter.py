@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from broker.i18n import SOURCE
 from broker.protocol import (
+    AT_THE_TABLE,
     MOST_ORDERS_KEPT,
     Adjusted,
     AwardGiven,
@@ -33,7 +34,6 @@ from broker.protocol import (
     TimeAdded,
     Void,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE
 from broker.rules.infractions import Choice, choices_of, infractions_of
 from kiosk.table import claim, events, plan
 from kiosk.table.session import PlannedHand

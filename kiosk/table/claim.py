@@ -14,6 +14,7 @@ from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Se
 from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points
 from kiosk.table import events, plan
 from kiosk.table.state import (
+    MILLISECOND_NS,
     SETTLE_NS,
     ClaimWindow,
     Declaration,
@@ -56,7 +57,6 @@ def call_discreetly(state: Table) -> Step:
     return (state, ()) if state.calling else _called(replace(state, calling=True, discreet=True))
 
 
-NS_PER_MS = 1_000_000
 LONGEST_MS = 60_000
 
 
@@ -136,7 +136,7 @@ def _doubtful(state: Table, window: ClaimWindow) -> bool:
 
 def _asked(state: Table, at: int) -> Table:
     """Ask whoever has pressed whether they meant hu, in a window of its own: alike whoever they are, and how many."""
-    window = ClaimWindow(max(1, 2 * state.claim_ms * NS_PER_MS)).ended(at)
+    window = ClaimWindow(max(1, 2 * state.claim_ms * MILLISECOND_NS)).ended(at)
     return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
 
 
@@ -167,7 +167,7 @@ def _with_declared(state: Table, at: int) -> Step:
 
 def _window(state: Table) -> ClaimWindow:
     """Return the open window, or one that opens now; with a window of no time the first press counts all the same."""
-    return state.window or ClaimWindow(max(1, state.claim_ms * NS_PER_MS))
+    return state.window or ClaimWindow(max(1, state.claim_ms * MILLISECOND_NS))
 
 
 def without_claim(state: Table) -> Table:
@@ -176,7 +176,7 @@ def without_claim(state: Table) -> Table:
 
 
 def with_window(state: Table, window: ClaimWindow) -> Table:
-    """Let the table stand by its window."""
+    """Return the table with a claim window and the declarations in it."""
     declarations = tuple(Declaration(one.seat, one.at) for one in window.declared)
     return replace(state, phase=Phase.CLAIMING, window=window, declarations=declarations)
 
@@ -184,7 +184,7 @@ def with_window(state: Table, window: ClaimWindow) -> Table:
 def _declared(state: Table) -> Declared:
     play, first = current_play(state), state.declarations[0].at
     presses = tuple(
-        Press(seat=one.seat, after_ms=min((one.at - first) // NS_PER_MS, LONGEST_MS)) for one in state.declarations
+        Press(seat=one.seat, after_ms=min((one.at - first) // MILLISECOND_NS, LONGEST_MS)) for one in state.declarations
     )
     return Declared(round=play.round, deal=play.deal, presses=presses)
 

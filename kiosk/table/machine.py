@@ -154,7 +154,7 @@ BEFORE_PLAY: Final = (*IDLE, Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING)
 
 
 def on_self_test_begun(state: Table, event: events.SelfTestBegun) -> Step:
-    """Begin. Raises NotNow: in a play only the arbiter asks for it, and pauses the play first."""
+    """Begin a self-test. Raises NotNow: in a play only the arbiter may ask for it, once the play is paused."""
     if event.asked and state.phase not in IDLE:
         arbiter_name(state)
     if in_play(state) or (not event.asked and state.phase not in BEFORE_PLAY):
@@ -163,14 +163,14 @@ def on_self_test_begun(state: Table, event: events.SelfTestBegun) -> Step:
 
 
 def on_self_test_ended(state: Table, event: events.SelfTestEnded) -> Step:
-    """End, or go on without."""
+    """End a self-test, or go on without it."""
     if state.self_test != "running":
         raise NotNow("not_now", "no self-test is running")
     return replace(state, self_test=event.verdict), ()
 
 
 def refuse_in_self_test(state: Table, event: events.Event) -> None:
-    """Refuse what a button would mean: it is being tried. Raises NotNow."""
+    """Refuse presses while the buttons are tested. Raises NotNow."""
     if state.self_test == "running" and isinstance(event, events.ButtonPressed | events.ButtonHeld):
         raise NotNow("press_in_test", event.seat)
 

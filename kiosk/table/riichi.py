@@ -109,7 +109,7 @@ def on_session_stopped(state: Table, event: events.SessionStopped) -> Step:
 
 
 def _ended(state: Table, at: int) -> Step:
-    """Return out what lies on the table."""
+    """End the session, and pay out the deposits that lie on the table."""
     session = riichi_session_of(state).next_hand()
     ending = replace(state, session=session)
     recorded, fact = _recorded(session, END, check_payment(ending, END))
@@ -185,7 +185,7 @@ def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
 
 
 def _reopened(state: Table) -> Table:
-    """Go back to before the only press, which was none."""
+    """Take back the only press, which turned out to be none."""
     return replace(claim.without_claim(state), phase=Phase.PLAYING)
 
 

@@ -13,8 +13,7 @@ from broker.protocol import (
     Seat,
 )
 from broker.rules import load_riichi, parse_riichi
-from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, state_from_standing
-from broker.rules.riichi import first_state as riichi_begin_session
+from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, first_state, state_from_standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSessio
     """Begin a session, or go on where the scorer says that it stands. Raises RuleError."""
     standing = planned.standing
     if standing is None:
-        return RiichiSession(planned, rules, riichi_begin_session(rules))
+        return RiichiSession(planned, rules, first_state(rules))
     return RiichiSession(planned, rules, state_from_standing(standing), standing.hand, planned.entries)
 
 

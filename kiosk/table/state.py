@@ -33,7 +33,7 @@ class NotNow(Exception):
 
 
 class Phase(Enum):
-    """Where a table is in its day."""
+    """What a table is doing."""
 
     WAITING = "waiting"
     RESTORING = "restoring"
@@ -170,11 +170,11 @@ class ClaimWindow:
         return _pruned(replace(self, length=max(1, min(self.length, at - self.opened_at))))
 
     def reopened(self, at: int) -> "ClaimWindow":
-        """Return everybody the whole window again. Given once more, it never ends earlier than it was to."""
+        """Reopen the window at its full length for everybody; it never ends earlier than it would have."""
         return replace(self, reopened_at=self._or_reopened(at))
 
     def moved(self, by: int) -> "ClaimWindow":
-        """Put everything so much later; distances stay."""
+        """Move everything later by so many ns."""
         return replace(
             self,
             contacts=tuple(replace(one, at=one.at + by) for one in self.contacts),
@@ -211,7 +211,7 @@ def _ordered(contacts: Iterable[WindowPress]) -> tuple[WindowPress, ...]:
 
 
 def _pruned(window: ClaimWindow) -> ClaimWindow:
-    """Take out what can be in no window any more."""
+    """Remove presses that came too late for any window."""
     return replace(window, contacts=tuple(one for one in window.contacts if one.at < window.last_deadline))
 
 
@@ -423,13 +423,8 @@ class Table:
         return self.pause is not None and self.pause.until is None
 
     @property
-    def claim_deadline(self) -> int | None:
-        """From when on a press is too late, ns; None if no window is open, or its time stands still."""
-        return None if self.window is None or self.paused else self.window.deadline
-
-    @property
     def finger_down(self) -> bool:
-        """Whether it is still open if one of the presses in the claim window becomes a call."""
+        """Whether a press in the claim window may still become a call."""
         return self.window is not None and any(one.down for one in self.window.declared)
 
     @property
@@ -458,7 +453,7 @@ Step = tuple[Table, tuple[Fact, ...]]
 
 
 def cleared(state: Table, at: int) -> Table:
-    """Begin with nothing of what was before but an open call, a pause that lasts, and which order came last.
+    """Return a table that keeps only an open call, a pause that lasts, and the last order of the desk.
 
     Wrong PINs stay counted, or a new play would be three more free guesses; an arbiter who is here stays.
     """
@@ -497,7 +492,7 @@ def with_pause(state: Table, at: int) -> Table:
 
 
 def without_pause(state: Table, at: int) -> Table:
-    """End the pause, if there is one. What was left of an open claim window is left again."""
+    """End the pause, if there is one. An open claim window goes on with the time that was left of it."""
     pause = state.pause
     if pause is None or not state.paused:
         return state
@@ -507,7 +502,7 @@ def without_pause(state: Table, at: int) -> Table:
 
 
 def in_play_time(state: Table, at: int) -> int:
-    """A time without the pause: what was before the latest pause and is told after it is moved as all else was."""
+    """Return a time without the latest pause: what happened before it and is told after it moves as all else did."""
     pause = state.pause
     return at + pause.length if pause is not None and at < pause.since else at
 

@@ -14,7 +14,6 @@ import pytest
 from broker.daemon import ServiceNotifier
 from broker.sim.demo_event import write_kiosk
 from kiosk.loop import run_program
-from kiosk.upgrade import TableUpgrade
 from tests.demo_event import MakeEvent
 from tests.patience import PATIENCE_S
 from tests.systemd.units import HERE, unit, values
@@ -96,7 +95,7 @@ def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pyt
 
     class Hanging:
         start = stop = staticmethod(lambda: None)
-        upgrade = TableUpgrade(None, None, set, 0)
+        leaves = False
 
         def step(self, timeout: float) -> None:
             del timeout

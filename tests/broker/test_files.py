@@ -1,9 +1,7 @@
-"""CSV cells that no spreadsheet takes for a formula, and files that a power cut leaves whole."""
+"""Files that a power cut leaves whole."""
 
 import os
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,22 +10,9 @@ from msgspec.structs import replace
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
 from broker.files import deliver, make_folder, sync_log, write_private, write_whole
-from broker.spreadsheet import csv_text, decimal
 from broker.store import SETTING, DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
 from tests.flushes import note_flushes
-
-
-@pytest.mark.parametrize(
-    ("number", "written"),
-    [(7, 7), ("-7/3", Decimal("-2.333")), (Fraction(169, 5), Decimal("33.800")), ("6/3", 2), (Fraction(0), 0)],
-)
-def test_a_fraction_is_a_decimal_and_a_whole_number_stays_one(number: int | str | Fraction, written: object) -> None:
-    assert (decimal(number), type(decimal(number))) == (written, type(written))
-
-
-def test_numbers_are_no_formulas_and_texts_that_look_like_one_are_text() -> None:
-    assert csv_text(("a", "b", "c", "d"), [(-3, Decimal("-0.500"), "-3", None)]) == "a,b,c,d\r\n-3,-0.500,'-3,\r\n"
 
 
 class PowerCut(BaseException):

@@ -5,6 +5,7 @@ import zipfile
 from datetime import date, datetime
 from datetime import time as clock
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,17 @@ from broker.event import players_csv, read_players
 from broker.event.file_io import read_csv
 from broker.event.setup import player_list_of
 from broker.rules import RuleError
-from broker.spreadsheet import BadRow, as_workbook, columns, csv_text, encoded, for_excel, read_grid, sent_content
+from broker.spreadsheet import (
+    BadRow,
+    as_workbook,
+    columns,
+    csv_text,
+    decimal,
+    encoded,
+    for_excel,
+    read_grid,
+    sent_content,
+)
 
 ROWS = [["Nom", "Pays", "Club"], ["Anne Lefèvre", "FRA", "Les Bambous"], ["Émile Noël", "BEL", "Ça va"]]
 
@@ -242,3 +253,15 @@ def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
     assert sent_content("data:;base64,UEsDBA==") == b"PK\x03\x04"
     with pytest.raises(RuleError, match="not a file"):
         sent_content("data:;base64,?")
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(7, 7), ("-7/3", Decimal("-2.333")), (Fraction(169, 5), Decimal("33.800")), ("6/3", 2), (Fraction(0), 0)],
+)
+def test_a_fraction_is_a_decimal_and_a_whole_number_stays_one(number: int | str | Fraction, written: object) -> None:
+    assert (decimal(number), type(decimal(number))) == (written, type(written))
+
+
+def test_numbers_are_no_formulas_and_texts_that_look_like_one_are_text() -> None:
+    assert csv_text(("a", "b", "c", "d"), [(-3, Decimal("-0.500"), "-3", None)]) == "a,b,c,d\r\n-3,-0.500,'-3,\r\n"

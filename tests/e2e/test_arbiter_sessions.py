@@ -14,6 +14,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.protocol import (
+    AT_THE_TABLE,
     ArbiterPin,
     Confirmed,
     Fact,
@@ -31,7 +32,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, PinPlace, seal_pin
+from broker.protocol.arbiter_session import PinPlace, seal_pin
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from tests.broker.mqtt.brokers import make_broker

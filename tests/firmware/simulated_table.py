@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from gpiozero.pins.mock import MockFactory
 
 from firmware.buttons import SeatButtons
-from firmware.presses import MS, ContactLimits, TooShort
-from firmware.reports import Pressed, Report, Seat
+from firmware.presses import MS, ContactLimits
+from firmware.reports import Pressed, Report, Seat, TooShort
 from firmware.sim.buttons import KernelPin
 from firmware.wiring import Wiring, read_wiring
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from firmware.buttons import EDGE_DELAY_NS, SeatButtons, Ticker, clock_offset_ns, kernel_pins
 from firmware.errors import DeviceMissing
-from firmware.presses import MS, ContactLimits, TooShort
-from firmware.reports import Health, Held, Pressed, Released, Report
+from firmware.presses import MS, ContactLimits
+from firmware.reports import Health, Held, Pressed, Released, Report, TooShort
 from firmware.sim.buttons import ButtonFingers
 from firmware.wiring import FULL_WIRING
 from tests.firmware.fake_lgpio import Chip

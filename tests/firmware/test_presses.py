@@ -15,9 +15,8 @@ from firmware.presses import (
     ContactLimits,
     ContactOutcome,
     Presses,
-    TooShort,
 )
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat, TooShort
 from tests.firmware.waves import LIMITS, Wave, flat, noises, of, pause, play, pressed, presses, wave
 
 S = 1000 * MS

@@ -17,8 +17,8 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming, LinkChanged
-from broker.scorer.arbiter_access import ArbiterAccess, PinCheck
-from kiosk.config import PIN_TOLD_FILE
+from broker.scorer.access import ArbiterAccess, PinCheck
+from kiosk.arbiter_pin import PIN_TOLD_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
 from tests.pins import HASHED, known_match

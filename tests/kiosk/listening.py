@@ -8,11 +8,13 @@ import json
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 from firmware.button_addresses import OpenedButtons, open_buttons
 from kiosk import command
@@ -23,6 +25,7 @@ from kiosk.table import Phase
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG
+from tests.patience import PATIENCE_S
 
 VIDEO, AUDIO = 0x20, 0x10
 """SDL's subsystems (SDL.h)."""
@@ -39,35 +42,50 @@ def main(folder: Path) -> None:
     journal = TableJournal(folder / "table.sqlite", OURS)
     played(journal, Phase.PLAYING)
     journal.close()
-    stop = threading.Event()
-    with ThreadPoolExecutor(1) as watcher:
-        found = watcher.submit(_press_and_look, _capture(), stop)
-        command.serve(KioskSettings(path), stop)
+    opened = Opened()
+    stop = Stop(opened)
+    with ThreadPoolExecutor(1) as watcher, patch.object(command, "open_buttons", opened):
+        found = watcher.submit(_press_and_look, opened, stop)
+        try:
+            command.serve(KioskSettings(path), stop)
+        finally:
+            stop.set()
         print(json.dumps(found.result()))
 
 
-def _capture() -> dict[str, Any]:
-    """Keep what the kiosk opens, when it opens it."""
-    kept: dict[str, Any] = {}
+class Opened:
+    """Opens the kiosk's buttons for it, and keeps them with the program that they report to."""
 
-    def open_and_keep(address: str, tell: Any, on_short: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as they are
-        kept["buttons"], kept["program"] = open_buttons(address, tell, on_short), tell.__self__
-        opened: OpenedButtons = kept["buttons"]
-        return opened
+    buttons: OpenedButtons | None = None
+    program: TableProgram | None = None
 
-    setattr(command, "open_buttons", open_and_keep)  # noqa: B010 - it is no name that the module gives away
-    return kept
+    def __call__(self, address: str, tell: Any, on_short: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as they are
+        self.program, self.buttons = tell.__self__, open_buttons(address, tell, on_short)
+        return self.buttons
 
 
-def _press_and_look(kept: dict[str, Any], stop: threading.Event) -> dict[str, object]:
+class Stop(threading.Event):
+    """Ends the kiosk. Its loop asks first of all, and fails where the buttons were opened elsewhere."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def is_set(self) -> bool:
+        assert self._opened.buttons is not None, "the kiosk's loop runs, and kiosk.command.open_buttons was not called"
+        return super().is_set()
+
+
+def _press_and_look(opened: Opened, stop: Stop) -> dict[str, object]:
+    last = time.monotonic() + PATIENCE_S
     try:
-        while "program" not in kept and not stop.wait(0.01):
-            pass
-        program: TableProgram = kept["program"]
-        kept["buttons"].fingers.press("west")
-        while program.state.phase is not Phase.CLAIMING and not stop.wait(0.01):
-            pass
-        return {"phase": program.state.phase.value, **_look()}
+        while opened.buttons is None or opened.program is None or opened.buttons.fingers is None:
+            assert not stop.wait(0.01), "the kiosk has ended before it opened its buttons"
+        opened.buttons.fingers.press("west")
+        while (phase := opened.program.state.phase) is not Phase.CLAIMING:
+            assert not stop.wait(0.01), f"the kiosk has ended: {phase}"
+            assert time.monotonic() < last, f"no claim window was opened: {phase}"
+        return {"phase": phase.value, **_look()}
     finally:
         stop.set()
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from broker.protocol import SEATS, Assignment, Seat
-from broker.protocol.link import Incoming, Link, LinkChanged
+from broker.protocol.link import Link
 from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
+from kiosk.link import OpenLink
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenView
 from kiosk.screens.views import PhaseView
 from kiosk.table import DOUBTFUL_NS, Assigned, Event, Phase
-from kiosk.uplink import TableConnection
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
 
@@ -46,6 +46,10 @@ class Time:
         """Return a time of day that goes with it."""
         minutes = self.now // (60 * S)
         return f"{minutes // 60:02}:{minutes % 60:02}"
+
+    def wall(self) -> int:
+        """Return ms since 1970 that go with it."""
+        return 1_604_142_000_000 + self.now // MS
 
     def wait(self, ns: int = 2 * S) -> int:
         """Let time pass."""
@@ -159,7 +163,7 @@ def standing(
     time: Time | None = None,
     config: str = CONFIG,
     spares: Sequence[Path] = (),
-    link: Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection] | None = None,
+    link: OpenLink | None = None,
 ) -> Iterator[Standing]:
     """Open a table's journal in a folder, or go on with it."""
     (folder / "password").write_text("secret", encoding="utf-8")
@@ -167,7 +171,7 @@ def standing(
     (folder / "table.toml").write_text(config, encoding="utf-8")
     time = time or Time()
     with closing(TableJournal(folder / "table.sqlite", OURS, spares=spares)) as journal:
-        program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, link, board=tuple)
+        program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, link, tuple, time.wall)
         try:
             yield Standing(program, journal, time)
         finally:

@@ -138,6 +138,11 @@ class Sitting:
         assert self.table.play is not None
         return self.table.play
 
+    @property
+    def deadline(self) -> int | None:
+        """From when on a press is too late; None if no claim window is open, or its time stands still."""
+        return None if self.table.window is None or self.table.paused else self.table.window.deadline
+
     def wait(self, ns: int = 2 * S) -> int:
         """Let time pass."""
         self.now += ns

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from firmware.box.box import ButtonBox
 from firmware.box.codec import encode_frame
 from firmware.box.link import AHEAD_NS, BoxLink, happened_by
-from firmware.presses import MS, TooShort
-from firmware.reports import Health, Pressed, Report, Scanned
+from firmware.presses import MS
+from firmware.reports import Health, Pressed, Report, Scanned, TooShort
 from firmware.scanners import open_scanner
 from firmware.sim.cable import Plug
 from kiosk.table import ButtonPressed, Phase

@@ -178,7 +178,7 @@ def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
 
 def test_a_ruling_on_the_play_ends_it(recorded: Standing) -> None:
     recorded.type("k")
-    recorded.program._tasks.keeping.follow(replace(recorded.program.state, ruled="adjusted"))
+    recorded.program._tasks.follow(replace(recorded.program.state, ruled="adjusted"), None, recorded.time.now)
     assert recorded.program.keeping is None
 
 
@@ -204,9 +204,9 @@ def test_what_the_scorer_has_found_is_shown_of_what_was_told_last_alone(recorded
         return Counted(id="answer-1", event=EVENT, seq=1, table=TABLE, asked=asked, answer=found)
 
     first, second = (one.id for one in recorded.journal.unsent() if isinstance(one.fact, TilesLaid))
-    recorded.program._tasks.keeping.take(answer(first))
+    recorded.program._tasks.answered(answer(first))
     assert recorded.program.keeping.answer is None  # type: ignore[union-attr]  # it is open
-    recorded.program._tasks.keeping.take(answer(second))
+    recorded.program._tasks.answered(answer(second))
     assert recorded.program.keeping.answer.proved == 71  # type: ignore[union-attr,attr-defined]  # it is open
 
 

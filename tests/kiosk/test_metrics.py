@@ -29,7 +29,7 @@ def numbers(phase: Phase, writes: int = 0, **more: object) -> TableNumbers:
 
 @pytest.fixture
 def metrics() -> TableMetrics:
-    return TableMetrics(lambda: 3 * GIB + 1)
+    return TableMetrics(lambda: 3 * 1024)
 
 
 def asked(port: int) -> dict[str, float]:

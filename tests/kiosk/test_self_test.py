@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS
-from firmware.presses import MS, TooShort
-from firmware.reports import Health, NotScanned, Pressed, Report, Scanned, Seat
+from firmware.presses import MS
+from firmware.reports import Health, NotScanned, Pressed, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation
 from kiosk.self_test import HardwareFinding, SelfTestOutcome, SelfTestRun
 

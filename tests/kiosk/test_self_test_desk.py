@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from broker.i18n import Translator
-from broker.protocol import SEATS, Seat
+from broker.protocol import AT_THE_TABLE, SEATS, Seat
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.reports import Health, Pressed, Scanned
@@ -24,7 +24,7 @@ from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow
 from kiosk.screens.drawing import Hand
 from kiosk.self_test import NIGHT_MS, SelfTestView, begins_a_day
-from kiosk.table import AT_THE_TABLE, BEFORE_PLAY, ArbiterAdmitted, Phase
+from kiosk.table import BEFORE_PLAY, ArbiterAdmitted, Phase
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Standing, Time, standing, unconnected
 from tests.kiosk.tables import MS, sitting_in

@@ -55,7 +55,7 @@ def test_a_play_goes_on_to_its_result_while_the_card_takes_no_writes(
 ) -> None:
     table.come_to(Phase.PLAYING)
     sent: list[LogMessage] = []
-    monkeypatch.setattr(table.program._server.facts, "send", lambda messages, _: sent.extend(messages))
+    monkeypatch.setattr(table.program._server, "send", lambda messages, _: sent.extend(messages))
     with refusing(card):
         finish(table)
         assert table.journal.away

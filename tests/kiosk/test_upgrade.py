@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.certificates import Certificates
-from broker.protocol import SigningKey, UpgradeOffer
+from broker.protocol import Served, SigningKey, UpgradeOffer, UpgradeState
 from broker.upgrade.bundle import hash_of
 from broker.upgrade.slots import SlotFolder
 from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose_slot
@@ -22,6 +22,9 @@ from kiosk.upgrade import CALM, CONFIRM_NS, GIVE_UP_NS, DeskDoor, TableUpgrade
 from tests.broker.scorer.small import NAME
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
 from tests.broker.upgrade.packages import KEY, formats
+from tests.kiosk.journals import OURS
+from tests.kiosk.standing import standing
+from tests.kiosk.tables import EVENT
 from tests.patience import PATIENCE_S
 
 BASE: Final = "0.2.0"
@@ -253,12 +256,17 @@ def test_the_version_that_runs_is_done_already(slots: SlotFolder) -> None:
     assert (step(table), table.leaves) == (("done", None), False)
 
 
-def test_a_program_that_was_started_by_hand_says_so_and_stays() -> None:
-    table = TableUpgrade(None, None, set, 0)
-    assert table.state is None
-    table.take(UpgradeOffer(version="9.9.9", manifest="b" * 64, port=1, install=True))
-    table.due(Phase.WAITING, GIVE_UP_NS, well=False)
-    assert (step(table), table.leaves) == (("refused", "upgrade_by_hand"), False)
+def test_a_program_that_was_started_by_hand_says_so_and_stays(tmp_path: Path) -> None:
+    offer = UpgradeOffer(version="9.9.9", manifest="b" * 64, port=1, install=True)
+    with standing(tmp_path) as table:
+        server = table.program._server
+        assert server.state_message().upgrade is None
+        server.take_served(
+            Served(id="served-00000001", event=EVENT, seq=1, table=OURS.table, device=None, upgrade=offer), 0
+        )
+        table.pass_time(GIVE_UP_NS)
+        refused = UpgradeState(version="9.9.9", step="refused", percent=0, code="upgrade_by_hand")
+        assert (server.state_message().upgrade, table.program.leaves) == (refused, False)
 
 
 def test_a_card_that_takes_no_writes_leaves_the_table_where_it_is(

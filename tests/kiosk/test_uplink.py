@@ -25,7 +25,8 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming
 from kiosk.journal import TableJournal
-from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
+from kiosk.server import read_message
+from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 from tests.kiosk.tables import EVENT, TABLE
 
@@ -102,6 +103,16 @@ def test_a_puback_is_no_receipt(journal: TableJournal, sender: FakeSender, uplin
     uplink.send(told(journal, 2), now=10)
     assert sender.numbers() == [1, 2]
     assert (uplink.unsent, len(journal.unsent())) == (2, 2)
+
+
+def test_facts_that_come_without_a_connection_are_counted_and_go_out_with_the_next_one(
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
+) -> None:
+    uplink.send(told(journal, 2), now=10, connected=False)
+    assert (uplink.unsent, sender.numbers()) == (2, [])
+    uplink.reconnected(now=20)
+    uplink.send(told(journal, 1), now=30)
+    assert (uplink.unsent, sender.numbers()) == (3, [1, 2, 3])
 
 
 def test_after_a_new_connection_all_that_is_open_goes_out_in_order(

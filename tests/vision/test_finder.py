@@ -1,4 +1,4 @@
-"""Tiles are found, and frames are exact."""
+"""Tiles are found, frames are exact, and votes are counted."""
 
 from functools import cache
 
@@ -10,17 +10,36 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.vision.drawn_scenes import found_share, scenes
+from vision import finder
 from vision.finder import (
+    CLOSEUP_SQUARE,
+    CellMaps,
     DetectedTile,
     Detections,
+    RefinedTiles,
+    Votes,
+    _away,
+    _moved,
     _of_one_size,
+    _scaled,
     _shrunk,
+    _tiles,
+    _without_duplicates,
+    as_blob,
+    cast_votes,
+    count_votes,
+    cut_square,
     find_tiles,
+    frame_sizes,
+    half_axes,
     is_noisy,
+    is_turn_sure,
     quads_of_frames,
     refine_again,
+    refine_tiles,
+    square_to_pixels,
 )
-from vision.geometry import Picture, Quad, rectangle
+from vision.geometry import Picture, Points, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
 from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height, outline
@@ -203,3 +222,217 @@ def test_what_is_seen_in_the_grain_of_a_table_in_many_sizes_does_not_outweigh_a_
         thing(5000.0 + 500 * at, 0.95, large) for at, large in enumerate((2.3, 3.2, 4.1, 6.8, 8.0, 17, 27, 34, 43))
     ]
     assert [tile for tile in _of_one_size([*tray, *grain]) if tile in tray] == tray
+
+
+def frame(x: float = 100.0, y: float = 80.0, wide: float = 16.0, high: float = 16.0, degrees: float = 0.0) -> Points:
+    """Return the frame of a tile whose half sides are so long, turned about its middle where they are equal."""
+    angle = np.radians(degrees)
+    turn = [np.cos(4 * angle), np.sin(4 * angle), np.cos(2 * angle), np.sin(2 * angle)]
+    return np.array([x, y, np.log(wide / 16), 0.0, np.log(high / 16), *turn])
+
+
+def test_a_frame_s_half_axes_are_its_half_sides() -> None:
+    axes = half_axes(np.array([frame(wide=8.0, high=32.0), frame(degrees=30.0), frame(degrees=120.0)]))
+    assert axes[0] == pytest.approx(np.array([[8.0, 0.0], [0.0, 32.0]]))
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    assert axes[1] == pytest.approx(16 * np.array([[c, s], [-s, c]]))
+    assert np.abs(axes[2, 0]) == pytest.approx([16 * s, 16 * c])
+    turned = half_axes(frame()[None], np.pi / 4)
+    assert turned[0, 0] == pytest.approx([16 * np.sqrt(0.5)] * 2)
+
+
+def test_a_frame_that_shears_is_the_exponential_of_what_is_told() -> None:
+    told = frame()
+    told[3] = 0.5
+    axes = half_axes(told[None])[0]
+    assert axes == pytest.approx(16 * np.array([[np.cosh(0.5), np.sinh(0.5)], [np.sinh(0.5), np.cosh(0.5)]]))
+
+
+def test_a_frame_is_a_quad_about_its_middle_and_as_large_as_the_mean_of_its_sides() -> None:
+    tall = frame(wide=8.0, high=32.0)[None]
+    assert quads_of_frames(tall)[0] == pytest.approx(rectangle(np.array([100.0, 80.0]), 16.0, 64.0))
+    assert frame_sizes(tall) == pytest.approx([16.0])
+
+
+@pytest.mark.parametrize(("length", "sure"), [(0.74, False), (0.76, True)])
+def test_a_turn_is_sure_where_votes_agree(length: float, *, sure: bool) -> None:
+    told = frame(degrees=20.0)
+    told[5:7] *= length
+    assert is_turn_sure(told[None]).tolist() == [sure]
+
+
+def test_a_cell_votes_for_a_middle_near_it_where_it_is_likely() -> None:
+    frames = np.zeros((9, 5, 6), dtype=np.float32)
+    frames[0, 2, 3], frames[1, 2, 3], frames[2, 2, 3] = 0.5, -0.25, 7.0
+    back, face = np.zeros((5, 6), dtype=np.float32), np.zeros((5, 6), dtype=np.float32)
+    back[2, 3], face[2, 3], back[4, 4], face[4, 4], back[0, 0] = 0.2, 0.11, 0.2, 0.09, 0.3
+    votes = cast_votes(CellMaps(back, face, np.zeros((5, 6), dtype=np.float32), frames))
+    assert votes.frames[:, :5].tolist() == [[4 * 3.5 + 8.0, 4 * 2.5 - 4.0, 3.0, 0.0, 0.0]]
+    assert votes.likelihood == pytest.approx([0.31])
+
+
+def votes(*cast: tuple[float, float, float]) -> Votes:
+    """Return what votes come to: where each lies, and how sure it is."""
+    frames = np.array([frame(x, y) for x, y, _ in cast])
+    return count_votes(Votes(frames, np.array([sure for *_, sure in cast]), np.zeros(len(cast))))
+
+
+def test_votes_within_half_a_half_size_are_for_one_tile_and_their_mean_is_the_tile() -> None:
+    """The frames are 16 pixels in half size: eight are half of it."""
+    (tile,) = votes((100.0, 80.0, 0.9), (107.9, 80.0, 0.3)).frames
+    assert tile[:2] == pytest.approx([(90 + 0.3 * 107.9) / 1.2, 80.0])
+    assert len(votes((100.0, 80.0, 0.9), (108.1, 80.0, 0.4)).frames) == 0  # neither has support alone
+
+
+@pytest.mark.parametrize(("second", "tiles"), [(0.29, 0), (0.31, 1)])
+def test_a_tile_has_the_support_of_more_than_a_vote(second: float, tiles: int) -> None:
+    assert len(votes((100.0, 80.0, 0.9), (101.0, 80.0, second)).frames) == tiles
+
+
+@pytest.mark.parametrize(("apart", "tiles"), [(14.3, 1), (14.5, 2)])
+def test_a_tile_in_the_middle_of_a_surer_one_is_stray_votes(apart: float, tiles: int) -> None:
+    """Nine tenths of a half size."""
+    pairs = [(100.0, 80.0, 0.9), (100.0, 80.0, 0.9), (100.0 + apart, 80.0, 0.8), (100.0 + apart, 80.0, 0.8)]
+    found = votes(*pairs)
+    assert (len(found.frames), found.back[0]) == (tiles, pytest.approx(0.9))
+
+
+def tile(x: float, side: float = 40.0, likelihood: float = 0.9) -> DetectedTile:
+    return DetectedTile(rectangle(np.array([x, 100.0]), side, side), face_up=False, likelihood=likelihood)
+
+
+@pytest.mark.parametrize(("apart", "kept"), [(13.9, 1), (14.1, 2)])
+def test_of_tiles_that_share_their_middle_the_surest_is_kept(apart: float, kept: int) -> None:
+    """35 percent of a side."""
+    found = _without_duplicates([tile(100.0, likelihood=0.8), tile(100.0 + apart)])
+    assert (len(found), found[0].likelihood) == (kept, 0.9)
+    assert len(_without_duplicates([tile(100.0), tile(100.0 + apart, side=20.0)])) == 2 - (apart < 7)
+
+
+@pytest.mark.parametrize(("times", "kept"), [(4.4, 5), (4.6, 4), (1 / 4.4, 5), (1 / 4.6, 4)])
+def test_what_is_of_quite_another_size_is_no_tile(times: float, kept: int) -> None:
+    tiles = [tile(100.0 * at) for at in range(4)]
+    assert len(_of_one_size([*tiles, tile(900.0, side=40.0 * np.sqrt(times))])) == kept
+    assert _of_one_size([]) == []
+
+
+def test_one_tile_that_fills_the_picture_outweighs_its_print_and_not_a_tray() -> None:
+    large = tile(100.0, side=400.0)
+    assert _of_one_size([large, *[tile(10.0 * at) for at in range(15)]]) == [large]
+    assert large not in _of_one_size([large, *[tile(10.0 * at) for at in range(17)]])
+
+
+def test_tiles_of_a_shrunk_picture_are_brought_back_to_its_size() -> None:
+    picture = np.zeros((300, 600, 3), dtype=np.uint8)
+    small = _shrunk(picture, 150)
+    assert small.shape == (75, 150, 3)
+    assert [_shrunk(small, longest).shape for longest in (150, 200)] == [(75, 150, 3)] * 2
+    assert _scaled([tile(100.0)], small, picture)[0].quad.tolist() == (4 * tile(100.0).quad).tolist()
+
+
+def test_a_closer_look_shows_a_tile_and_what_is_about_it() -> None:
+    """48 pixels show 1.6 times a tile: the tile itself reaches from 9 to 39."""
+    picture = np.zeros((200, 200, 3), dtype=np.uint8)
+    quad = rectangle(np.array([100.0, 90.0]), 30.0, 30.0)
+    picture[75:105, 85:115] = 200
+    seen = cut_square(picture, quad)[:, :, 0] > 100
+    assert (np.flatnonzero(seen.any(axis=0)).tolist(), np.flatnonzero(seen.any(axis=1)).tolist()) == (
+        list(range(9, 39)), list(range(9, 39)),
+    )  # fmt: skip
+
+
+def told(corners: Points, exchanged: float = -1.0) -> Points:
+    return np.array([*corners.ravel(), 3.0, -3.0, exchanged])
+
+
+def test_corners_move_by_what_is_told_and_no_further_than_nearly_a_half_side() -> None:
+    quad = rectangle(np.array([100.0, 90.0]), 30.0, 40.0)
+    move = np.array([[0.1, 0.2], [0.0, 0.0], [-0.5, 0.0], [2.0, 0.0]])
+    moved = _moved(quad, told(move))
+    assert moved == pytest.approx(quad + np.array([[1.5, 4.0], [0.0, 0.0], [-7.5, 0.0], [0.95 * 15.0, 0.0]]), abs=1e-3)
+    assert _moved(quad, told(move, 1.0)) == pytest.approx(np.roll(moved, 1, axis=0), abs=1e-4)
+    there = square_to_pixels(quad) @ np.array([*CLOSEUP_SQUARE[0], 1.0])
+    assert there[:2] / there[2] == pytest.approx(quad[0] - 0.5, abs=1e-4)
+
+
+def test_the_nearer_corners_and_the_likelier_tile_are_followed() -> None:
+    near, likely = told(np.full((4, 2), 0.1)), told(np.full((4, 2), 0.3))
+    likely[8] += 5.0
+    assert _away(np.array([near, likely])) == pytest.approx([0.1 - 3.0 / 20, 0.3 - 8.0 / 20])
+
+
+def test_networks_take_grey_levels_about_the_middle() -> None:
+    blob = as_blob(np.array([[[[0, 128, 255]]]], dtype=np.uint8))
+    assert blob.ravel().tolist() == [-1.0, 0.0, 127 / 128]
+
+
+def test_what_a_closer_look_says_of_tiles_and_faces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that always moves every corner by a tenth to the right, and is sure of a tile and not of a face."""
+    answer = np.array([*np.tile([0.1, 0.0], 4), 2.0, -1.0, -1.0])
+    monkeypatch.setattr(finder, "run_network", lambda _, blob: [np.tile(answer, (len(blob), 1))])
+    quads = np.stack([rectangle(np.array([100.0, 90.0]), 40.0, 40.0)] * 2)
+    found = refine_tiles(np.zeros((200, 200, 3), dtype=np.uint8), quads, quads + 50.0, np.array([True, False]))
+    assert found.quads == pytest.approx(
+        quads + np.array([4.0, 0.0]), abs=1e-3
+    )  # twice by two pixels; others are not nearer
+    assert (found.tile[0], found.face[0]) == (pytest.approx(1 / (1 + np.exp(-2))), pytest.approx(1 / (1 + np.exp(1))))
+    again = refine_again(np.zeros((400, 400, 3), dtype=np.uint8), 2 * quads)
+    assert again.quads == pytest.approx(2 * (quads + np.array([4.0, 0.0])), abs=0.2)
+    none = refine_again(np.zeros((4, 4, 3), dtype=np.uint8), quads[:0])
+    assert [len(part) for part in (none.quads, none.tile, none.face)] == [0, 0, 0]
+
+
+def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As wide as the network needs, and no more of it than lies within 130 pixels, the longer side, of the tile."""
+    asked: list[Points] = []
+
+    def note(small: Picture, quads: Points, *_: object) -> RefinedTiles:
+        asked.extend([np.array(small.shape[:2]), quads])
+        return RefinedTiles(quads + 1.0, np.ones(1), np.zeros(1))
+
+    monkeypatch.setattr(finder, "refine_tiles", note)
+    quads = rectangle(np.array([300.0, 200.0]), 96.0, 130.0)[None]
+    wide = finder._WIDE_TILE / 96
+    found = refine_again(np.zeros((400, 600, 3), dtype=np.uint8), quads)
+    assert asked[0].tolist() == [round(391 * wide), round(357 * wide)]
+    assert asked[1] == pytest.approx((quads - [122, 5]) * wide, abs=0.5)
+    assert found.quads == pytest.approx(quads + 1 / wide, abs=0.02)
+
+
+@pytest.mark.parametrize(("likelihood", "kept"), [(0.74, 0), (0.76, 1)])
+def test_a_tile_is_there_from_three_quarters_on(monkeypatch: pytest.MonkeyPatch, likelihood: float, kept: int) -> None:
+    cast = Votes(np.array([frame()]), np.array([0.9]), np.zeros(1))
+    monkeypatch.setattr(finder, "cast_votes", lambda _: cast)
+    monkeypatch.setattr(finder, "count_votes", lambda _: cast)
+    judged = RefinedTiles(rectangle(np.array([100.0, 80.0]), 32.0, 32.0)[None], np.array([likelihood]), np.array([0.1]))
+    monkeypatch.setattr(finder, "refine_tiles", lambda *_: judged)
+    empty = np.zeros((2, 2), dtype=np.float32)
+    maps = CellMaps(empty, empty, empty, np.zeros((9, 2, 2), dtype=np.float32))
+    assert len(_tiles(np.zeros((200, 200, 3), dtype=np.uint8), maps, (5.0, 46.0))) == kept
+
+
+@pytest.mark.parametrize(
+    ("longest", "close", "looks"),
+    [
+        (600, True, [(10, 600), (2, 150)]),  # no larger than it is
+        (640, True, [(10, 640), (2, 160)]),
+        (2200, True, [(3, 640), (1, 160)]),
+        (2201, True, [(4, 864), (1, 216)]),  # a whole carrier may lie in it
+        (2201, False, [(4, 864)]),
+    ],
+)
+def test_a_picture_is_looked_at_small_and_for_large_tiles_four_times_smaller(
+    monkeypatch: pytest.MonkeyPatch, longest: int, looks: list[tuple[int, int]], *, close: bool
+) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def see(small: Picture) -> CellMaps:
+        asked.append(small.shape[:2])
+        plain = np.zeros((2, 2), dtype=np.float32)
+        return CellMaps(plain, plain, plain + np.float32(0.6), np.zeros((9, 2, 2), dtype=np.float32))
+
+    monkeypatch.setattr(finder, "cell_maps", see)
+    found = find_tiles(np.zeros((10, longest, 3), dtype=np.uint8), close=close)
+    assert asked == looks
+    assert found.cell == pytest.approx(4 * longest / looks[0][1])
+    assert (found.tiles, found.hands.tolist()) == ((), [[153, 153], [153, 153]])

@@ -1,9 +1,14 @@
-"""Rows to places: what is told, and what is left open."""
+"""From groups of tiles to rows and the places of trays, by small exact cases: what is told, and what is left open."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from vision.geometry import HEIGHT, Points, TablePlane, rectangle
+from tests.vision.tray_scenes import Pose, see, tray_scene, turned
+from vision.finder import DetectedTile, Detections
+from vision.geometry import HEIGHT, Points, TablePlane, rectangle, tile_frames
+from vision.marks import TileMark
 from vision.reading import CENTRED, LEFT, Indents, RowCol, tray_places
 from vision.trays import (
     QUARTER_TURNS,
@@ -11,10 +16,18 @@ from vision.trays import (
     TrayAlignment,
     TrayRows,
     _basis,
+    _fill,
+    _turned,
+    _usual_turn,
+    _weight,
     align_rows,
+    directions,
     find_rows,
+    find_trays,
     fit_lattice,
     level_group,
+    name_seats,
+    tray_groups,
 )
 
 
@@ -241,3 +254,143 @@ def test_a_place_counts_by_its_column_its_row_and_how_both_bend() -> None:
     assert terms == pytest.approx(
         np.array([[1, 0, 0, 0, 1], [1, 7, 1, 0.35, 1 / 36], [1, 10.5, 2, 1.05, 0.5625]]), abs=1e-9
     )
+
+
+@pytest.mark.parametrize(("neighbours", "told"), [(2, 4), (3, 7)])
+def test_three_neighbours_that_lie_alike_tell_the_plane_and_two_do_not(
+    monkeypatch: pytest.MonkeyPatch, neighbours: int, told: int
+) -> None:
+    told_by: list[int] = []
+    monkeypatch.setattr("vision.trays.fit_plane", lambda _, members, __: told_by.append(len(members)))
+    there = {(0, col) for col in range(4)} | {(2, col) for col in range(7, 7 + neighbours)}
+    scene = tray_scene(Pose())
+    seen = see(replace(scene, tiles=tuple(one for one in scene.tiles if one.where in there)))
+    assert find_trays(seen.found, seen.marks, (960, 960)) == ()
+    assert told_by == [told]
+
+
+SQUARE = rectangle(np.array([50.0, 50.0]), 40.0, 40.0)
+PLANE = TablePlane(np.diag([1.0, 1.0, 1.0]), np.zeros(2), 1.0, 0.0)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 40.0, -70.0, 179.0])
+def test_a_tile_s_direction_is_that_of_its_short_ends(degrees: float) -> None:
+    quad = turned(rectangle(np.array([5.0, 7.0]), 1.0, 1.36), degrees)
+    assert np.degrees(directions(tile_frames(quad[None]), PLANE)) == pytest.approx([degrees])
+
+
+def grouped(*spots: tuple[float, float], cut: int, ways: float = 0.0) -> list[list[int]]:
+    """Group spots of which the first `cut` are linked, and the rest."""
+    pieces = [piece for piece in (np.arange(cut), np.arange(cut, len(spots))) if len(piece)]
+    found = tray_groups(pieces, np.array(spots), np.full(len(spots), np.radians(ways)))
+    return [sorted(group.members.tolist()) for group in found]
+
+
+FIRST = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "joined"),
+    [(14.3, 0.0, True), (14.4, 0.0, False), (0.0, 3.79, True), (0.0, 3.8, False), (-11.3, 0.0, True)],
+)
+def test_a_group_is_no_larger_than_a_tray(x: float, y: float, *, joined: bool) -> None:
+    """Twelve pitches of 1.17 widths and 0.3; two rows of 1.32 heights and 0.2."""
+    assert grouped(*FIRST, (x, y), cut=4)[0] == [0, 1, 2, 3, *([4] if joined else [])]
+
+
+@pytest.mark.parametrize(("ways", "found"), [(11.9, True), (12.1, False), (-11.9, True), (90.0, True), (101.0, True)])
+def test_a_group_s_tiles_lie_along_the_plane_s_axes(ways: float, *, found: bool) -> None:
+    assert bool(grouped(*FIRST, cut=4, ways=ways)) == found
+
+
+def test_four_tiles_begin_a_tray_and_three_do_not() -> None:
+    assert grouped(*FIRST, cut=4) == [[0, 1, 2, 3]]
+    assert grouped(*FIRST[:3], cut=3) == []
+
+
+def test_tiles_across_the_plane_are_a_group_of_the_other_quarter() -> None:
+    turns = [tray_groups([np.arange(4)], np.array(FIRST), np.full(4, way))[0] for way in (0.0, np.pi / 2, np.pi)]
+    assert [group.quarter for group in turns] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("rotations", "seats"),
+    [
+        ([0.0, 270.0, 180.0, 90.0], ["E", "S", "W", "N"]),
+        ([39.0, 309.0, 219.0, 129.0], ["E", "S", "W", "N"]),
+        ([-39.0, 231.0], ["E", "S"]),
+        ([41.0], None),
+        ([90.0], ["N"]),
+    ],
+)
+def test_seats_are_named_by_how_their_trays_lie(rotations: list[float], seats: list[str] | None) -> None:
+    expected = None if seats is None else {seat: at for at, seat in enumerate(seats)}
+    assert name_seats(rotations, [34] * len(rotations)) == expected
+
+
+def test_of_two_trays_that_lie_alike_the_fuller_has_the_seat() -> None:
+    assert name_seats([0.0, 1.0, 180.0], [20, 30, 5]) == {"E": 1, "W": 2}
+
+
+def test_the_usual_turn_is_small_whichever_end_comes_first() -> None:
+    assert _usual_turn(np.array([0.1, 0.1 + np.pi, 0.1 - np.pi, 2.0, 0.12])) == pytest.approx(0.1)
+    assert _usual_turn(np.zeros(0)) == 0.0
+
+
+def test_a_tile_counts_whole_that_was_read_and_by_half_of_its_likelihood_otherwise() -> None:
+    tile = DetectedTile(SQUARE, face_up=False, likelihood=0.8)
+    mark = TileMark(5, None, turned=True, confidence=1.0, spot=np.zeros(2))
+    unread = replace(mark, serial=None, turned=None)
+    assert [_weight(tile, one) for one in (mark, unread, None)] == [1.0, 0.4, 0.4]
+    assert [_turned(one) for one in (mark, replace(mark, turned=False), unread, None)] == [-1.0, 1.0, 0.0, 0.0]
+
+
+LATTICE = Lattice(PLANE, 0, np.array([[0.0, 0.0], [1.1, 0.0], [0.0, 1.6], [0.0, 0.0], [0.0, 0.0]]), LEFT)
+
+
+def filled(*tiles: tuple[float, float, float, float]) -> dict[tuple[int, int], int]:
+    """Fill a tray of pitch 1.1 and 1.6 with tiles: where each lies, its turn in degrees, its likelihood."""
+    spots = np.array([tile[:2] for tile in tiles])
+    found = Detections(
+        tuple(DetectedTile(SQUARE, face_up=False, likelihood=tile[3]) for tile in tiles),
+        np.zeros((0, 0), np.uint8),
+        1.0,
+    )
+    return _fill([LATTICE], spots, np.radians([tile[2] for tile in tiles]), found)[0].held
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "held"),
+    [
+        (0.54, 0.0, True),
+        (-0.54, 0.0, True),
+        (-0.56, 0.0, False),
+        (0.0, 0.79, True),
+        (0.0, -0.79, True),
+        (0.0, -0.81, False),
+    ],
+)
+def test_a_tile_lies_on_a_place_within_half_a_pitch(x: float, y: float, *, held: bool) -> None:
+    assert filled((x, y, 0.0, 0.9)) == ({(0, 0): 0} if held else {})
+
+
+@pytest.mark.parametrize(
+    ("degrees", "likelihood", "held"),
+    [(11.0, 0.5, True), (13.0, 0.5, False), (169.0, 0.5, True), (45.0, 0.81, True), (45.0, 0.8, False)],
+)
+def test_what_lies_askew_is_a_tile_only_where_the_finder_is_sure(
+    degrees: float, likelihood: float, *, held: bool
+) -> None:
+    assert bool(filled((0.0, 0.0, degrees, likelihood))) == held
+
+
+def test_of_two_tiles_on_a_place_the_likelier_stays() -> None:
+    assert filled((0.1, 0.0, 0.0, 0.8), (0.0, 0.1, 0.0, 0.9), (1.1, 1.6, 0.0, 0.7)) == {(0, 0): 1, (1, 1): 2}
+
+
+@pytest.mark.parametrize("count", [5, 6])
+def test_six_tiles_are_looked_at_for_a_tray(count: int) -> None:
+    quads = [rectangle(np.array([100.0 + 42 * col, 200.0]), 40.0, 54.4) for col in range(count)]
+    tiles = tuple(DetectedTile(quad, face_up=False, likelihood=0.9) for quad in quads)
+    found = Detections(tiles, np.zeros((0, 0), np.uint8), 1.0)
+    assert find_trays(found, (None,) * count, (600, 960)) == ()

@@ -35,25 +35,25 @@ def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
     reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):
         return _simulated_table(address, world)
-    place, told = split_camera_query(rest)
+    place, query = split_camera_query(rest)
     if (kind, place) == ("sim", "//ribbon"):
-        return _simulated_ribbon(told)
+        return _simulated_ribbon(query)
     if reader is None or not place:
         raise CameraAddressError(f"no camera has the address {address!r}")
-    return reader(place, told)
+    return reader(place, query)
 
 
-def _pictures(place: str, told: dict[str, str]) -> Callable[[], Camera]:
-    loop = setting_number("loop", told.pop("loop", "0"), 0, 1) > 0
-    fps = setting_number("fps", told.pop("fps", str(_PICTURES_FPS)), 0.1, 240)
-    if told:
-        raise CameraAddressError(f"a folder of pictures has no setting {min(told)!r}")
+def _pictures(place: str, query: dict[str, str]) -> Callable[[], Camera]:
+    loop = setting_number("loop", query.pop("loop", "0"), 0, 1) > 0
+    fps = setting_number("fps", query.pop("fps", str(_PICTURES_FPS)), 0.1, 240)
+    if query:
+        raise CameraAddressError(f"a folder of pictures has no setting {min(query)!r}")
 
     return partial(PicturesCamera, Path(place), loop=loop, fps=fps)
 
 
-def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:
-    settings = parse_camera_settings(told)
+def _v4l2(place: str, query: dict[str, str]) -> Callable[[], Camera]:
+    settings = parse_camera_settings(query)
 
     def opened() -> Camera:
         from vision.cameras.v4l2 import V4l2Camera  # noqa: PLC0415 -- a table opens one kind of camera
@@ -63,8 +63,8 @@ def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:
     return opened
 
 
-def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
-    settings = parse_camera_settings(told)
+def _picamera(place: str, query: dict[str, str]) -> Callable[[], Camera]:
+    settings = parse_camera_settings(query)
     if not (place.isascii() and place.isdecimal()):
         raise CameraAddressError(f"picamera:{place}: a camera on the ribbon has a number, picamera:0")
 
@@ -76,11 +76,11 @@ def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
     return opened
 
 
-def _simulated_ribbon(told: dict[str, str]) -> Callable[[], Camera]:
+def _simulated_ribbon(query: dict[str, str]) -> Callable[[], Camera]:
     from vision.cameras.picamera import PiCamera, take_simulated  # noqa: PLC0415 -- a table opens one kind of camera
 
-    number, driver = take_simulated(told)
-    return partial(PiCamera, number, parse_camera_settings(told), driver)
+    number, driver = take_simulated(query)
+    return partial(PiCamera, number, parse_camera_settings(query), driver)
 
 
 def _simulated_table(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:

@@ -48,20 +48,20 @@ def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
         pairs = parse_qsl(query, strict_parsing=bool(query), keep_blank_values=True)
     except ValueError as error:
         raise CameraAddressError(f"{query!r} is not written as name=value&name=value") from error
-    told = dict(pairs)
-    if len(told) != len(pairs):
+    settings = dict(pairs)
+    if len(settings) != len(pairs):
         raise CameraAddressError("a setting occurs twice")
-    return place, told
+    return place, settings
 
 
-def parse_camera_settings(told: dict[str, str]) -> CameraSettings:
+def parse_camera_settings(query: dict[str, str]) -> CameraSettings:
     """Read a real camera's settings; raises CameraAddressError."""
-    unknown = sorted(set(told) - set(_LIMITS))
+    unknown = sorted(set(query) - set(_LIMITS))
     if unknown:
         raise CameraAddressError(f"a camera has no setting {unknown[0]!r}")
-    values = {name: _setting_value(name, text) for name, text in told.items()}
+    values = {name: _setting_value(name, text) for name, text in query.items()}
     sizes = {name: round(float(value)) for name, value in values.items() if name in {"width", "height"}}
-    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # told_value keeps "auto" to the two that have it
+    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # _setting_value keeps "auto" to the two that have it
 
 
 def _setting_value(name: str, text: str) -> float | Auto:

@@ -176,7 +176,7 @@ class CameraFeed(Closing):
 
 
 _FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
-_PATIENCE_S = 1.0  # without a frame; then what is wrong is told again
+_PATIENCE_S = 1.0  # without a frame; then what is wrong is reported again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,15 +211,15 @@ def folder_shots(address: str) -> Iterator[CameraShot]:
 
 def live_shots(address: str, every: float) -> Iterator[CameraShot]:
     """Yield the newest picture every this many seconds, forever; a lost camera is reported, and reopened."""
-    told: SimpleQueue[CameraEvent] = SimpleQueue()
+    events: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()
     lost: CameraLost | None = None
     world = SimulatedTable()  # the simulated table stays while its camera is opened again
-    with CameraFeed(lambda: open_camera(address, world=world), told.put) as feed:
+    with CameraFeed(lambda: open_camera(address, world=world), events.put) as feed:
         while True:
             frame = feed.wait(number, max(every, _PATIENCE_S))
-            for event in _events(told):
+            for event in _waiting(events):
                 lost = event if isinstance(event, CameraLost) else None
                 unmet = event.unmet if isinstance(event, CameraOpened) else unmet
                 if lost is not None and frame is not None:
@@ -232,10 +232,10 @@ def live_shots(address: str, every: float) -> Iterator[CameraShot]:
             threading.Event().wait(every)
 
 
-def _events(told: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:
+def _waiting(events: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:
     while True:
         try:
-            yield told.get_nowait()
+            yield events.get_nowait()
         except Empty:
             return
 

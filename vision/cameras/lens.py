@@ -120,13 +120,13 @@ def split_lens(address: str) -> tuple[str, Lens | None]:
     """Return a camera's address without its lens, and the lens, None where it says none. Raises CameraAddressError."""
     place, _, query = address.partition("?")
     settings = [setting for setting in query.split("&") if setting]
-    told = [setting for setting in settings if setting.partition("=")[0] == SETTING]
-    if not told:
+    lenses = [setting for setting in settings if setting.partition("=")[0] == SETTING]
+    if not lenses:
         return address, None
-    if len(told) > 1:
+    if len(lenses) > 1:
         raise CameraAddressError("a setting occurs twice")
-    left = "&".join(setting for setting in settings if setting not in told)
-    return f"{place}?{left}" if left else place, parse_lens(told[0].partition("=")[2])
+    left = "&".join(setting for setting in settings if setting not in lenses)
+    return f"{place}?{left}" if left else place, parse_lens(lenses[0].partition("=")[2])
 
 
 def with_lens(address: str, lens: Lens) -> str:

@@ -60,9 +60,9 @@ class RibbonDriver:
     faults: Mapping[str, float] | None = None
 
 
-def take_simulated(told: dict[str, str]) -> tuple[int, RibbonDriver]:
+def take_simulated(query: dict[str, str]) -> tuple[int, RibbonDriver]:
     """Pop the faults of `sim://ribbon?dies=3` from an address's settings. Raises CameraAddressError."""
-    faults = {name: setting_number(name, told.pop(name), *_FAULTS[name]) for name in set(told) & set(_FAULTS)}
+    faults = {name: setting_number(name, query.pop(name), *_FAULTS[name]) for name in set(query) & set(_FAULTS)}
     number, absent = faults.pop("number", 0), faults.pop("absent", 0)
     if not float(number).is_integer():
         raise CameraAddressError(f"number={number:g}: it is a whole number")

@@ -47,10 +47,10 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         camera.configure(camera.create_video_configuration(main=main, queue=False))
         names = {*wish["controls"], "ExposureTime", "ExposureValue"} & set(camera.camera_controls)
         limits = {name: camera.camera_controls[name][:2] for name in names}
-        told = {name: value for name, value in wish["controls"].items() if name in limits}
-        if "FrameDurationLimits" in told:
-            told["FrameDurationLimits"] = (told["FrameDurationLimits"],) * 2  # least and most
-        camera.set_controls(told)  # before the start: the first picture has them
+        controls = {name: value for name, value in wish["controls"].items() if name in limits}
+        if "FrameDurationLimits" in controls:
+            controls["FrameDurationLimits"] = (controls["FrameDurationLimits"],) * 2  # least and most
+        camera.set_controls(controls)  # before the start: the first picture has them
         camera.start()
     except (IndexError, RuntimeError) as error:
         raise Refusal("missing", str(error)) from None

@@ -60,7 +60,7 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     how_far = strength(own, [rival for rival in own.others if rival not in twins])
     if how_far < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
-    told = replace(
+    agreed = replace(
         mark,
         serial=own.serial,
         either=None,
@@ -71,9 +71,9 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
         likeness=round(own.likeness, 4),
     )
     if not twins:
-        return told
+        return agreed
     pair = (twins[0].serial, own.serial) if own.turned else (own.serial, twins[0].serial)
-    return replace(told, serial=None, either=pair, turned=None)
+    return replace(agreed, serial=None, either=pair, turned=None)
 
 
 def strength(own: OwnPicture, others: Sequence[Rival]) -> float:

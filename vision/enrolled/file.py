@@ -92,10 +92,10 @@ def parse_enrolled(content: bytes) -> EnrolledSet:
     """Return the set in a file's content. Raises EnrolledInvalidError, PictureError."""
     comment, picture = _parted(content)
     try:
-        told = json.loads(comment)
+        header = json.loads(comment)
     except (ValueError, RecursionError):
         raise EnrolledInvalidError("what it says of itself is no JSON") from None
-    number, text, serials = _checked(told, hashlib.sha256(picture).hexdigest())
+    number, text, serials = _checked(header, hashlib.sha256(picture).hexdigest())
     sheet = decode_picture(picture)
     if sheet.shape[:2] != _SIZE[::-1]:
         raise EnrolledInvalidError("its picture has another size")
@@ -111,17 +111,17 @@ def _parted(content: bytes) -> tuple[bytes, bytes]:
     return content[_HEAD:end], _START + content[end:]
 
 
-def _checked(told: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may hold anything
-    if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+def _checked(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may hold anything
+    if not isinstance(header, dict) or header.get("schema") != SCHEMA:
         raise EnrolledInvalidError(f"it is not of the kind {SCHEMA}")
-    number, text, serials = told.get("set"), told.get("text"), told.get("serials")
+    number, text, serials = header.get("set"), header.get("text"), header.get("serials")
     if type(number) is not int or not 0 <= number <= LAST_SET:
         raise EnrolledInvalidError(f"its set is no number from 0 to {LAST_SET}")
     if not (text is None or (isinstance(text, str) and 1 <= len(text) <= 2 and text.isascii() and text.isalnum())):  # noqa: PLR2004 - two digits
         raise EnrolledInvalidError("what its backs call the set is neither a letter nor two digits")
     if not isinstance(serials, list) or not all(type(one) is int and 1 <= one <= LAST_SERIAL for one in serials):
         raise EnrolledInvalidError(f"its serials are not numbers from 1 to {LAST_SERIAL}")
-    if told.get("sha256") != digest:
+    if header.get("sha256") != digest:
         raise EnrolledInvalidError("its picture is not the one that was written")
     return number, text, sorted(set(serials))
 
@@ -134,14 +134,14 @@ def enrolled_bytes(enrolled: EnrolledSet) -> bytes:
         cell[: CROP[1]] = back
         cv2.putText(cell, f"{serial:03d}", (22, CROP[1] + 13), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 0, 0), 1, cv2.LINE_AA)
     picture = cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes()
-    told = {
+    header = {
         "schema": SCHEMA,
         "set": enrolled.number,
         "text": enrolled.text,
         "serials": sorted(enrolled.backs),
         "sha256": hashlib.sha256(picture).hexdigest(),
     }
-    comment = json.dumps(told).encode("ascii")
+    comment = json.dumps(header).encode("ascii")
     return _START + _COMMENT + (len(comment) + 2).to_bytes(2, "big") + comment + picture[2:]
 
 

@@ -131,7 +131,7 @@ class WatchedTable:
     """
 
     at: float
-    stir: Stillness
+    stillness: Stillness
     shown: PictureReading | None = None
     covered: tuple[TrayPlace, ...] = ()
     doubtful: frozenset[TileRead] = frozenset()
@@ -174,13 +174,13 @@ class TableWatcher:
         self._before, self._exposure = sketch, exposure
         if not still:
             self._begin(None)
-            self.watched = replace(self.watched, at=at, stir=Stillness.MOVING)
+            self.watched = replace(self.watched, at=at, stillness=Stillness.MOVING)
             return False
         # What moves too slowly to be seen from frame to frame. A scene begins with the camera's own exposure.
         if self._anchor is None or has_moved(self._anchor, sketch, relit=exposure != 0):
             self._begin(sketch if exposure == 0 else None)
-        stir = self.watched.stir if self._readings else Stillness.SETTLING
-        self.watched = replace(self.watched, at=at, stir=stir)
+        stillness = self.watched.stillness if self._readings else Stillness.SETTLING
+        self.watched = replace(self.watched, at=at, stillness=stillness)
         return self._search.see(exposure) and self._anchor is not None and self._wants_more()
 
     def take(self, reading: PictureReading, exposure: int = 0, light: int = 0) -> None:
@@ -198,7 +198,7 @@ class TableWatcher:
             self._readings = (*self._readings, reading)
         agreed = agree_on_frames(self._readings)
         if not (agreed.settled or self._tries >= TRIES):
-            self.watched = replace(self.watched, stir=Stillness.SETTLING)
+            self.watched = replace(self.watched, stillness=Stillness.SETTLING)
             return
         self._show(self._search.fill(agreed, self._readings))
         if self.exposure or self._may_search:
@@ -208,7 +208,7 @@ class TableWatcher:
         """Take in that nothing is seen any more: what is shown stays, and must be confirmed again."""
         self._before = None
         self._begin(None)
-        self.watched = replace(self.watched, stir=Stillness.BLIND)
+        self.watched = replace(self.watched, stillness=Stillness.BLIND)
 
     def _begin(self, anchor: Sketch | None) -> None:
         """Forget the evidence: a tile may have been changed under the hand."""
@@ -221,13 +221,13 @@ class TableWatcher:
     def _wants_more(self) -> bool:
         if self.exposure:
             return True
-        settled = self.watched.stir in {Stillness.SETTLED, Stillness.COVERED} and bool(self._readings)
+        settled = self.watched.stillness in {Stillness.SETTLED, Stillness.COVERED} and bool(self._readings)
         return self._tries < TRIES and not (settled and _complete(self.watched))
 
     def _show(self, agreed: AgreedReading) -> None:
         shown, covered = recall_covered_places(agreed.reading, self.watched.shown)
-        stir = Stillness.COVERED if covered else Stillness.SETTLED
-        self.watched = WatchedTable(self.watched.at, stir, shown, covered, agreed.doubtful)
+        stillness = Stillness.COVERED if covered else Stillness.SETTLED
+        self.watched = WatchedTable(self.watched.at, stillness, shown, covered, agreed.doubtful)
 
 
 def _is_lacking(watched: WatchedTable) -> bool:

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import zxingcpp
 
-from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
+from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, homography_between, project
 from vision.marks import LabelKind, TileMark
 from vision.marks.label_code import MODULE_COUNTS, Payload, module_count, parse_payload
 from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, look_for_label, refit_label
@@ -156,8 +156,7 @@ def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Qua
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
     """Return where a decoded DataMatrix lies on a tile; None if it lies beside it."""
-    to_tile = cv2.getPerspectiveTransform(quad.astype(np.float32), UNIT_SQUARE.astype(np.float32))
-    on_tile = project(np.asarray(to_tile, dtype=np.float64), corners) - 0.5
+    on_tile = project(homography_between(quad, UNIT_SQUARE), corners) - 0.5
     if not np.all(np.abs(on_tile) <= 0.5):  # noqa: PLR2004 - a tile reaches half its width from its centre
         return None
     right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
@@ -294,8 +293,7 @@ def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
 
 
 def _tile(picture: Picture, quad: Quad) -> Picture:
-    target = (UNIT_SQUARE * _TILE_SIZE - 0.5).astype(np.float32)
-    chain = cv2.getPerspectiveTransform((quad - 0.5).astype(np.float32), target)
+    chain = homography_between(quad - 0.5, UNIT_SQUARE * _TILE_SIZE - 0.5)
     return np.asarray(cv2.warpPerspective(picture, chain, _TILE_SIZE, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
 
 

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, project
+from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, homography_between, project
 from vision.marks import LabelKind
 from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
@@ -53,7 +53,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
     modules = kind.count + 2 * margin
     side = round(modules * PIXELS)
     on_tile = _spun(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
-    square = project(_patch_map(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
+    square = project(homography_between(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
     finer = _oversampling(square, side)
     flat = _warp(grey, square, side * finer)
     if finer > 1:
@@ -89,14 +89,9 @@ def _oversampling(square: Quad, side: int) -> int:
 
 def _warp(grey: Picture, square: Quad, side: int) -> Picture:
     # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
-    chain = _patch_map(square - 0.5, UNIT_SQUARE * side - 0.5)
+    chain = homography_between(square - 0.5, UNIT_SQUARE * side - 0.5)
     flat = cv2.warpPerspective(grey, chain, (side, side), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(flat, dtype=np.uint8)
-
-
-def _patch_map(quad: Quad, other: Quad) -> NDArray[np.float64]:
-    chain = cv2.getPerspectiveTransform(quad.astype(np.float32), other.astype(np.float32))
-    return np.asarray(chain, dtype=np.float64)
 
 
 Row = NDArray[np.float64]  # shape (n,)

@@ -124,8 +124,8 @@ def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
 
 def mounting_text(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return a line of figures, and a line for each thing to change."""
-    told = [f"  {hint.code}: {hint_text(_, hint)}" for hint in look.hints]
-    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(told or ["  " + _("all fine")])])
+    hints = [f"  {hint.code}: {hint_text(_, hint)}" for hint in look.hints]
+    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(hints or ["  " + _("all fine")])])
 
 
 def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
@@ -295,8 +295,8 @@ def _in_window(
                 window.show(None, f"{shot.picture.code}: {shot.picture.message}", ())
             else:
                 look, reading = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
-                told = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
-                window.show((shot.picture, reading), mounting_figures(look, setup, _), told)
+                hints = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
+                window.show((shot.picture, reading), mounting_figures(look, setup, _), hints)
             if window.closed(pause):
                 return
     finally:

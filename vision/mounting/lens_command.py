@@ -75,8 +75,8 @@ def lens(address: str | None, *, table: Path | None, chart: Path | None, languag
 
 def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *, as_json: bool) -> None:
     if as_json:
-        told = {"address": address, "lens": str(found.lens), "before_px": found.before, "after_px": found.after}
-        click.echo(json.dumps(told | {"table": None if table is None else str(table)}))
+        line = {"address": address, "lens": str(found.lens), "before_px": found.before, "after_px": found.after}
+        click.echo(json.dumps(line | {"table": None if table is None else str(table)}))
         return
     click.echo(_(MEASURED, before=f"{found.before:.1f}", after=f"{found.after:.1f}"))
     click.echo(_(COPY, address=address) if table is None else _(WRITTEN, file=table))

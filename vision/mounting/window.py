@@ -46,11 +46,11 @@ class MountingWindow:
             for event in events
         )
 
-    def show(self, seen: tuple[Picture, PictureReading] | None, figures: str, told: Sequence[str]) -> None:
+    def show(self, seen: tuple[Picture, PictureReading] | None, figures: str, hints: Sequence[str]) -> None:
         """Draw a picture with its tiles and the most doubtful of them, figures in one line, and what to change."""
         self._surface.fill(_GROUND)
         lines = [(line, _TEXT) for line in self._wrapped(figures)]
-        lines += [(line, _CHANGE) for one in told for line in self._wrapped(one)]
+        lines += [(line, _CHANGE) for hint in hints for line in self._wrapped(hint)]
         height = SIZE[1] - _LINE * len(lines) - 8
         if seen is not None and height > _LINE:
             self._surface.blit(_surface(shown(*seen, height)), (0, 0))

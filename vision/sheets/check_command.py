@@ -26,9 +26,9 @@ def tiles_in_picture(path: Path) -> PictureTiles:
     """Read a picture of any part of a set. Raises PictureError."""
     reads = read_picture(load_picture(path)).reads
     said = [(read, read.serial or read.clash) for read in reads]  # two tiles of one serial are what is looked for here
-    told = tuple(SetTile(read.set, serial) for read, serial in said if serial is not None)
+    tiles = tuple(SetTile(read.set, serial) for read, serial in said if serial is not None)
     unread = sum(serial is None and not read.face_up for read, serial in said)
-    return PictureTiles(told, unread, sum(read.face_up for read in reads))
+    return PictureTiles(tiles, unread, sum(read.face_up for read in reads))
 
 
 def set_name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

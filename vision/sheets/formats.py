@@ -103,8 +103,8 @@ def sheet_formats() -> Mapping[str, SheetFormat]:
     return {name: _sheet_format(name, **table) for name, table in tables.items()}
 
 
-def _sheet_format(name: str, label: list[float], grid: list[int], **told: Any) -> SheetFormat:  # noqa: ANN401 - as the table has it
-    return SheetFormat(name=name, width=label[0], height=label[1], columns=grid[0], rows=grid[1], **told)
+def _sheet_format(name: str, label: list[float], grid: list[int], **rest: Any) -> SheetFormat:  # noqa: ANN401 - as the table has it
+    return SheetFormat(name=name, width=label[0], height=label[1], columns=grid[0], rows=grid[1], **rest)
 
 
 def with_margins(sheet: SheetFormat, left: float | None, top: float | None, scale: float) -> SheetFormat:

@@ -70,8 +70,8 @@ def _with_lines(sets: _Pairs, content: str) -> tuple[RegistryEntry, ...]:
     found = []
     for one, faces in sets:
         line = next(lines, 0)
-        told = [RegistryEntry(one, serial, face, next(lines, 0)) for serial, face in faces]
-        found += told or [RegistryEntry(one, "", None, line)]
+        entries = [RegistryEntry(one, serial, face, next(lines, 0)) for serial, face in faces]
+        found += entries or [RegistryEntry(one, "", None, line)]
     return tuple(found)
 
 
@@ -173,8 +173,8 @@ def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
         elif entry.face not in FACES:
             yield f"line {entry.line}: serial {entry.serial} of set {entry.set} has no face of 1m to 9s and 1z to 7z"
         elif first.setdefault((entry.set, entry.serial), entry.line) != entry.line:
-            told = f"serial {entry.serial} of set {entry.set} is already used in line {first[entry.set, entry.serial]}"
-            yield f"line {entry.line}: {told}"
+            used = f"serial {entry.serial} of set {entry.set} is already used in line {first[entry.set, entry.serial]}"
+            yield f"line {entry.line}: {used}"
 
 
 def _incomplete_sets(found: tuple[RegistryEntry, ...]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def _edge_labels(sheet: SheetFormat) -> Iterator[tuple[int, int]]:
 
 def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
     """Return what to do, numbered."""
-    told = {
+    words = {
         "align": _(
             N_("Cut the labels out along the marks and glue them on. The outlines at the edges show their positions.")
             if sheet.cut
@@ -80,14 +80,14 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
             "Measure the frame. It should be 100 mm wide and high; the ruler below is 4 inches long. If you "
             "measure M mm instead of 100, print the sheets again with --scale 10000 / M: for 99 mm, 101.01."
         ),
-        told["align"],
+        words["align"],
         _(
             "Print the other pages ({pages}) on {paper}. A drawing of each tile comes before the labels for its "
             "backs; do not stick the drawings on tiles.",
-            pages=told["pages"],
-            paper=told["paper"],
+            pages=words["pages"],
+            paper=words["paper"],
         ),
-        told["stick"],
+        words["stick"],
         _("Keep the sheets as secret as the deals, and destroy leftovers."),
     )
     return (f"{number}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{step}" for number, step in enumerate(steps, 1))

@@ -146,11 +146,11 @@ def _below(page: LabelPage, at: tuple[float, float], size: tuple[float, float], 
     height = size[1] - 2 * _INSET - _NAME
     draw_tile(page, (x + (size[0] - height * ASPECT) / 2, y + _INSET), height, face)
     room = size[0] - 2 * _INSET
-    told = f"{face}  {name}"
-    em = fitted_size(told, room, _NAME)
+    text = f"{face}  {name}"
+    em = fitted_size(text, room, _NAME)
     if em < _LEGIBLE:
-        told, em = face, _NAME
-    page.centred((x + size[0] / 2, y + size[1] - _INSET - 0.2), told, em)
+        text, em = face, _NAME
+    page.centred((x + size[0] / 2, y + size[1] - _INSET - 0.2), text, em)
 
 
 _TICK: Final = 0.6

@@ -58,13 +58,13 @@ def parse_optics(address: str) -> SimulatedOptics:
         raise CameraAddressError(f"{address!r} is no address") from error
     if parts.netloc != "tray" or parts.path not in {"", "/"} or parts.fragment:
         raise CameraAddressError(f"{address!r}: only sim://tray is simulated")
-    _, told = split_camera_query("?" + parts.query)
-    unknown = sorted(set(told) - set(SimulatedOptics.__dataclass_fields__))
+    _, query = split_camera_query("?" + parts.query)
+    unknown = sorted(set(query) - set(SimulatedOptics.__dataclass_fields__))
     if unknown:
         raise CameraAddressError(f"a simulated camera has no setting {unknown[0]!r}")
-    numbers = {name: setting_number(name, text, *_LIMITS[name]) for name, text in told.items() if name in _LIMITS}
+    numbers = {name: setting_number(name, text, *_LIMITS[name]) for name, text in query.items() if name in _LIMITS}
     whole = {name: _whole(name, numbers[name]) for name in _WHOLE & set(numbers)}
-    spans = {name: _span(name, text) for name, text in told.items() if name not in _LIMITS}
+    spans = {name: _span(name, text) for name, text in query.items() if name not in _LIMITS}
     return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were held to the fields above
 
 

@@ -33,7 +33,7 @@ class Picamera2:
         }
         if FAULTS.get("fixed_focus"):
             del self.camera_controls["AfMode"], self.camera_controls["LensPosition"]
-        self._told: dict[str, Any] = {}
+        self._controls: dict[str, Any] = {}
         self._configuration: dict[str, Any] = {}
         self._pictures = 0
 
@@ -55,11 +55,11 @@ class Picamera2:
         unknown = sorted(set(controls) - set(self.camera_controls))
         if unknown:
             raise RuntimeError(f"Control {unknown[0]} is not advertised by libcamera")
-        self._told |= controls
+        self._controls |= controls
 
     def start(self) -> None:
         """Start: what was not set by now is not in the first picture."""
-        if self._told.get("AeEnable") is False and not {"ExposureTime", "AnalogueGain"} <= self._told.keys():
+        if self._controls.get("AeEnable") is False and not {"ExposureTime", "AnalogueGain"} <= self._controls.keys():
             raise RuntimeError("exposure without gain: the picture is as bright as it happened to be")
 
     def capture_array(self, _name: str) -> "np.typing.NDArray[np.uint8]":
@@ -74,7 +74,7 @@ class Picamera2:
             raise RuntimeError("Camera frontend has timed out!")
         width, height = self._configuration["main"]["size"]
         shape = (height, width) if FAULTS.get("flat") else (height, width, 3)
-        grey = self._pictures + 64 * round(self._told.get("ExposureValue", 0.0))
+        grey = self._pictures + 64 * round(self._controls.get("ExposureValue", 0.0))
         return np.full(shape, grey % 256, dtype=np.uint8)
 
     def _is(self, fault: str) -> bool:

@@ -1,1 +1,1 @@
-"""How the two networks of the room were made: pictures are drawn, networks trained. Nothing here runs at the table."""
+"""How the networks were made: pictures are drawn, and networks trained on them. Nothing here runs at a table."""

@@ -6,7 +6,7 @@ from functools import cache
 import cv2
 import numpy as np
 
-from vision.geometry import Homography, Picture, Quad, project, rotation_by
+from vision.geometry import UNIT_SQUARE, Homography, Picture, Quad, homography_between, project, rotation_by
 from vision.marks.digits import BLANK, CROP, FACE, LABEL, NOTHING, NUMBER, cut_back
 from vision.training.backs import (
     HEIGHT,
@@ -135,7 +135,7 @@ def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) ->
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
-    """How well a crop shows the ink, 0..1: their correlation over the mark, in the channel that shows it best."""
+    """Return how well a crop shows the ink, 0..1: their correlation over the mark, in the best channel."""
     about = cv2.dilate(ink, np.ones((7, 7), dtype=np.uint8)) > _INKED
     if not about.any():
         return 0.0
@@ -212,8 +212,7 @@ def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
 
 
 def _to_quad(quad: Quad) -> Homography:
-    drawn = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], dtype=np.float32)
-    return np.asarray(cv2.getPerspectiveTransform(drawn, quad.astype(np.float32)), dtype=np.float64)
+    return homography_between(UNIT_SQUARE * [WIDTH, HEIGHT], quad)
 
 
 def _round_off(art: Art, chance: Chance) -> Reals:

@@ -72,7 +72,7 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # torch is not installed wher
 
 
 def as_seen(drawn: Drawn) -> Drawn:
-    """Say each truth as the crop shows it: from its left to its right, signs that stand upside down as such."""
+    """Return truths as the crops show them: from left to right, signs that stand upside down as such."""
     truth, spots = drawn["truth"].copy(), drawn["spots"].copy()
     down = truth[:, 1] == 1
     truth[down, 3:6] = UPSIDE_DOWN[truth[down, 3:6][:, ::-1]]
@@ -94,7 +94,7 @@ def _loss(answer: tuple[torch.Tensor, torch.Tensor], batch: Batch) -> torch.Tens
 
 
 def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
-    """Return how far the looks are from the signs' places, which are known: where comes before what."""
+    """Return the loss for looking beside the signs, whose places are known: where comes before what."""
     rows, cols = torch.meshgrid(*(torch.arange(n, device=where.device) * 8.0 + 4 for n in (14, 10)), indexing="ij")
     cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
     there = ~torch.isnan(spots).any(dim=2)
@@ -126,7 +126,7 @@ def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator)
 def _jolted(
     pixels: NDArray[np.uint8], spots: NDArray[np.float32], chance: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Move, turn and stretch crops a little, each by chance, and their signs' places with them."""
+    """Move, turn and stretch crops a little, each at random, and their signs' places with them."""
     jolted, places = np.empty_like(pixels), np.empty_like(spots)
     size = np.array([pixels.shape[2], pixels.shape[1]])
     for number, (crop, spot) in enumerate(zip(pixels, spots, strict=True)):

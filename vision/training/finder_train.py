@@ -123,7 +123,7 @@ def train_finder(drawn: Iterator[Scene], steps: int, seed: int) -> tuple[FinderN
 
 
 def _finder_jobs(drawn: Iterator[Scene], past: deque[Scene], steps: int, seed: int) -> Iterator[_Job]:
-    """Return for each batch new scenes and some seen before."""
+    """Yield, for each batch, new scenes and some seen before."""
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         new = [next(drawn) for _ in range(_NEW)]
@@ -169,7 +169,7 @@ def stream_scenes(first: int, processes: int) -> Generator[Scene]:
 
 
 def draw_scenes(first: int) -> list[Scene]:
-    """Draw a lot of scenes."""
+    """Draw some scenes."""
     return [draw_scene(seed) for seed in range(first, first + _LOT)]
 
 

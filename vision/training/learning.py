@@ -1,4 +1,4 @@
-"""What the trainings of all networks share: what learns, how, and how a network is written.
+"""What the trainings of all networks share: layers, batches, the loop, and how a network is written.
 
 A network learns on a GPU where torch finds one (CUDA), else on all cores. Batches are made ahead in threads, in order.
 """
@@ -42,7 +42,7 @@ class Schedule:
 
 
 def train(net: nn.Module, batches: Iterable[Batch], loss: Callable[[Any, Batch], Tensor], schedule: Schedule) -> None:
-    """Train a network, a step a batch; `loss` is of what the network answers, in half precision, and the batch."""
+    """Train a network, one step per batch; `loss` takes its output, in half precision, and the batch."""
     net.to(DEVICE, memory_format=torch.channels_last).train()
     optimiser = torch.optim.AdamW(net.parameters(), lr=schedule.rate, weight_decay=schedule.decay)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, schedule.rate, schedule.steps, pct_start=schedule.warm)
@@ -74,7 +74,7 @@ def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[B
 
 
 def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.int64], np.random.Generator]]:
-    """Return which of `count` pictures each batch takes, and the chance by which it shows them."""
+    """Yield which of `count` pictures each batch takes, and the random generator that alters them."""
     chance = np.random.default_rng(seed)
     for _ in range(epochs):
         order = chance.permutation(count)
@@ -118,7 +118,7 @@ _FEW = 64  # numbers; smaller arrays are left as they are
 def export_onnx(
     net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path
 ) -> None:
-    """Write a network that is done learning; `open_sides` of what it takes and gives may be of any length."""
+    """Write a trained network; `open_sides` of its input and outputs may be of any length."""
     axes = {name: {side: f"side{side}" for side in open_sides} for name in ("picture", *outputs)}
     content = BytesIO()
     torch.onnx.export(

@@ -117,7 +117,7 @@ def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator)
 def _jolted(
     pixels: NDArray[np.uint8], places: NDArray[np.float32], chance: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Move, turn and stretch lines a little, each by chance, and their signs' places with them."""
+    """Move, turn and stretch lines a little, each at random, and their signs' places with them."""
     jolted, moved = np.empty_like(pixels), places.copy()
     size = np.array(SIZE, dtype=np.float64)
     for number, line in enumerate(pixels):

@@ -33,7 +33,7 @@ class FinderTally:
         self.times: list[float] = []
 
     def line(self) -> str:
-        """Tell the sums in a line."""
+        """Return the sums as a line of text."""
         corners = np.array(self.corners or [np.nan])
         return (
             f"{len(self.times)} pictures, {self.found} of {self.tiles} tiles, {self.false} false, "

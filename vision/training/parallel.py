@@ -1,4 +1,4 @@
-"""Work that is spread over the cores: what comes back keeps its order, so it does not depend on how many there are."""
+"""Work spread over the cores. Results keep their order, so they do not depend on the number of cores."""
 
 import os
 from collections import deque
@@ -33,7 +33,7 @@ def _one_thread() -> None:
 
 
 def in_order(pool: Pool, work: Callable[[Job], Done], jobs: Iterable[Job], ahead: int) -> Generator[Done]:
-    """Return the result of each job, in their order; `jobs` may have no end, for only `ahead` are begun beyond one."""
+    """Yield the results of jobs in their order; `jobs` may be endless, for at most `ahead` are begun early."""
     waiting = iter(jobs)
     begun = deque(pool.apply_async(work, (job,)) for job in islice(waiting, ahead))
     while begun:

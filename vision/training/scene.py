@@ -68,7 +68,7 @@ def draw_scene(seed: int) -> Scene:
 
 
 def _apparent_width(rng: np.random.Generator) -> float:
-    """How wide tiles shall look, in pixels: as wide as they are looked for, seldom so small or large that not."""
+    """Return how wide tiles should look, in pixels: usually as wide as the finder looks for, seldom beyond that."""
     least, most = [(14, 62), (8, 14), (62, 320)][int(rng.choice(3, p=[0.9, 0.05, 0.05]))]
     return float(np.exp(rng.uniform(np.log(least), np.log(most))))
 

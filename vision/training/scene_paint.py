@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Homography, Picture, Points, Quad
+from vision.geometry import UNIT_SQUARE, Homography, Picture, Points, Quad, homography_between
 from vision.training.scene_art import (
     BackStyle,
     Colour,
@@ -50,7 +50,7 @@ class Pinhole:
         """Return the homography from millimetres in the plane z = `height` to pixels."""
         square = 100 * (UNIT_SQUARE - 0.5)
         seen = self.see(np.column_stack([square, np.full(4, height)]))
-        return np.asarray(cv2.getPerspectiveTransform(square.astype(np.float32), seen.astype(np.float32)))
+        return homography_between(square, seen)
 
 
 def random_pinhole(rng: np.random.Generator, pixels_per_mm: float, tile_width: float, middle: Points) -> Pinhole:
@@ -106,8 +106,7 @@ class Canvas:
         if right <= left or low <= top:
             return
         height, width = art.shape[:2]
-        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
-        way = cv2.getPerspectiveTransform(corners, (quad - [left + 0.5, top + 0.5]).astype(np.float32))
+        way = homography_between(UNIT_SQUARE * [width, height] - 0.5, quad - [left + 0.5, top + 0.5])
         room = (int(right - left), int(low - top))
         seen = cv2.warpPerspective(art, way, room, borderMode=cv2.BORDER_REPLICATE)
         alpha = cv2.warpPerspective(cover, way, room)[:, :, None].astype(np.uint16)
@@ -182,7 +181,7 @@ def at_height(corners: Points, height: float) -> NDArray[np.float64]:
 def paint_tile(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, lie: SceneTile, number: int
 ) -> Quad:
-    """Paint one tile and give its top's quad in pixels."""
+    """Paint one tile and return its top's quad in pixels."""
     width, height, thick = look.size
     corners = outline(lie.x, lie.y, width, height, lie.angle)
     quad = pinhole.see(at_height(corners, thick))

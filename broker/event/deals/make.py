@@ -11,9 +11,10 @@ from typing import Final, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
+from broker.errors import collect_errors, raise_errors
 from broker.event.deals.commitment import COMMITMENT, SALT_BYTES, publish_commitment
 from broker.event.deals.tile_sets import LAST_SET, faults_of_deal
-from broker.event.file_io import CsvRow, collect_errors, decode_json, raise_errors, read_csv, read_json
+from broker.event.file_io import CsvRow, decode_json, read_csv, read_json
 from broker.event.files import DEALS, DealRecord, write_deals
 from broker.event.movement import MovementPlay
 from broker.i18n import N_

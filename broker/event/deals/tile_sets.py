@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from broker.errors import collect_errors, raise_errors
 from broker.event.deals.sealing import DEALS_KEY, Opener
-from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.event.file_io import CsvRow, read_csv
 from broker.event.files import DEALS, SETS, Registry, SetFaces, read_deals, read_registry, write_registry
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from broker.export.pmn.check import outcome_of
 from broker.export.pmn.record import PmnRecord, Step, by_wind, steps_of, total_only, tray_hands, tray_walls
 from broker.protocol import SEATS, Seat
-from broker.rules import Deal, Profile, RuleError, seat_wind
+from broker.rules import Deal, Profile, RiichiProfile, RuleError, seat_wind
 from broker.rules import seat_points as points_of
 from broker.rules.mcr import Action, Judge, PlayState, apply_action, open_play
-from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
 from broker.scorer.kept_plays import recorded_judge

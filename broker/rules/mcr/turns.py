@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from broker.errors import RuleError
 from broker.protocol import SEATS, Seat
-from broker.rules.deal import NEXT_SEAT, ROWS, SEAT_INDEX, TRAY, turns_between
+from broker.rules.deal import NEXT_SEAT, ROWS, SEAT_INDEX, TRAY, acting_seat, seat_in_turn, turns_between
 
 Do = Literal[
     "draw",
@@ -119,7 +119,7 @@ def awaited_seats(state: Turns) -> tuple[Seat, ...]:
 
 
 def _draw(state: Turns, action: Action) -> Turns:
-    at = SEAT_INDEX[_own_turn(state, action)]
+    at = SEAT_INDEX[seat_in_turn(state.turn, action)]
     left = state.walls[at]
     if not left:
         raise RuleError("wall_empty", f"{state.turn} has no tile left to draw")
@@ -127,7 +127,7 @@ def _draw(state: Turns, action: Action) -> Turns:
 
 
 def _discard(state: Turns, action: Action) -> Turns:
-    _own_turn(state, action)
+    seat_in_turn(state.turn, action)
     return replace(state, phase="claim")
 
 
@@ -168,7 +168,7 @@ def _added_kong(state: Turns, action: Action) -> Turns:
 
 
 def _self_hu(state: Turns, action: Action) -> Turns:
-    _own_turn(state, action)
+    seat_in_turn(state.turn, action)
     if state.extra == "claimed":
         raise RuleError("hu_on_claimed_tile", f"{state.turn} has claimed a tile, not drawn one")
     last: tuple[SituationFan, ...] = ("Last Tile Draw",) if state.ltw else ()
@@ -196,22 +196,9 @@ def _comes_to(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
     return replace(state, turn=seat, phase=phase, extra=extra, ltw=not state.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
 
 
-def _acting(action: Action) -> Seat:
-    if action.seat is None:
-        raise RuleError("seat_missing", f"{action.do}: whose?")
-    return action.seat
-
-
-def _own_turn(state: Turns, action: Action) -> Seat:
-    seat = _acting(action)
-    if seat != state.turn:
-        raise RuleError("not_your_turn", f"{action.do}: it is the turn of {state.turn}, not of {seat}")
-    return seat
-
-
 def _claimant(state: Turns, action: Action) -> Seat:
     """Return who claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
-    seat = _acting(action)
+    seat = acting_seat(action)
     if seat == state.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
     _refuse_in_ltw(state, action)
@@ -231,7 +218,7 @@ def _refuse_kong_without_wall(state: Turns, seat: Seat) -> None:
 
 def _refuse_own_kong(state: Turns, action: Action) -> None:
     """Refuse a concealed or added kong in LTW, with an empty wall, or on a tile that was claimed and not drawn."""
-    seat = _own_turn(state, action)
+    seat = seat_in_turn(state.turn, action)
     _refuse_in_ltw(state, action)
     _refuse_kong_without_wall(state, seat)
     if state.extra == "claimed":

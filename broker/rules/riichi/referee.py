@@ -9,7 +9,7 @@ from typing import Final
 
 from broker.errors import RuleError
 from broker.protocol import Seat
-from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, acting_seat, seat_in_turn, turns_between
 from broker.rules.riichi import calls
 from broker.rules.riichi.board import (
     Board,
@@ -145,23 +145,8 @@ def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile
     return MOVES[action.do](board, action, rules)
 
 
-def _acting(action: RiichiAction) -> Seat:
-    """Return who acts. Raises RuleError `seat_missing`."""
-    if action.seat is None:
-        raise RuleError("seat_missing", f"{action.do}: whose?")
-    return action.seat
-
-
-def _own_turn(board: Board, action: RiichiAction) -> Seat:
-    """Return who acts in turn. Raises RuleError `seat_missing`, `not_your_turn`."""
-    seat = _acting(action)
-    if seat != board.turn:
-        raise RuleError("not_your_turn", f"{action.do}: it is the turn of {board.turn}, not of {seat}")
-    return seat
-
-
 def _draw(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    seat = _own_turn(board, action)
+    seat = seat_in_turn(board.turn, action)
     if board.phase == "kan":  # nobody robbed it
         board = calls.form_kan(board, rules)
     if not board.live:
@@ -171,11 +156,11 @@ def _draw(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def _discard(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return _laid(board, _own_turn(board, action), action.tile, rules, declares=False)
+    return _laid(board, seat_in_turn(board.turn, action), action.tile, rules, declares=False)
 
 
 def _riichi(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    seat = _own_turn(board, action)
+    seat = seat_in_turn(board.turn, action)
     check_riichi(board, seat, action.tile, rules)
     return _laid(board, seat, action.tile, rules, declares=True)
 
@@ -215,27 +200,27 @@ def _no_call(board: Board, _: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def _chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_chii(board, _acting(action), action.tiles, rules)
+    return calls.call_chii(board, acting_seat(action), action.tiles, rules)
 
 
 def _pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_pon(board, _acting(action), action.tiles, rules)
+    return calls.call_pon(board, acting_seat(action), action.tiles, rules)
 
 
 def _daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_daiminkan(board, _acting(action), rules)
+    return calls.call_daiminkan(board, acting_seat(action), rules)
 
 
 def _ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
-    return calls.declare_ankan(board, _own_turn(board, action), action.tile)
+    return calls.declare_ankan(board, seat_in_turn(board.turn, action), action.tile)
 
 
 def _shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
-    return calls.declare_shouminkan(board, _own_turn(board, action), action.tile)
+    return calls.declare_shouminkan(board, seat_in_turn(board.turn, action), action.tile)
 
 
 def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return win_by_tsumo(board, _own_turn(board, action), rules)
+    return win_by_tsumo(board, seat_in_turn(board.turn, action), rules)
 
 
 def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -243,7 +228,7 @@ def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def _nine_terminals(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    check_nine_terminals(board, _own_turn(board, action), rules)
+    check_nine_terminals(board, seat_in_turn(board.turn, action), rules)
     return replace(board, over="nine_terminals")
 
 

@@ -32,8 +32,8 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
-from broker.scorer import EventState
-from broker.scorer.dashboard import Arrivals, ViewFeed
+from broker.scorer import EventState, ViewFeed
+from broker.scorer.dashboard import Arrivals
 from broker.web import (
     Access,
     Form,

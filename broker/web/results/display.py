@@ -32,6 +32,7 @@ from broker.web import (
     LivePage,
     LivePages,
     Pagination,
+    PublicFeed,
     Sheets,
     Visitor,
     environment,
@@ -41,7 +42,6 @@ from broker.web import (
     translators,
     visitor_of,
 )
-from broker.web.embargo import PublicFeed
 from broker.web.tables.carriers import Carrying
 
 LEAST: Final = 3

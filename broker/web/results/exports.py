@@ -20,10 +20,10 @@ from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, a
 from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
-from broker.scorer import EventState, open_stored_event
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import EventState, ViewFeed, open_stored_event
 from broker.web import (
     Access,
+    EmbargoTrace,
     ExportsBusy,
     NotAllowed,
     PageUnknown,
@@ -33,7 +33,6 @@ from broker.web import (
     translator_for,
     visitor_of,
 )
-from broker.web.embargo import EmbargoTrace
 from broker.web.labels import EXPORT
 from broker.web.problems import PROBLEM
 

@@ -22,8 +22,7 @@ from broker.event import HANDS, PAR, DealPar, SeatPar, par_of_deal, places_of, r
 from broker.export.pmn.record import in_order
 from broker.i18n import N_, SEAT_NAMES, tile_signs
 from broker.protocol import SEATS, Seat, read_receipt_code, receipt_link
-from broker.rules import ROWS, Deal
-from broker.rules.riichi import RiichiProfile
+from broker.rules import ROWS, Deal, RiichiProfile
 from broker.scorer import (
     DealSheet,
     PlayLine,
@@ -40,11 +39,13 @@ from broker.scoring import Interval
 from broker.web import (
     Access,
     DeskError,
+    Feeds,
     HtmlTranslator,
     LivePage,
     LivePages,
     Misses,
     Pagination,
+    PublicFeed,
     Sheets,
     SheetUnknown,
     TooManyMisses,
@@ -53,10 +54,9 @@ from broker.web import (
     read_number,
     redirect,
     render_page,
+    signed_number,
     visitor_of,
 )
-from broker.web.embargo import Feeds, PublicFeed
-from broker.web.render import signed_number
 from broker.web.results.display import next_place
 from broker.web.svg import course_chart, deal_chart, interval_bar, player_chart, qr
 

@@ -43,9 +43,7 @@ from broker.protocol import (
     Void,
     Withdrawn,
 )
-from broker.rules import RuleError, Rules, points_paid, score_riichi
-from broker.rules.infractions import Penalty
-from broker.rules.riichi import RiichiProfile
+from broker.rules import Penalty, RiichiProfile, RuleError, Rules, points_paid, score_riichi
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
 from broker.web import FormMalformed, TablesUnreadable, tables_of
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
+from starlette.requests import Request
 
 from broker.event import Event
 from broker.i18n import N_, SEAT_NAMES, folded
@@ -40,13 +41,13 @@ from broker.protocol import (
     Withdrawn,
     players_named,
 )
-from broker.rules.infractions import infractions_of
+from broker.rules import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer import EventState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
-from broker.web import HtmlTranslator, signed_number, time_tag
+from broker.web import signed_number, time_tag, translator_for
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN
 from broker.web.rulings.forms import RIICHI_KINDS
 
@@ -66,10 +67,10 @@ class RulingText(NamedTuple):
 
 
 class RulingWriter:
-    """Tells of rulings in one language."""
+    """Tells of an event's rulings in the language of whoever asks."""
 
-    def __init__(self, _: HtmlTranslator, event: Event) -> None:
-        self._, self._players, self._awards = _, event.known, event.profile.awards
+    def __init__(self, request: Request, event: Event) -> None:
+        self._, self._players, self._awards = translator_for(request), event.known, event.profile.awards
         self._infractions = infractions_of(event.profile)
 
     def of(self, change: RulingChange) -> RulingText:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from broker.export.pdf import PageHeading, spelled
 from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
 from broker.i18n import N_
-from broker.rules.infractions import infractions_of
+from broker.rules import infractions_of
 from broker.rulings import RulingEntry
 from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appeals, register
 from broker.rulings.preview import RulingChange, RulingChanges
@@ -72,7 +72,7 @@ class RegisterPage:
         return _pdf(await run_in_threadpool(self._record, request), "ruling.pdf")
 
     def _page(self, request: Request) -> Response:
-        writer, event = self._writer(request), self._rulings.event
+        writer, event = RulingWriter(request, self._rulings.event), self._rulings.event
 
         def look(rulings: RulingService) -> dict[str, Any]:
             room, changes = rulings.room, RulingChanges(event, rulings.room)
@@ -93,7 +93,7 @@ class RegisterPage:
         )
 
     def _printed(self, request: Request) -> bytes:
-        _, writer = translator_for(request), self._writer(request)
+        _, writer = translator_for(request), RulingWriter(request, self._rulings.event)
         listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
         lines = (
             RegisterLine(
@@ -134,7 +134,7 @@ class RegisterPage:
     def _parts(
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
     ) -> Iterator[RecordPart]:
-        _, writer, entry = translator_for(request), self._writer(request), change.entry
+        _, writer, entry = translator_for(request), RulingWriter(request, self._rulings.event), change.entry
         said = writer.of(change)
         told = [
             (_("Kind"), _(RULING[entry.kind])),
@@ -172,9 +172,6 @@ class RegisterPage:
         now, final = self._rulings.look(lambda rulings: (rulings.now(), rulings.room.final))
         at = datetime.fromtimestamp(now / 1000).astimezone()
         return PageHeading(event.plan.title, kind, final, event.profile.id, "", at, _)
-
-    def _writer(self, request: Request) -> RulingWriter:
-        return RulingWriter(translator_for(request), self._rulings.event)
 
 
 def penalty_text(_: HtmlTranslator, entry: RegisterEntry) -> str:

@@ -13,9 +13,7 @@ from starlette.routing import Route
 from broker.event import Event
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused
-from broker.rules import Rules
-from broker.rules.infractions import Penalty, infractions_of
-from broker.rules.riichi import RiichiProfile
+from broker.rules import Penalty, RiichiProfile, Rules, infractions_of
 from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
@@ -28,15 +26,14 @@ from broker.web import (
     Access,
     Form,
     Pagination,
+    account_of,
     as_ranges,
     done_before,
     form_handler,
     new_id,
     render_page,
-    translator_for,
     visitor_of,
 )
-from broker.web.auth import account_of
 from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
@@ -112,13 +109,14 @@ class RulingsPage:
             }
 
         values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
+        writer = RulingWriter(request, self._rulings.event)
         values |= {
             "as_ranges": as_ranges,
             "apart_why": APART,
-            "outcome": self._writer(request).outcome,
+            "outcome": writer.outcome,
             "decides": visitor_of(request).is_head,
         }
-        values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
+        values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, *OF_APART, *OTHER_KINDS, *OF_APPEAL, *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
         done = done_before(request, N_("Published."))
@@ -205,7 +203,7 @@ class RulingsPage:
         author = author_of(account_of(request))
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         event = self._rulings.event
-        text = self._writer(request).of(effects.change)
+        text = RulingWriter(request, self._rulings.event).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
         pagination, moved = (
             Pagination.at(form.get("page", ""), len(effects.players)),
@@ -259,8 +257,8 @@ class RulingsPage:
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
 
-        values = self._rulings.look(look)
-        values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
+        values, writer = self._rulings.look(look), RulingWriter(request, event)
+        values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         kinds = _kinds(values, in_riichi=key in event.riichi, by_head=visitor_of(request).is_head)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
@@ -274,7 +272,7 @@ class RulingsPage:
             "last_deal": max(event.expected, default=1),
             "as_ranges": as_ranges,
             "apart_why": APART,
-            "outcome": self._writer(request).outcome,
+            "outcome": writer.outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "infractions": infractions_of(event.profile),
@@ -285,9 +283,6 @@ class RulingsPage:
         return render_page(
             request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
         )
-
-    def _writer(self, request: Request) -> RulingWriter:
-        return RulingWriter(translator_for(request), self._rulings.event)
 
 
 def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:

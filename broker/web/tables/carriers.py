@@ -15,7 +15,7 @@ from broker.event import MINUTE_MS, Event
 from broker.people import Right
 from broker.protocol import PublicState, Session
 from broker.rulings import PlayKey
-from broker.scorer import DashboardView, Snapshot, TableView
+from broker.scorer import DashboardView, Snapshot, TableView, ViewFeed
 from broker.scorer.carriers import (
     Carrier,
     CarrierMove,
@@ -31,7 +31,6 @@ from broker.scorer.carriers import (
     play_pace,
     slow_tables,
 )
-from broker.scorer.dashboard import ViewFeed
 from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {

@@ -20,15 +20,15 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.protocol import wall_clock_ms
-from broker.scorer import AlertView, DashboardView, TableView, no_origin, standings_csv
+from broker.scorer import AlertView, DashboardView, TableView, ViewFeed, no_origin, standings_csv
 from broker.scorer import as_json as written
-from broker.scorer.dashboard import ViewFeed
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,
     Access,
     AlertGone,
     DeskError,
+    EmbargoTrace,
     EncodeView,
     EventStreams,
     Feeds,
@@ -57,7 +57,6 @@ from broker.web import (
     translator_for,
     visitor_of,
 )
-from broker.web.embargo import EmbargoTrace
 from broker.web.services import ScorerThread
 
 BYTE_ORDER_MARK: Final = "\ufeff"

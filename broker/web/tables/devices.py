@@ -21,6 +21,7 @@ from broker.web import (
     CARDS_A_PAGE,
     Access,
     Form,
+    FormMalformed,
     Pagination,
     UnsignedDevice,
     account_of,
@@ -33,7 +34,6 @@ from broker.web import (
     render_page,
     visitor_of,
 )
-from broker.web.errors import FormMalformed
 from broker.web.services import NO_SERVICES, ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view

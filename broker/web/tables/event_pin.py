@@ -1,6 +1,6 @@
 """The event's PIN for arbiters: set at the desk, and kept as a hash in the event's folder, which it never leaves.
 
-The scorer judges by it what is typed at the tables (broker/scorer/arbiter_access.py).
+The scorer judges by it what is typed at the tables (broker/scorer/access.py).
 """
 
 import threading

@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from broker.protocol import TOPICS
-from broker.scorer import DashboardView, Snapshot, TableView
+from broker.scorer import DashboardView, Snapshot, TableView, ViewFeed
 from broker.scorer.carriers import Carrier
-from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
 from broker.scorer.live_event import WireLog
 from broker.web import (
     DealLine,
+    EmbargoTrace,
     HtmlTranslator,
     LivePage,
     LivePages,
@@ -24,7 +24,6 @@ from broker.web import (
     calling_tables,
     split_alerts,
 )
-from broker.web.embargo import EmbargoTrace
 from broker.web.tables.carriers import CarriersNow
 
 TABLES_A_PAGE: Final = 50

@@ -33,8 +33,7 @@ from broker.people import (
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
-from broker.scorer import TableView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import TableView, ViewFeed
 from broker.web import (
     TICKED,
     TICKED_ALONE,

@@ -22,8 +22,7 @@ from starlette.routing import Route
 from broker.errors import BrokerError
 from broker.event import MINUTE_MS
 from broker.i18n import N_
-from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import Certificates
+from broker.mqtt import Certificates, Credentials
 from broker.people import Authentication
 from broker.protocol import Refused
 from broker.protocol.pairing import (
@@ -36,8 +35,7 @@ from broker.protocol.pairing import (
     TableBroker,
     pairing_text,
 )
-from broker.scorer import TableView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import TableView, ViewFeed
 from broker.web import (
     LOGGED_EACH,
     TICKED,

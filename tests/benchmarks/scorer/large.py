@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
 from broker.mqtt.access import Credentials
-from broker.mqtt.certificates import FOLDER, Certificates, device_user
+from broker.mqtt.certificates import TLS_FOLDER, Certificates, device_user
 from broker.protocol import (
     SEATS,
     Call,
@@ -77,7 +77,7 @@ def certify(folder: Path, tables: Iterable[int]) -> Certificates:
 
 def table_address(folder: Path, port: int, table: int) -> Address:
     """Return where a table finds the broker, by its certificate; without one by its password."""
-    if not (folder / FOLDER).exists():
+    if not (folder / TLS_FOLDER).exists():
         return Address("127.0.0.1", port, *Credentials.load(folder / "credentials.json").table(table))
     known, key = Certificates.of_event(folder), key_of(table)
     identity = Identity(known.folder / f"{device_user(table, key.device)}.crt", key)

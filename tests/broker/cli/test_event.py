@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.cli.movement import movement_new as new_movement
+from broker.errors import flatten_errors
 from broker.event import (
     PLAYERS,
     ListedDevice,
@@ -25,7 +26,6 @@ from broker.event import (
     read_plan,
     read_players,
 )
-from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats

@@ -3,12 +3,16 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from broker.cli.main import homologue
+from broker.cli.previous import earlier_wish
 from broker.event import Earlier, read_plan, write_plan
+from broker.export.document import encode_document, event_document
 from broker.scorer import open_stored_event
+from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.small import plan, whole_event
 
@@ -58,3 +62,15 @@ def test_a_new_event_is_seeded_by_a_file(tmp_path: Path) -> None:
     assert [one.name for one in found.players] == [f"Player {at}" for at in (*range(17, 2, -1), 1)]
     assert isinstance(found.earlier, Earlier)
     assert (found.earlier.title, len(found.earlier.players)) == ("Saturday", 15)
+
+
+@pytest.mark.parametrize("teams", [False, True])
+def test_the_document_of_an_event_says_what_its_folder_says(tmp_path: Path, *, teams: bool) -> None:
+    places = [(table, round_) for round_ in range(1, 5) for table in range(1, 5)] if teams else []
+    said = [one for place in places for one in team_event.said(*place)] or whole_event()
+    before = declare(event_folder(tmp_path / "cup", said, of=team_event.team_event().plan if teams else plan()))
+    document = tmp_path / "event.json"
+    document.write_bytes(encode_document(event_document(before, open_stored_event(before), whole=True)))
+    lines = earlier_wish(document, "", "", None).lines
+    assert [*lines] == [*earlier_wish(before, "", "", None).lines]
+    assert {bool(line.team) for line in lines} == {teams}

@@ -31,7 +31,7 @@ from broker.mqtt.certificates import Certificates
 from broker.people import FIRST_LINK_FILE
 from broker.protocol import SigningKey, topics
 from broker.scorer import read_journal
-from broker.scorer.admissions import Admissions
+from broker.scorer.access import Admissions
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import open_journal, open_reader

@@ -22,8 +22,9 @@ from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web.tables.event_pin import EventPin
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
+from kiosk.server import read_message
 from kiosk.table import NextDealCalled
-from kiosk.uplink import Uplink, read_message
+from kiosk.uplink import Uplink
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import Clock, Ear, Hall, make_hall
 from tests.broker.scorer.small import NAME, deals, event, list_devices, plan, registry, steps, whole_event

@@ -149,7 +149,7 @@ def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_the
         give_back(hall, 2, first)
         assert rulings(hall.journal) == [4, 1]
         now = hall.scorer._seconds()
-        monkeypatch.setattr(hall.scorer.live.homes, "_seconds", lambda: now + 3600)
+        monkeypatch.setattr(hall.scorer, "_seconds", lambda: now + 3600)
         hall.scorer.step(timeout=0)
         assert rulings(hall.journal) == [4, 1, 3]
         assert [one.values for one in hall.scorer.feed.current.alerts if one.code == "rulings_missing"][:1] == [

@@ -1,17 +1,19 @@
-"""Public copies of travellers and standings, and receipts."""
+"""Public copies of travellers and standings, receipts, and how often what shows all of a large event is made."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import cycle
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.event import STANDINGS
 from broker.protocol import (
     Call,
     Fact,
@@ -31,14 +33,19 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import LinkChanged
-from broker.scorer import EventState
+from broker.scorer import EventState, standings_csv
 from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake, TableBook
-from broker.scorer.publisher import Publisher
+from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, Publisher, Throttle
+from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
+from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.rulings.ruled import AT, room_of, ruling
-from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
+from tests.broker.scorer.hall import Ear, Hall, admitting, make_hall, open_journal, put
 from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event
+from tests.patience import PATIENCE_S
+
+T = TypeVar("T")
 
 ROUND = 4
 DEAL = event().bookings[1, ROUND].deal
@@ -327,3 +334,122 @@ def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hal
     again = make_hall(hall.folder, hall.journal)
     again.connect(up=True)
     assert again.ear.told("receipt/1")["refused"] == []
+
+
+@pytest.mark.parametrize(
+    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST), (10.0, 10.0 + LONGEST_REST_S)]
+)
+def test_what_shows_all_players_takes_a_tenth_of_the_time_at_most(took_s: float, rests_s: float) -> None:
+    now = [100.0]
+    throttle = Throttle(PAUSE_S, lambda: now[0])
+    throttle.ask()
+    assert throttle.due()
+    now[0] += took_s
+    throttle.done()
+    throttle.ask()
+    for after, due in ((rests_s - 0.01, False), (rests_s + 0.01, True)):
+        now[0] = 100.0 + after
+        assert throttle.due() == due
+
+
+def test_who_waits_for_what_shows_all_players_waits_for_no_rest_and_nobody_gets_it_unasked() -> None:
+    throttle = Throttle(PAUSE_S, lambda: 100.0)
+    throttle.ask()
+    assert (throttle.due(), throttle.due()) == (True, False)
+    throttle.done()
+    throttle.hurry()
+    assert not throttle.due()
+    throttle.ask()
+    assert throttle.due()
+
+
+def test_what_waits_for_the_processor_rests_no_longer_for_that() -> None:
+    now, spent = [100.0], [5.0]
+    throttle = Throttle(PAUSE_S, lambda: now[0], lambda: spent[0])
+    throttle.ask()
+    assert throttle.due()
+    now[0] += 2.0
+    spent[0] += 0.2
+    throttle.done()
+    throttle.ask()
+    for after, due in ((2.0 + 0.2 * REST - 0.01, False), (2.0 + 0.2 * REST + 0.01, True)):
+        now[0] = 100.0 + after
+        assert throttle.due() == due
+
+
+def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp_path: Path) -> None:
+    told = large_room(tmp_path, lambda _, ear: [json.loads(one)["plays_in"] for one in bodies(ear)])
+    assert told == [[1], [1], [1], [1, 2]]
+
+
+def test_a_large_room_hears_of_plays_once_a_second_and_of_the_last_always(tmp_path: Path) -> None:
+    told = large_room(tmp_path, lambda _, ear: sum("/traveller/" in one and "public" not in one for one in ear.story))
+    assert told == [1, 1, 1, 2]
+
+
+def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(tmp_path: Path) -> None:
+    shown = large_room(tmp_path, lambda scorer, _: scorer.feed.current.plays_in, scale=0.05)
+    assert shown == [1, 1, 1, 2]
+
+
+def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
+    monkeypatch.setattr("broker.scorer.standings.LINES_AT_ONCE", 100)
+    event, ear, steps = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), 0
+    file = tmp_path / STANDINGS
+    with open_journal(tmp_path, event.name) as journal:
+        scorer = admitting(Scorer(event, journal, tmp_path, lambda: 0, lambda: 0.0), event)
+        scorer.publisher.link, empty = ear, file.read_bytes()
+        while scorer.publisher.busy or not steps:
+            steps += 1
+            for message in (one for one in plays(event) if one.table == steps):
+                put(scorer, message)
+            assert file.read_bytes() == empty
+            scorer.step(timeout=PATIENCE_S)
+            assert scorer.state.plays_in == steps
+            assert sum("/traveller/" in topic or topic.endswith("/standings") for topic in ear.story) <= 1
+            ear.forget()
+        assert file.read_bytes() != empty
+    assert steps > len(event.players) / 100
+
+
+def test_what_was_begun_of_all_players_is_begun_again_and_ended_where_somebody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
+    event, ear = large_event(LARGE_EVENT // 4 + 1, 1), Ear()
+    with open_journal(tmp_path, event.name) as journal:
+        scorer = admitting(Scorer(event, journal, tmp_path, lambda: 0, lambda: 0.0), event)
+        scorer.publisher.link = ear
+        for message in (one for one in plays(event) if one.table == 1):
+            put(scorer, message)
+        scorer.step(timeout=0)
+        assert (scorer.publisher.busy, bodies(ear)) == (True, [])
+        scorer.publisher.hurry()
+        assert scorer.publisher.standings_if_due(whole=True) == []
+        assert not scorer.publisher.busy
+        assert [json.loads(one)["plays_in"] for one in bodies(ear)] == [1]
+        assert (tmp_path / STANDINGS).read_bytes().decode() == standings_csv(scorer.state.snapshot().standings)
+
+
+def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
+    """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
+    event, ear, now = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), [0.0]
+    first, second = ([one for one in plays(event) if one.table == table] for table in (1, 2))
+    looked = []
+    with open_journal(folder, event.name) as journal:
+        scorer = admitting(Scorer(event, journal, folder, lambda: 0, lambda: now[0]), event)
+        scorer.publisher.link = ear
+        for at, come in ((0.0, first), (0.5, second), (0.9, []), (1.1, [])):
+            now[0] = at * scale
+            for message in come:
+                put(scorer, message)
+            scorer.step(timeout=0)
+            looked.append(look(scorer, ear))
+    return looked
+
+
+def bodies(ear: Ear) -> list[bytes]:
+    return [payload for topic, payload, _ in ear.said if topic.endswith("/standings") and "public" not in topic]

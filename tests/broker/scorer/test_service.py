@@ -216,7 +216,7 @@ def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> 
         hall.hear(*whole_event())
     for _ in range(2):
         with open_journal(tmp_path) as journal:
-            hall = make_hall(tmp_path, journal)
+            hall = make_hall(tmp_path, journal, seconds=lambda: 100.0)  # what takes long is published in slices
             hall.connect(up=True)
             said = [
                 replace(

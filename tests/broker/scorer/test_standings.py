@@ -1,14 +1,21 @@
-"""The standings of teams in stages: by sections, of the deals of the stage, with a part of the stage before."""
+"""The standings of teams in stages, with a part of the stage before; standings as CSV that spreadsheets open safely."""
 
+import csv
+import io
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 
-from broker.event import Event, Plan
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.event import Event, Origin, Plan
 from broker.event.structure import Structure, structured_plan
-from broker.protocol import LogMessage, Result
+from broker.protocol import LogMessage, Player, Result, Standing
 from broker.rulings.final import draft_stage
-from broker.scorer import EventState, standings_csv
+from broker.scorer import EventState, standing_rows, standings_csv
+from broker.scoring import Ranked
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import registry
 from tests.broker.scorer.staged import BOUNDS, PLAYERS, places, play_rounds, staged_deals, staged_event, whole
@@ -83,3 +90,69 @@ def test_the_file_of_standings_names_stage_and_section_of_an_event_in_stages_alo
     room = EventState(staged_event())
     lines = standings_csv(room.snapshot().standings).splitlines()
     assert (lines[0].endswith(",stage,section"), lines[1].endswith(",Qualification,A")) == (True, True)
+
+
+def row(name: str, player: str = "p01") -> Standing:
+    return Standing(place=1, player=player, name=name, imp=-3, fines=4, plays=2)
+
+
+def name_in(text: str) -> str:
+    """Return the name in the second line of a CSV file."""
+    _, (_, _, name, *_) = csv.reader(io.StringIO(text, newline=""))
+    return name
+
+
+def test_a_file_is_this_to_the_byte() -> None:
+    assert standings_csv([row("Ana")]) == "place,player,name,imp,fines,plays,country,club\r\n1,p01,Ana,-3,4,2,,\r\n"
+
+
+def test_country_and_club_stand_behind_all_other_columns_and_are_no_formula_either() -> None:
+    written = standings_csv([row("Ana")], {"p01": Origin("FR", "=Club")}.__getitem__)
+    assert written.splitlines()[1] == "1,p01,Ana,-3,4,2,FR,'=Club"
+
+
+def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_date() -> None:
+    mean = Standing(place=1, player="p01", name="Ana", imp="-7/3", fines=0, plays=2)
+    assert standings_csv([mean]).splitlines()[1].split(",")[3] == "-2.333"
+
+
+def test_nobody_leaves_the_header() -> None:
+    assert standings_csv([]) == "place,player,name,imp,fines,plays,country,club\r\n"
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", " =", "\u3000＝"])
+def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
+    assert name_in(standings_csv([row(f"{first}1+1")])) == f"'{first}1+1"
+
+
+def test_a_player_s_id_that_would_be_a_formula_is_made_text() -> None:
+    assert standings_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2,,"
+
+
+def test_numbers_stay_numbers() -> None:
+    assert standings_csv([row("Ana")]).splitlines()[1].split(",")[3] == "-3"
+
+
+@pytest.mark.parametrize(
+    "name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", "O’Neill - Tom"]
+)
+def test_any_other_name_comes_back_as_it_was(name: str) -> None:
+    assert name_in(standings_csv([row(name)])) == name
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> None:
+    cell = name_in(standings_csv([row(name)]))
+    assert cell in {name, f"'{name}"}
+    assert cell[0] not in "=+-@\t\r\n＝＋－＠"
+    assert cell.lstrip()[:1] not in {*"=+-@＝＋－＠"}
+
+
+def test_lines_have_the_names_of_the_players() -> None:
+    ranked = [Ranked(1, "p01", 3, 4, 2), Ranked(2, "p02", 1, 0, 2), Ranked(3, "gone", 0, 0, 1)]
+    named = standing_rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
+    assert [(one.place, one.player, one.name, one.imp, one.fines, one.plays) for one in named] == [
+        (1, "p01", "Ana", 3, 4, 2),
+        (2, "p02", "Ben", 1, 0, 2),
+        (3, "gone", "gone", 0, 0, 1),
+    ]

@@ -9,8 +9,16 @@ from msgspec.structs import replace
 
 from broker.event import MINUTE_MS
 from broker.protocol import Adjusted, Fine, Reopen, Result, Ruled, Seat, Void
-from broker.scorer import AnchorView, DashboardView, TableView, open_part, paused_left_ms, time_up_at, whole_minutes
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import (
+    AnchorView,
+    DashboardView,
+    TableView,
+    ViewFeed,
+    open_part,
+    paused_left_ms,
+    time_up_at,
+    whole_minutes,
+)
 from broker.scorer.grid import grid
 from broker.scorer.view import time_left_ms
 from broker.store import AnchorPlace, find_anchor

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.web.server import DeskServer
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.web import sample

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from broker.halls.centre import HallView
 from broker.halls.link import CentreView
 from broker.protocol import SEATS, Seat, Standing
-from broker.scorer import AlertView, DashboardView, PlayView, SeatView, TableView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import AlertView, DashboardView, PlayView, SeatView, TableView, ViewFeed
 
 NOON: Final = 1_604_142_000_000
 """31 October 2020, 11:00 UTC, in ms."""

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from broker.scorer import DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed
 from broker.web.app import CONTENT_SECURITY_POLICY
 from broker.web.server import DeskServer
 from tests.broker.web import sample

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.web import connections
 from broker.web.connections import ConnectionLimits, Connections, TimedProtocol
 from broker.web.server import DeskServer

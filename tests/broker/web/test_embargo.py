@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from broker.export.seating import SEATING_PRINTS
 from broker.protocol import TOPICS, Call, FinalDeclared, Fine, LogMessage, Seat, Undo, parse_topic, receipt_code
 from broker.rules import Outcome
-from broker.scorer import DashboardView, open_part
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed, open_part
 from broker.web import EventStreams, Feeds, PublicFeed, Sheets, StreamPace, Visitor
 from broker.web.embargo import PUBLIC_PAUSE_S
 from tests import event_loop

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment
 from msgspec.structs import replace
 
-from broker.scorer import DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed
 from broker.web import HEARTBEAT, EventStreams, Renderer, Rendering, StreamPace, sse_event, translators
 from broker.web.tables.dashboard import DashboardRenderer
 from tests import event_loop

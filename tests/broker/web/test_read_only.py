@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.i18n import languages
 from broker.people import Actor, Authentication
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.scorer.space import READ_ONLY, DiskLevel
 from broker.web import translators
 from broker.web.labels import DISK

@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import fields, replace
 
 from broker.people.login import FIRST_LINK_USER
-from broker.protocol import PublicState
-from broker.protocol.arbiter_session import AT_THE_TABLE
+from broker.protocol import AT_THE_TABLE, PublicState
 from broker.scorer import DashboardView, HallContact, TableView
 from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
 from broker.web.labels import RECORDED, STATE, account_text, recorded_text

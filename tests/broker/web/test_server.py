@@ -9,8 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from broker.scorer import DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import DashboardView, ViewFeed
 from broker.web import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed, server
 from broker.web.server import DeskServer
 from tests import event_loop

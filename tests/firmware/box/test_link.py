@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from firmware.box.codec import FRAME_FIELDS, LOST, VERSION, FrameSplitter, encode_frame
 from firmware.box.link import BoxSession
-from firmware.presses import TooShort
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, TooShort
 from tests.firmware.box.world import MILLISECOND, Start, World, good
 
 MS = 1_000_000

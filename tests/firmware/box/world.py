@@ -6,8 +6,7 @@ from typing import Final, Protocol
 
 from firmware.box.link import BoxLink, LinkOutput
 from firmware.box.ticks import PERIOD
-from firmware.presses import TooShort
-from firmware.reports import SEATS, Health, Report, Seat
+from firmware.reports import SEATS, Health, Report, Seat, TooShort
 from firmware.sim.pico import SimulatedPico
 
 MILLISECOND: Final = 1_000_000

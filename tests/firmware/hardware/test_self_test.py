@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.hardware.self_test import Remark, SelfTest
-from firmware.presses import MS, TooShort
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
+from firmware.presses import MS
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat, TooShort
 
 S = 1000 * MS
 WAIT = 30 * S

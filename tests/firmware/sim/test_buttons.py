@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from firmware.buttons import SeatButtons
-from firmware.presses import MS, TooShort
-from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
+from firmware.presses import MS
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, TooShort
 from firmware.sim.buttons import BOUNCE_S, ButtonFingers, read_seats
 from tests.firmware.simulated_table import Clock
 

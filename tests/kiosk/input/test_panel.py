@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol import SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
+from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
-from kiosk.arbiter_pin import remove_hash
-from kiosk.config import PIN_TOLD_FILE
+from kiosk.arbiter_pin import PIN_TOLD_FILE, remove_hash
 from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
 from kiosk.screens.texts import REASON
-from kiosk.table import AT_THE_TABLE, ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
+from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import standing

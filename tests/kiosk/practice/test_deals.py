@@ -29,7 +29,7 @@ from kiosk.camera.loop import read_hand, seen_tile
 from kiosk.camera.observations import HandObservation
 from kiosk.counting.questions import serials_by_group
 from kiosk.practice.deals import EVENT, FACES, MISTAKES, TABLE, Groups, mistaken_hand, practice_plan, winning_hand
-from kiosk.practice.session import PracticeScorer
+from kiosk.practice.scorer import PracticeScorer
 from vision.cameras.addresses import open_camera
 from vision.rivers import hand_groups
 from vision.sim.scene import lay_hand

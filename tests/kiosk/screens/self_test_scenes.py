@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from firmware.presses import MS, TooShort
-from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned
+from firmware.presses import MS
+from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned, TooShort
 from kiosk.camera.observations import CameraView, PictureObservation
 from kiosk.screens import ScreenView, StatusLine
 from kiosk.screens.views import IdleView

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from broker.protocol import (
+    AT_THE_TABLE,
     MOST_ORDERS_KEPT,
     SEATS,
     Adjusted,
@@ -29,7 +30,6 @@ from broker.protocol import (
 )
 from broker.protocol.rulings import Measure
 from kiosk.table import (
-    AT_THE_TABLE,
     ArbiterAdmitted,
     ArbiterLeft,
     ButtonPressed,

@@ -42,7 +42,7 @@ def test_a_first_press_opens_the_window_and_tells_nothing() -> None:
     at = sitting.wait()
     assert sitting.take(ButtonPressed(at=at, seat="west")) == ()
     assert sitting.table.phase is Phase.CLAIMING
-    assert sitting.table.claim_deadline == at + WINDOW
+    assert sitting.deadline == at + WINDOW
 
 
 def test_the_window_closes_at_the_profiles_time_and_not_before() -> None:
@@ -97,7 +97,7 @@ def test_a_second_press_of_a_seat_is_refused() -> None:
 
 def test_a_press_just_inside_the_window_counts_and_one_at_its_end_does_not() -> None:
     sitting = sitting_in(Phase.CLAIMING)
-    deadline = sitting.table.claim_deadline
+    deadline = sitting.deadline
     assert deadline is not None
     assert sitting.refusal(ButtonPressed(at=deadline, seat="east")) == "press_after_window"
     sitting.take(ButtonPressed(at=deadline - 1, seat="east"))
@@ -127,7 +127,7 @@ def test_a_restart_in_the_window_gives_everybody_the_whole_window_again() -> Non
     sitting.take(ButtonPressed(at=first, seat="east"))
     sitting.take(ButtonPressed(at=first + 2 * S, seat="west"))
     sitting.take(Restarted(at=7 * S))  # another clock, younger than the old
-    assert sitting.table.claim_deadline == 7 * S + WINDOW
+    assert sitting.deadline == 7 * S + WINDOW
     sitting.take(ButtonPressed(at=9 * S, seat="north"))
     sitting.take(ButtonReleased(at=9 * S + 50 * MS, seat="north"))
     (fact,) = sitting.take(ClaimWindowElapsed(at=7 * S + WINDOW))
@@ -161,7 +161,7 @@ def test_a_draw_is_shown_only_when_the_claim_window_has_closed() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     assert sitting.take(PlayEndedDrawn(at=at)) == ()
-    assert (sitting.table.public, sitting.table.claim_deadline) == ("playing", at + WINDOW)
+    assert (sitting.table.public, sitting.deadline) == ("playing", at + WINDOW)
     assert sitting.close_window() == ()
     assert sitting.table.phase is Phase.ACCEPTING
     assert sitting.table.outcome == Outcome("draw", {})
@@ -188,7 +188,7 @@ def test_a_press_after_nobody_won_was_said_does_not_show_in_when_the_window_clos
     for seat, after in presses:
         if not any(one.seat == seat for one in sitting.table.declarations):
             sitting.take(ButtonPressed(at=at + after, seat=seat))
-        assert sitting.table.claim_deadline == at + WINDOW
+        assert sitting.deadline == at + WINDOW
 
 
 @given(
@@ -226,9 +226,9 @@ def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> 
 
 def test_an_open_window_is_not_made_longer_by_saying_that_nobody_won() -> None:
     sitting = sitting_in(Phase.CLAIMING)
-    before = sitting.table.claim_deadline
+    before = sitting.deadline
     sitting.take(PlayEndedDrawn(at=sitting.wait(100 * MS)))
-    assert (sitting.table.claim_deadline, sitting.table.ended) == (before, True)
+    assert (sitting.deadline, sitting.table.ended) == (before, True)
 
 
 def test_a_draw_that_is_not_accepted_goes_back_to_the_play() -> None:
@@ -263,7 +263,7 @@ def test_a_hold_is_no_hu_and_the_window_is_that_of_the_first_press_that_is_one()
     sitting.take(ButtonPressed(at=at + 500 * MS, seat="north"))
     sitting.take(ButtonReleased(at=at + 600 * MS, seat="north"))
     sitting.take(ButtonHeld(at=at, seat="west"))
-    assert sitting.table.claim_deadline == at + 500 * MS + WINDOW
+    assert sitting.deadline == at + 500 * MS + WINDOW
     assert sitting.close_window() == (Declared(round=1, deal=1, presses=(Press(seat="north", after_ms=0),)), CALL)
 
 
@@ -282,7 +282,7 @@ def test_who_was_too_late_for_a_window_that_a_call_had_opened_is_in_time_for_the
 def test_a_finger_that_came_down_at_the_last_instant_is_waited_for_and_may_still_call() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
-    deadline = sitting.table.claim_deadline
+    deadline = sitting.deadline
     assert deadline is not None
     last = deadline - 1
     sitting.take(ButtonPressed(at=last, seat="north"))
@@ -297,7 +297,7 @@ def test_a_finger_that_came_down_at_the_last_instant_is_waited_for_and_may_still
 def test_a_finger_that_lets_go_after_the_deadline_is_waited_for_no_longer() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
-    deadline = sitting.table.claim_deadline
+    deadline = sitting.deadline
     assert deadline is not None
     sitting.take(ButtonPressed(at=deadline - 1, seat="north"))
     sitting.take(ButtonReleased(at=deadline + 80 * MS, seat="north"))
@@ -398,13 +398,13 @@ def test_a_discreet_call_stays_when_the_next_deal_begins() -> None:
 def test_in_a_pause_the_window_stands_still_and_what_was_left_of_it_is_left_again() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
-    deadline = sitting.table.claim_deadline
+    deadline = sitting.deadline
     assert deadline is not None
     sitting.order("pause", deadline - S)
     assert sitting.refusal(ClaimWindowElapsed(at=deadline + 9 * S)) == "table_paused"
     assert sitting.refusal(PlayEndedDrawn(at=deadline + 9 * S)) == "table_paused"
     sitting.order("resume", deadline + 59 * S)
-    assert sitting.table.claim_deadline == deadline + 60 * S
+    assert sitting.deadline == deadline + 60 * S
     sitting.take(ButtonPressed(at=deadline + 60 * S - 1, seat="north"))
     assert [one.seat for one in sitting.table.declarations] == ["west", "north"]
 

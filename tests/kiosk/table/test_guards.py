@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from broker.protocol import SEATS, Assignment, Overridden, Restored, Result
+from broker.protocol import AT_THE_TABLE, SEATS, Assignment, Overridden, Restored, Result
 from kiosk.table import (
-    AT_THE_TABLE,
     BEFORE_PLAY,
     IDLE,
     QUIET,

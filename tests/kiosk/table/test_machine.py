@@ -173,7 +173,7 @@ def test_a_second_press_of_a_seat(after: int, expected: str, *, down: bool) -> N
 def test_a_press_that_is_told_when_the_window_is_closed(result: str, seat: int, before: int, expected: str) -> None:
     """It can neither be a hu any more, for the table has seen who declared, nor the acceptance of a result."""
     sitting = claiming()
-    deadline = sitting.table.claim_deadline
+    deadline = sitting.deadline
     assert deadline is not None
     sitting.close_window()
     if result == "accepting":

@@ -49,7 +49,7 @@ class Lit:
 def test_where_glare_hides_marks_shorter_exposures_are_tried_and_the_cameras_own_comes_back(shows: int) -> None:
     lit = Lit(shows)
     watched = lit.look(30)
-    assert (rows(watched), watched.stir) == (reading(FULL).rows, Stillness.SETTLED)
+    assert (rows(watched), watched.stillness) == (reading(FULL).rows, Stillness.SETTLED)
     assert [one for at, one in enumerate(lit.exposures) if at == 0 or one != lit.exposures[at - 1]] == [
         *range(0, shows - 1, -1),
         0,
@@ -108,7 +108,7 @@ def test_a_hand_during_another_exposure_ends_it_and_what_it_has_changed_is_read_
     while lit.watcher.exposure == 0:
         lit.see()
     lit.see()
-    assert lit.see(FULL.under(4, 5, 6)).stir is Stillness.MOVING
+    assert lit.see(FULL.under(4, 5, 6)).stillness is Stillness.MOVING
     assert lit.watcher.exposure == 0
     lit.look(40, other.under(0, 1, 2))
     assert rows(lit.look(TRIES + 30, other))[0][6] in {35, None}

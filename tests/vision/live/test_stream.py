@@ -66,7 +66,7 @@ def slow() -> Iterator[Slow]:
 def test_a_still_table_settles_as_with_a_reader_that_is_waited_for() -> None:
     with slow() as made:
         watched = made.look(FULL, 8)
-        assert (watched.stir, made.reads) == (Stillness.SETTLED, 2)
+        assert (watched.stillness, made.reads) == (Stillness.SETTLED, 2)
         assert watched.shown is not None
         assert watched.shown.rows == reading(FULL).rows
 
@@ -74,8 +74,8 @@ def test_a_still_table_settles_as_with_a_reader_that_is_waited_for() -> None:
 def test_frames_are_seen_while_a_reading_takes_long_and_only_one_is_read_at_a_time() -> None:
     with slow() as made:
         made.may.clear()
-        stirs = [made.see(FULL, wait=False).stir for _ in range(12)]
-        assert stirs == [Stillness.MOVING, *[Stillness.SETTLING] * 11]
+        states = [made.see(FULL, wait=False).stillness for _ in range(12)]
+        assert states == [Stillness.MOVING, *[Stillness.SETTLING] * 11]
         assert made.reads == 1
 
 
@@ -89,7 +89,7 @@ def test_tiles_that_were_exchanged_during_a_slow_reading_are_never_settled_as_th
         made.see(OTHER, wait=False)
         made.may.set()
         watched = made.look(OTHER, 8)
-        assert watched.stir is Stillness.SETTLED
+        assert watched.stillness is Stillness.SETTLED
         assert watched.shown is not None
         assert watched.shown.rows == reading(OTHER).rows
 
@@ -103,7 +103,7 @@ def test_what_a_reader_raises_is_raised_and_the_next_frame_read_anew() -> None:
         with pytest.raises(PictureError):
             made.see(FULL)
         made.stream._read = broken
-        assert made.look(FULL, 6).stir is Stillness.SETTLED
+        assert made.look(FULL, 6).stillness is Stillness.SETTLED
 
 
 def _breaks(_: Picture) -> PictureReading:
@@ -137,7 +137,7 @@ def test_a_tray_is_told_soon_after_the_last_hand(reader_ms: int, most_ms: int) -
     stream = WaitingStream(read)
     with open_camera("sim://tray?seed=2&width=640&height=360", world=world) as camera:
         watched, last = stream.watched, -1
-        while clock.now < 4000 and not (watched.stir is Stillness.SETTLED and watched.at * FPS >= GONE):
+        while clock.now < 4000 and not (watched.stillness is Stillness.SETTLED and watched.at * FPS >= GONE):
             frame = clock.now * FPS // 1000  # the newest frame: those that came while one was read are left out
             if frame > last:
                 hand_moves(world, frame)
@@ -158,12 +158,12 @@ def test_with_the_real_reader_a_hand_that_passes_changes_nothing_and_costs_two_r
         for frame in range(16):
             hand_moves(world, frame)
             watched: WatchedTable = stream.see(frame / FPS, camera.frame())
-            told.append((watched.stir, watched.shown))
+            told.append((watched.stillness, watched.shown))
     rows = tuple(tuple(tile.serial if tile else None for tile in row) for row in world.view.rows)
     assert {shown.rows for _, shown in told if shown is not None} == {rows}
-    assert [stir for stir, _ in told[2:COME]] == [Stillness.SETTLED] * 3
-    assert [stir for stir, _ in told[COME : GONE + 1]] == [Stillness.MOVING] * (GONE + 1 - COME)
-    assert [stir for stir, _ in told[GONE + 1 :]] == [Stillness.SETTLING, *[Stillness.SETTLED] * 5]
+    assert [stillness for stillness, _ in told[2:COME]] == [Stillness.SETTLED] * 3
+    assert [stillness for stillness, _ in told[COME : GONE + 1]] == [Stillness.MOVING] * (GONE + 1 - COME)
+    assert [stillness for stillness, _ in told[GONE + 1 :]] == [Stillness.SETTLING, *[Stillness.SETTLED] * 5]
     assert len(costs) == 4
 
 

@@ -196,8 +196,8 @@ def sweep(table: Table) -> list[Table]:
 
 def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -> None:
     watching = Watching()
-    stirs = [watching.see(FULL).stir for _ in range(12)]
-    assert stirs == [Stillness.MOVING, Stillness.SETTLING, *[Stillness.SETTLED] * 10]
+    states = [watching.see(FULL).stillness for _ in range(12)]
+    assert states == [Stillness.MOVING, Stillness.SETTLING, *[Stillness.SETTLED] * 10]
     assert watching.read == 2
 
 
@@ -210,7 +210,7 @@ def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int]
     watching = Watching()
     for _ in range(8):
         watching.see(table, still)
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (still.rows, Stillness.SETTLED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stillness) == (still.rows, Stillness.SETTLED)
 
 
 def test_a_tile_that_two_frames_of_a_scene_read_differently_stays_unread_until_something_moves() -> None:
@@ -229,7 +229,7 @@ def test_frames_in_motion_are_not_read() -> None:
     watching.look(FULL, 4)
     read = watching.read
     for table in sweep(FULL):
-        assert watching.see(table).stir is Stillness.MOVING
+        assert watching.see(table).stillness is Stillness.MOVING
     assert watching.read == read
 
 
@@ -240,14 +240,14 @@ def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_noth
     for column in hand:
         for _ in range(rest):
             assert rows(watching.see(FULL.under(column, column + 13))) == reading(FULL).rows
-    assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stir) == (reading(FULL).rows, Stillness.SETTLED)
+    assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stillness) == (reading(FULL).rows, Stillness.SETTLED)
 
 
 def test_a_resting_hand_is_told_and_what_is_under_it_stays_as_last_seen() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     watched = watching.look(FULL.under(3, 4), 4)
-    assert (watched.stir, [(one.row, one.col) for one in watched.covered]) == (Stillness.COVERED, [(0, 3), (0, 4)])
+    assert (watched.stillness, [(one.row, one.col) for one in watched.covered]) == (Stillness.COVERED, [(0, 3), (0, 4)])
 
 
 def test_what_was_changed_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
@@ -281,7 +281,10 @@ def test_a_tray_hidden_almost_altogether_stays_as_last_seen() -> None:
     loose = heap(*(one.read for one in reading(FULL).places[:5] if one.read))
     for _ in range(4):
         watching.see(hidden, loose)
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (reading(FULL).rows, Stillness.COVERED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stillness) == (
+        reading(FULL).rows,
+        Stillness.COVERED,
+    )
     assert len(watching.watcher.watched.covered) == 29
 
 
@@ -291,7 +294,7 @@ def test_a_tray_that_is_taken_away_is_gone() -> None:
     bare = Table((None,) * 34)
     for _ in range(4):
         watching.see(bare, heap())
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == ((), Stillness.SETTLED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stillness) == ((), Stillness.SETTLED)
 
 
 @dataclass(frozen=True)
@@ -351,7 +354,7 @@ def test_light_that_wanders_is_no_reason_to_read_again() -> None:
     watching = Watching()
     for step in range(30):
         watching.see(FULL, light=1 + 0.01 * (step % 7))
-    assert (watching.read, watching.watcher.watched.stir) == (2, Stillness.SETTLED)
+    assert (watching.read, watching.watcher.watched.stillness) == (2, Stillness.SETTLED)
 
 
 def test_what_changes_too_slowly_to_be_seen_from_frame_to_frame_is_read_again() -> None:
@@ -370,7 +373,7 @@ def test_backs_without_a_read_get_more_tries_and_then_peace() -> None:
     watching = Watching()
     for _ in range(20):
         watching.see(FULL, reading(FULL, unread=frozenset({6})))
-    assert (watching.read, watching.watcher.watched.stir) == (TRIES, Stillness.SETTLED)
+    assert (watching.read, watching.watcher.watched.stillness) == (TRIES, Stillness.SETTLED)
 
 
 def test_a_back_that_frames_read_now_and_then_is_read() -> None:
@@ -385,7 +388,7 @@ def test_a_reader_that_contradicts_itself_leaves_the_tile_doubtful_and_the_other
     for number in range(12):
         watching.see(FULL, reading(FULL.laid(6, 100 + number)))
     watched = watching.watcher.watched
-    assert (watched.stir, rows(watched)[0][6], rows(watched)[0][5]) == (Stillness.SETTLED, None, 6)
+    assert (watched.stillness, rows(watched)[0][6], rows(watched)[0][5]) == (Stillness.SETTLED, None, 6)
     assert [(read.row, read.col) for read in watched.doubtful] == [(0, 6)]
     assert watching.read == TRIES
 
@@ -394,15 +397,15 @@ def test_after_a_gap_nothing_counts_that_was_seen_before_it() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.frames += int(GAP_S * 10) + 1
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
+    assert [watching.see(FULL).stillness for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.watcher.lose()
-    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
+    assert (watching.watcher.watched.stillness, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stillness for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 @pytest.mark.parametrize("level", [0, 5, 255])
@@ -412,8 +415,8 @@ def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: in
     for _ in range(5):
         watching.frames += 1
         assert not watching.watcher.see(watching.frames / 10, np.full_like(frame(FULL), level))
-    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
+    assert (watching.watcher.watched.stillness, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stillness for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 def test_a_reading_that_nobody_asked_for_is_not_looked_at() -> None:

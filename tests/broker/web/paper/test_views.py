@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.event.file_io import flatten_errors
+from broker.errors import flatten_errors
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import AnyDecision, Correct, Fine, LogMessage, Void, Withdrawn
 from broker.rules import RuleError

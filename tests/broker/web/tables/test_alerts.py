@@ -11,7 +11,7 @@ from broker.halls import centre
 from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
-from broker.scorer import AlertView, admissions, arbiter_access, intake
+from broker.scorer import AlertView, access, intake
 from broker.scorer.alerts import DISK_CONCERNS, HALL_CODES
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
@@ -115,7 +115,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     codes = {
         code
-        for module in (intake, admissions, arbiter_access, topics, centre)
+        for module in (intake, access, topics, centre)
         for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
     }
     assert REFUSED_MESSAGE.keys() == codes

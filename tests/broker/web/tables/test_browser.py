@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from broker.scorer import AlertView, DashboardView
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import AlertView, DashboardView, ViewFeed
 from broker.scorer.view import Attending
 from broker.web import SHOWN_ALERTS
 from broker.web.server import DeskServer

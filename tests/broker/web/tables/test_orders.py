@@ -19,7 +19,7 @@ from broker.people import Account, Actor, Authentication, OrderUnsent
 from broker.protocol import Message, Order, SigningKey, decode_on_topic, topics
 from broker.protocol.arbiter_session import SessionKey, scope_of
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.scorer.dashboard import ViewFeed
+from broker.scorer import ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import RESEND_MS, DeskLink, KeptOrder, OrderDesk, OrderGiven

@@ -31,8 +31,8 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming
 from broker.protocol.signing import EVENT_KEY_FILE, open_event_key, signed_part
-from broker.scorer import admissions, intake
-from broker.scorer.admissions import Admissions
+from broker.scorer import access, intake
+from broker.scorer.access import Admissions
 from broker.scorer.service import Scorer
 from broker.store import LOST, Fault
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
@@ -222,7 +222,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         found.append(payload)
         return is_signed_by(public, payload, signature)
 
-    monkeypatch.setattr(admissions, "is_signed_by", noting)
+    monkeypatch.setattr(access, "is_signed_by", noting)
     return found
 
 
@@ -289,7 +289,7 @@ def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.Mon
         hashed.append(payload)
         return fact_hash(payload)
 
-    for module in (admissions, intake):
+    for module in (access, intake):
         monkeypatch.setattr(module, "fact_hash", hashing)
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:

@@ -1,21 +1,31 @@
-"""Who may rule at which table: sessions that the desk or a PIN has opened, and the PIN itself, judged here alone.
+"""Who may speak for a table, and who may rule there: devices by their keys, arbiters by their sessions.
 
-Each fact of an arbiter names its session. One that names none, or one that was not opened for its table, or that has
-ended, is refused. Wrong PINs make their own table wait, and no other: where there are very many in all, tables that
-have given wrong ones wait sooner. To compare a PIN with its hash takes a moment, on purpose: another thread does it,
-and what needs to know waits. A device that signs nothing, and that the head arbiter has accepted all the same, names no
-session: it is believed as it was.
+A device is admitted when it is paired at the desk, when the organiser has listed its key, or when the head arbiter
+accepts it. The records are in the journal, so that whoever reads it can verify every fact in it.
+
+An arbiter's session is opened by the desk, or by a PIN, which is judged here alone. Each fact of an arbiter names its
+session. One that names none, or one that was not opened for its table, or that has ended, is refused. Wrong PINs make
+their own table wait, and no other: where there are very many in all, tables that have given wrong ones wait sooner. To
+compare a PIN with its hash takes a moment, on purpose: another thread does it, and what needs to know waits. A device
+that signs nothing, and that the head arbiter has accepted all the same, names no session: it is believed as it was.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+from msgspec import Struct
+
 from broker.i18n import N_
 from broker.protocol import (
+    AT_THE_TABLE,
     LOG,
+    UNREADABLE,
+    DeviceAdmitted,
+    DeviceRecord,
     Fine,
     Left,
     LetIn,
@@ -31,10 +41,12 @@ from broker.protocol import (
     Ruled,
     SigningKey,
     TimeAdded,
+    fact_hash,
+    is_signed_by,
+    kept_form,
     parse_topic,
 )
 from broker.protocol.arbiter_session import (
-    AT_THE_TABLE,
     BY_DESK,
     BY_PIN,
     GIVEN,
@@ -76,6 +88,119 @@ MOST_HELD: Final = 100
 
 JUDGED_KEPT: Final = 100
 """Of each table: what was found of a PIN is found again of the same one, at no cost."""
+
+
+class _Seal(Struct, frozen=True):
+    """What is looked at of a fact to prove it."""
+
+    table: int
+    seq: int = 0
+    device: str | None = None
+    before: str | None = None
+    signature: str | None = None
+
+
+_SEALS = msgspec.json.Decoder(_Seal)
+
+
+class Admissions:
+    """The devices that are admitted at each table."""
+
+    def __init__(self, records: Iterable[object] = ()) -> None:
+        """Start from what is stored: whatever is no record of a device is passed over."""
+        self._admitted: dict[tuple[int, str], DeviceAdmitted] = {}
+        self._proven: set[str] = set()
+        """Hashes of facts in this batch that were proven."""
+        self._hashes: dict[bytes, str] = {}
+        """Of the facts in this batch."""
+        self._ever: set[tuple[int, str]] = set()
+        self.number = 0
+        """How many records there are."""
+        for record in records:
+            if isinstance(record, DeviceRecord):
+                self.apply(record)
+
+    def apply(self, record: DeviceRecord) -> None:
+        """Take in one record."""
+        self.number = max(self.number, record.number)
+        if isinstance(record, DeviceAdmitted):
+            self._admitted[record.table, record.device] = record
+            self._ever.add((record.table, record.device))
+        else:
+            self._admitted.pop((record.table, record.device), None)
+
+    def admits(self, table: int, device: str) -> bool:
+        """Return whether a device may speak for a table."""
+        return (table, device) in self._admitted
+
+    def knew(self, table: int, device: str) -> bool:
+        """Return whether a device has ever been admitted at a table."""
+        return (table, device) in self._ever
+
+    def all(self) -> Sequence[DeviceAdmitted]:
+        """Return all devices that are admitted, by table."""
+        return [one for _, one in sorted(self._admitted.items())]
+
+    def prove(
+        self,
+        payloads: Sequence[bytes],
+        has_taken: Callable[[int, int, str], bool] = lambda _table, _number, _hash: False,
+    ) -> None:
+        """Verify the facts of a batch together: a signature is over the hash of the fact before.
+
+        So where a device has made several in a row, its last signature proves them all. `has_taken`: whether a fact,
+        by table, number and hash, was taken, and so was proven then: after a backlog a broker sends many again.
+        """
+        self._proven.clear()
+        self._hashes.clear()
+        vouched: set[tuple[int, str | None, str]] = set()
+        for payload in reversed(payloads):
+            try:
+                seal = _SEALS.decode(kept_form(payload))  # no further: nothing behind a signature is signed
+            except UNREADABLE:
+                continue
+            digest = self._hashes[payload] = fact_hash(payload)
+            if has_taken(seal.table, seal.seq, digest):
+                self._proven.add(digest)
+                continue
+            if (seal.table, seal.device, digest) not in vouched and not self._is_signed(seal, payload):
+                continue
+            self._proven.add(digest)
+            if seal.before:
+                vouched.add((seal.table, seal.device, seal.before))
+
+    def hash_of(self, payload: bytes) -> str:
+        """Return the hash of a fact, as it came: it is computed once."""
+        return self._hashes.get(payload) or fact_hash(payload)
+
+    def check_sender(self, given: PinGiven, payload: bytes) -> None:
+        """Refuse a PIN that no device has sent which is admitted at its table. Raises Refused."""
+        if given.signature is None:
+            raise Refused("unsigned", N_("no device has signed this message"))
+        if not self.admits(given.table, given.device):
+            text = N_("device {device} is not admitted at table {table}", device=given.device, table=given.table)
+            raise Refused("unknown_device", text)
+        if not self._is_signed(given, payload):
+            raise Refused("bad_signature", N_("the signature is not that of device {device}", device=given.device))
+
+    def _is_signed(self, seal: _Seal | LogMessage | PinGiven, payload: bytes) -> bool:
+        found = self._admitted.get((seal.table, seal.device or ""))
+        return found is not None and found.key is not None and is_signed_by(found.key, payload, seal.signature)
+
+    def check(self, fact: LogMessage, payload: bytes, digest: str) -> None:
+        """Refuse a fact that no device has signed which is admitted at its table. Raises Refused."""
+        if fact.signature is None:
+            sender = self._admitted.get((fact.table, fact.sender or fact.device or ""))
+            if sender is None or sender.key is not None:
+                raise Refused("unsigned", N_("no device has signed this message"))
+            return
+        if not self.admits(fact.table, fact.device or ""):
+            raise Refused(
+                "unknown_device",
+                N_("device {device} is not admitted at table {table}", device=fact.device or "", table=fact.table),
+            )
+        if digest not in self._proven and not self._is_signed(fact, payload):
+            raise Refused("bad_signature", N_("the signature is not that of device {device}", device=fact.device or ""))
 
 
 class PinWaits(Exception):

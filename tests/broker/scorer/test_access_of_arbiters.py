@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import (
+    AT_THE_TABLE,
     ArbiterPin,
     Confirmed,
     Fact,
@@ -33,9 +34,9 @@ from broker.protocol import (
     is_signed_by,
     topics,
 )
-from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, PinPlace, begun_session, seal_pin
-from broker.scorer import arbiter_access
-from broker.scorer.arbiter_access import MOST_IN_ALL
+from broker.protocol.arbiter_session import LASTS_MS, PinPlace, begun_session, seal_pin
+from broker.scorer import access
+from broker.scorer.access import MOST_IN_ALL
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, result
@@ -123,7 +124,7 @@ def wait(room: Room, seconds: float) -> None:
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare each PIN with each hash once for all tests."""
-    monkeypatch.setattr(arbiter_access, "pin_matches", known_match)
+    monkeypatch.setattr(access, "pin_matches", known_match)
 
 
 @pytest.fixture
@@ -258,7 +259,7 @@ class Gate:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.compared: list[str] = []
         self._open = threading.Event()
-        monkeypatch.setattr(arbiter_access, "pin_matches", self._matches)
+        monkeypatch.setattr(access, "pin_matches", self._matches)
 
     def open(self) -> None:
         """Let all PINs be compared from now on."""
@@ -310,7 +311,7 @@ def test_a_table_that_gives_pins_without_end_has_two_compared(room: Room, gate: 
 def test_what_waits_beyond_a_hundred_facts_is_taken_when_its_table_sends_it_again(
     room: Room, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arbiter_access, "MOST_HELD", 2)
+    monkeypatch.setattr(access, "MOST_HELD", 2)
     facts = (confirmed(1), *offline(room, PIN))
     room.send(1, *facts, waiting=False)
     gate.open()

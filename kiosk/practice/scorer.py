@@ -1,0 +1,137 @@
+"""The simulated scorer of a practice table, in place of a link to one."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from broker.protocol import (
+    AT_THE_TABLE,
+    ArbiterPin,
+    Assignment,
+    Counted,
+    CountRequest,
+    LogMessage,
+    PinAnswer,
+    PinGiven,
+    Receipt,
+    Restored,
+    Taken,
+    decode_on_topic,
+    encode,
+    link,
+    signing,
+    topics,
+)
+from broker.protocol.arbiter_session import BY_PIN, PinKey, PinPlace, SessionKey
+from broker.rules.hand_value import KnownTiles, answer_count
+from kiosk.practice.deals import FACES
+from kiosk.table import profile_of
+
+PIN: Final = "0000"
+"""The arbiter's: whoever practises has to let somebody in too."""
+
+MARK: Final = "0" * 16
+"""Of the PIN, which never changes here."""
+
+MOST_TAKEN: Final = 100
+"""As many as a receipt may name."""
+
+
+class PracticeScorer:
+    """Behaves like a link to a scorer that is always there. `tell` only queues."""
+
+    def __init__(self, assignment: Assignment, tell: Callable[[link.Incoming | link.LinkChanged], None]) -> None:
+        self._assignment, self._tell = assignment, tell
+        self._taken: list[Taken] = []
+        event, table = assignment.event, assignment.table
+        self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT, topics.PIN_GIVEN)}
+        key = signing.SigningKey.new()
+        self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
+        self._read: dict[int, bool] = {}
+        """Of which rounds the walls were read, or only ticked."""
+        self.up = False
+
+    def start(self) -> None:
+        """Connect, and send what a scorer sends to a table that has connected."""
+        self.up = True
+        self._tell(link.LinkChanged(up=True))
+        self._receipt()
+        self._say_pin()
+        self._say(topics.ASSIGNMENT, self._assignment)
+
+    def stop(self) -> None:
+        """Disconnect; may be called twice."""
+        self.up = False
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
+        """Take what the table says; a fact is taken permanently."""
+        if not self.up or topic not in self._heard:
+            return
+        _, message = decode_on_topic(topic, payload)
+        if isinstance(message, CountRequest):
+            self._count(message)
+            return
+        if isinstance(message, PinGiven):
+            self._judge(message)
+            return
+        if isinstance(message, LogMessage) and isinstance(message.fact, Restored):
+            self._read[message.fact.round] = message.fact.verified
+        if isinstance(message, LogMessage) and (taken := Taken(seq=message.seq, id=message.id)) not in self._taken:
+            self._taken.append(taken)
+        self._receipt()
+
+    def flush(self, timeout_s: float) -> None:
+        """Return at once: nothing is on its way."""
+
+    def _judge(self, given: PinGiven) -> None:
+        """Say whether a PIN is right, as a scorer does."""
+        pin = self._pins.open(given.sealed, PinPlace(given.event, given.table, given.device, given.session))
+        session = self._sessions.open(given.table, BY_PIN, AT_THE_TABLE, given.session, 0) if pin == PIN else None
+        self._say_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
+
+    def _say_pin(self, answer: PinAnswer | None = None) -> None:
+        pin = ArbiterPin(
+            id="practice-pin",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            key=self._pins.public,
+            mark=MARK,
+            answer=answer,
+        )
+        self._say(topics.PIN, pin)
+
+    def _count(self, request: CountRequest) -> None:
+        """Say what a hand is worth, as a scorer does."""
+        tiles = KnownTiles(FACES)  # in a session what else is asked for comes with the request
+        for play in self._assignment.plays:
+            if play.round == request.round:
+                order = play.order if self._read.get(request.round) else None
+                tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
+        answer = answer_count(request, tiles, profile_of(self._assignment))
+        counted = Counted(
+            id="practice-counted",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            asked=request.id,
+            answer=answer,
+        )
+        self._say(topics.COUNTED, counted)
+
+    def _receipt(self) -> None:
+        receipt = Receipt(
+            id="practice-receipt",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            store=self._assignment.store,
+            upto=max((one.seq for one in self._taken), default=0),
+            gaps=(),
+            taken=tuple(self._taken[-MOST_TAKEN:]),
+            refused=(),
+        )
+        self._say(topics.RECEIPT, receipt)
+
+    def _say(self, topic: topics.Topic, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
+        at = topic.at(self._assignment.event, table=self._assignment.table)
+        self._tell(link.Incoming(at, encode(message), lambda: None))
