@@ -249,8 +249,10 @@ def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _Uprig
 
 
 SURE = 0.95  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
-_FEWEST_BACKS, _FEWEST_READ = 10, 0.1  # backs of a picture, and the share of them, from which numbers count at all
+_FEWEST_BACKS, _FEWEST_READ = 10, 0.2  # backs of a picture, and the share of them, from which numbers count at all
+_FEW_READ, _SUREST = 1 / 3, 0.995  # share below which this is needed: some numbers are others in a mirror
 _MADE_OUT, _SURER = 0.5, 0.975  # half of what is made out, by half, has to be sure; else this confidence is needed
+_LIKELY = 0.8  # confidence from which a number counts that looks like the others
 _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 
@@ -310,18 +312,20 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:
-    """Take the serial from printed numbers where hardly any of a picture's backs is read; where most are doubted, too.
+    """Take the serial from printed numbers where few of a picture's backs are read; where most are doubted, too.
 
     How often a sure number is wrong was measured where most are read. A print of which many are doubted, worn away or
-    written by hand, is not of that kind: what seems sure of it is mostly what wear has made like another. Where fewer
-    than half of those that are made out at all are sure, the surest still count.
+    written by hand, is not of that kind, nor is a picture in a mirror: what seems sure of it is mostly what has become
+    like another. The surest still count, but for pictures of which hardly anything is read.
     """
     backs = [mark for mark in marks if mark is not None]
-    read, made_out = sum(map(_says_something, backs)), sum(mark.confidence >= _MADE_OUT for mark in backs)
-    few = read < _FEWEST_READ * len(backs)
-    if len(backs) < _FEWEST_BACKS or (not few and read >= _MADE_OUT * made_out):
+    made_out = sum(mark.confidence >= _MADE_OUT for mark in backs)
+    least = SURE if sum(map(_says_something, backs)) >= _MADE_OUT * made_out else _SURER
+    read = sum(_says_something(mark) and (mark.confidence >= least or np.isnan(mark.pitch)) for mark in backs)
+    if len(backs) < _FEWEST_BACKS:
         return marks
-    least = np.inf if few else _SURER
+    if read < _FEW_READ * len(backs):
+        least = _SUREST if read >= _FEWEST_READ * len(backs) else np.inf
     return tuple(
         _unread(mark) if mark is not None and np.isfinite(mark.pitch) and mark.confidence < least else mark
         for mark in marks
@@ -338,9 +342,12 @@ def withhold_upside_down(marks: TileMarks, against: frozenset[int]) -> TileMarks
     )
 
 
-def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks) -> TileMarks:
-    """Take the serial from numbers that are in doubt and of which a digit looks more like the picture's other ones."""
-    unlike = unlike_others(picture, found.tiles, marks)
+def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
+    """Take the serial from numbers that are in doubt and of which a digit looks more like the picture's other ones.
+
+    And from numbers of another print on what is `loose`: it may be no tile.
+    """
+    unlike = unlike_others(picture, found.tiles, marks, loose)
     return tuple(_unread(mark) if mark is not None and number in unlike else mark for number, mark in enumerate(marks))
 
 
@@ -357,7 +364,7 @@ def count_alike(
     doubted = {
         number: mark
         for number, (mark, now) in enumerate(zip(said, settled, strict=True))
-        if mark is not None and now is not None and says_number(mark) and mark.confidence >= _MADE_OUT
+        if mark is not None and now is not None and says_number(mark) and mark.confidence >= _LIKELY
         if number not in strays and not _says_something(now) and mark.serial not in there
     }
     alike = like_others(picture, found.tiles, settled, doubted)

@@ -3,10 +3,11 @@
 Numbers of one set are of one hand or one font. A digit of which wear, pale ink or a hurried pen has made another is
 still liker to its own kind: a struck-through 0 that has lost a stroke is no 9 where the other tiles' 9 has none. A
 number that is not beyond doubt is held against the picture's mean looks of digits, without its own tile; one that the
-readers leave in doubt counts where all three of its digits look like their own kind, and clearly like no other.
+readers leave in doubt counts where all three of its digits look like their own kind, and clearly like no other. A price
+tag beside the tiles is of another print.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import cv2
@@ -20,10 +21,13 @@ from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
 
 Floats = NDArray[np.float32]
 
-_LEAD: Final = 0.0  # by which a rival has to be liker, of all that tells the two apart
+_LEAD: Final = -0.3  # by which a rival has to be liker, of all that tells the two apart
 _SEEN: Final = 0.6  # correlation that a rival's digit has at least: what is like no digit speaks for none
 _FEWEST: Final = 8  # numbers of a picture that make a usual look
 _MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no more
+_OF_ONE_PRINT: Final = 0.45  # mean correlation with the same digits on others that a number of their print has at least
+_LESS_ALIKE: Final = 0.35  # than is usual in the picture, and it is of another
+_LARGER: Final = 1.5  # times, or smaller: then it is of another, too
 _OF_EACH: Final = 2  # other digits that make a digit's usual look
 _CLEARLY: Final = -0.2  # lead that no other digit may have over one that is told by its looks
 _ALIKE: Final = 0.5  # correlation with its usual look that such a digit has at least
@@ -39,23 +43,35 @@ _EVERY: Final = 4  # of so many tiles one tells the ink's colour
 _TINY: Final = 1e-6
 
 
-def unlike_others(picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None]) -> set[int]:
-    """Return which marks say a number of which a digit looks more like that of a rival.
+def unlike_others(
+    picture: Picture,
+    tiles: Sequence[DetectedTile],
+    marks: Sequence[TileMark | None],
+    asked: Collection[int] = (),
+) -> set[int]:
+    """Return which marks say a number of which a digit looks more like that of a rival, or that is of another print.
 
-    What another tile says beyond doubt is no rival: there is one of each.
+    What another tile says beyond doubt is no rival: there is one of each. Whether they are of the others' print is
+    asked of some: what lies beside the tiles may be print on something else.
     """
     said = {number: mark for number, mark in enumerate(marks) if mark is not None and says_number(mark)}
     sure = [number for number, mark in said.items() if not mark.rivals]
     taken = {said[number].serial for number in sure}
-    if len(said) < _FEWEST or all(taken.issuperset(mark.rivals) for mark in said.values()):
+    rivals = [(number, rival) for number, mark in said.items() for rival in mark.rivals if rival not in taken]
+    held = {number for number, _ in rivals}.union(asked) & said.keys()
+    if len(said) < _FEWEST or not held:
         return set()
-    for number in sure[_MOST:]:
+    for number in [number for number in sure if number not in held][_MOST:]:
         del said[number]
-    asked = [
-        (at, digits_of(rival)) for at, mark in enumerate(said.values()) for rival in mark.rivals if rival not in taken
-    ]
-    leads = leads_of_rivals(*_looks(picture, tiles, said), asked)
-    return {list(said)[at] for (at, _), lead in zip(asked, leads, strict=True) if lead > _LEAD}
+    at = {number: place for place, number in enumerate(said)}
+    looks, serials = _looks(picture, tiles, said)
+    leads = leads_of_rivals(looks, serials, [(at[number], digits_of(rival)) for number, rival in rivals])
+    likelier = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
+    sizes = np.array(
+        [mark.pitch * np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number, mark in said.items()]
+    )
+    strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
+    return likelier | {number for number in held.intersection(asked) if strange[at[number]]}
 
 
 def like_others(
@@ -128,9 +144,36 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
         known = counts - kinds[number].sum(axis=0) >= _OF_EACH
         usual = _unit(sums - kinds[number].T @ aligned[number])
         alike = (shifted[number, at] @ usual.T).max(axis=0)
-        seen = known[own] and known[other] and alike[other] >= _SEEN
-        leads.append(float(_leads(alike, usual, own)[other]) if seen else -1.0)
+        if not (known[own] and known[other]):
+            leads.append(0.0)
+        else:
+            leads.append(float(_leads(alike, usual, own)[other]) if alike[other] >= _SEEN else -1.0)
     return leads
+
+
+def are_of_another_print(alike: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which numbers are unlike the others in their digits' looks, `alike`, -1..1, or in size, in any unit."""
+    least = max(_OF_ONE_PRINT, float(np.median(alike)) - _LESS_ALIKE)
+    other = np.abs(np.log(sizes / np.median(sizes))) > np.log(_LARGER)
+    return np.asarray((alike < least) | other)
+
+
+def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how like the same digits on the others each number's digits are: the mean correlation, -1..1.
+
+    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as. It is
+    1 where fewer than two of its digits are on enough other numbers.
+    """
+    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]
+    aligned = _aligned(shifted, serials)
+    sums, counts = np.einsum("nkd,nkp->dp", kinds, aligned), kinds.sum(axis=(0, 1))
+    means = []
+    for digits, own, its, kind in zip(shifted, aligned, serials, kinds, strict=True):
+        known = (counts - kind.sum(axis=0) >= _OF_EACH)[its]
+        usual = _unit(sums - kind.T @ own)[its]
+        alike = np.einsum("ksp,kp->ks", digits, usual).max(axis=1)
+        means.append(alike[known].mean() if known.sum() > 1 else 1.0)
+    return np.array(means, dtype=np.float64)
 
 
 def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:

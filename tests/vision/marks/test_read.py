@@ -124,28 +124,22 @@ def printed(serial: int | None) -> TileMark:
     return TileMark(serial, None, turned=False, confidence=0.99, spot=np.zeros(2), pitch=0.2)
 
 
+UNREAD = replace(printed(None), confidence=0.4)
+
+
 @pytest.mark.parametrize(
-    ("read_ones", "backs", "kept"),
+    ("read_ones", "backs", "confidence", "kept"),
     [
-        (1, 10, 1),
-        (0, 10, 0),
-        (1, 11, 0),
-        (3, 30, 3),
-        (3, 31, 0),
-        (3, 34, 0),
-        (4, 34, 4),
-        (34, 34, 34),
-        (1, 9, 1),
-        (0, 34, 0),
+        (6, 34, 1.0, 0), (7, 34, 0.994, 0), (7, 34, 0.995, 7), (11, 34, 0.994, 0), (12, 34, 0.994, 12),
+        (1, 10, 1.0, 0), (2, 10, 1.0, 2), (1, 9, 0.95, 1), (34, 34, 0.95, 34), (0, 34, 1.0, 0),
     ],
-)
-def test_where_hardly_any_number_is_read_none_is(read_ones: int, backs: int, kept: int) -> None:
-    marks = (
-        *(printed(serial) for serial in range(1, read_ones + 1)),
-        *[printed(None)] * (backs - read_ones),
-        None,
-        None,
-    )
+)  # fmt: skip
+def test_where_few_numbers_are_read_they_have_to_be_surest_and_hardly_any_is_none(
+    read_ones: int, backs: int, confidence: float, kept: int
+) -> None:
+    """A fifth and a third of the backs are the bounds."""
+    sure = [replace(printed(serial), confidence=confidence) for serial in range(1, read_ones + 1)]
+    marks = (*sure, *[UNREAD] * (backs - read_ones), None, None)
     assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
 
 
@@ -163,8 +157,8 @@ def test_where_less_than_half_of_what_is_made_out_is_sure_a_number_has_to_be_sur
 
 def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_others() -> None:
     either = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
-    assert withhold_few((either, *[printed(None)] * 9))[0] == either
-    withheld = withhold_few((either, *[printed(None)] * 10))[0]
+    assert withhold_few((either, *map(printed, range(1, 5)), *[UNREAD] * 5))[0] == either
+    withheld = withhold_few((either, *[UNREAD] * 9))[0]
     assert withheld is not None
     assert withheld.either is None
 

@@ -54,9 +54,56 @@ def test_a_number_of_which_a_digit_looks_like_a_rivals_is_found(wrong: int, colo
 
 
 @COLOURS
-def test_numbers_that_look_as_they_are_read_are_left(colour: tuple[int, int, int]) -> None:
-    read = [replace(mark, rivals=near_serials(mark.serial or 0)) for mark in marks()]
-    assert unlike_others(table(colour=colour), tiles(), read) == set()
+def test_a_number_that_looks_as_it_is_read_is_left(colour: tuple[int, int, int]) -> None:
+    assert unlike_others(table(colour=colour), tiles(), marks(125, near_serials(125))) == set()
+
+
+def test_a_rival_that_no_other_number_refutes_counts() -> None:
+    """Only one other number has a 3."""
+    read = [replace(mark, rivals=(84,)) if mark.serial == 34 else mark for mark in marks(rivals=())]
+    assert unlike_others(table(), tiles(), read) == {2}
+
+
+def test_a_digit_that_looks_a_third_as_much_like_a_rivals_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    for lead, found in ((-0.29, {11}), (-0.31, set())):
+        monkeypatch.setattr(shapes, "leads_of_rivals", lambda *_, lead=lead: [lead])
+        assert unlike_others(table(), tiles(), marks()) == found
+
+
+def test_numbers_of_another_print_are_found_where_that_is_asked() -> None:
+    ticket = table((125,), colour=(20, 120, 20))
+    printed = table()
+    printed[:, -WIDE:] = 255 - ticket[:, -WIDE:]  # paler than its ground
+    read = marks(rivals=())
+    assert unlike_others(printed, tiles(), read, {11}) == {11}
+    assert unlike_others(printed, tiles(), read, {10}) == set()
+    assert unlike_others(table(), tiles(), read, range(12)) == set()
+
+
+@pytest.mark.parametrize(
+    ("alike", "size", "other"),
+    [
+        (0.56, 1.0, False), (0.54, 1.0, True),  # 0.35 less than is usual
+        (0.9, 1.49, False), (0.9, 1.51, True), (0.9, 0.67, False), (0.9, 0.66, True),
+    ],
+)  # fmt: skip
+def test_another_print_is_less_alike_or_of_another_size(alike: float, size: float, *, other: bool) -> None:
+    found = shapes.are_of_another_print(np.array([alike, *[0.9] * 8]), np.array([size, *[1.0] * 8]))
+    assert found.tolist() == [other, *[False] * 8]
+
+
+def test_a_print_that_is_little_alike_anyhow_needs_45_hundredths() -> None:
+    found = shapes.are_of_another_print(np.array([0.44, 0.46, *[0.6] * 7]), np.ones(9))
+    assert found.tolist() == [True, *[False] * 8]
+
+
+def test_likeness_to_their_kind_is_a_mean_over_digits_that_others_have() -> None:
+    serials = np.array([[0, 1, 2]] * 4)
+    looks = np.array([[noise(0), noise(1), noise(2)]] * 4)
+    assert shapes.likeness_to_own_kind(looks, serials) == pytest.approx([1] * 4, abs=0.01)
+    looks[3, 2] = noise(9)
+    assert shapes.likeness_to_own_kind(looks, serials)[3] == pytest.approx(2 / 3, abs=0.1)
+    assert shapes.likeness_to_own_kind(looks, np.array([[0, 1, 2]] * 3 + [[3, 4, 2]]))[3] == 1  # one kind is too few
 
 
 def test_what_another_tile_says_beyond_doubt_is_no_rival() -> None:
@@ -92,7 +139,7 @@ def test_forty_numbers_beyond_doubt_are_enough(monkeypatch: pytest.MonkeyPatch) 
 
 def doubted(serial: int = 125) -> dict[int, TileMark]:
     """Return the last tile's mark, in doubt."""
-    return {11: replace(marks(serial)[11], confidence=0.6)}
+    return {11: replace(marks(serial)[11], confidence=0.8)}
 
 
 @COLOURS
@@ -144,7 +191,7 @@ def test_a_number_in_doubt_counts_once_its_digits_look_right(monkeypatch: pytest
     last = doubted()[11]
     assert (counted(last).serial, counted(last).confidence) == (125, SURE)
     assert counted(replace(last, confidence=0.96)).confidence == 0.96
-    assert counted(replace(last, confidence=0.49)).serial is None
+    assert counted(replace(last, confidence=0.79)).serial is None
     assert counted(last, strays=frozenset({11})).serial is None
     assert counted(last, replace(last, serial=None, clash=125)).serial is None
     assert counted(replace(last, serial=10)).serial is None  # another tile says so
@@ -186,7 +233,7 @@ def test_tiles_upside_down_are_seen_upright() -> None:
 def test_only_a_number_that_looks_like_a_rival_loses_its_serial(monkeypatch: pytest.MonkeyPatch) -> None:
     read = (*marks(126), None)
     found = Detections((*tiles(), *tiles(1)), np.zeros((1, 1), np.uint8), 8.0)
-    left = [mark and mark.serial for mark in withhold_unlike(table(), found, read)]
+    left = [mark and mark.serial for mark in withhold_unlike(table(), found, read, frozenset())]
     assert left == [*SERIALS[:11], None, None]
     monkeypatch.setattr(reader, "read_marks", lambda *_: (found, read))
     serials = [one.serial for one in reader.read_picture(table()).reads]
@@ -236,16 +283,16 @@ def test_a_digit_that_is_like_no_other_speaks_for_no_rival() -> None:
     assert leads_of_rivals(looks, serials, [(3, (0, 1, 0))])[0] > 0.3
 
 
-def test_a_digit_that_only_one_other_number_has_tells_nothing() -> None:
+def test_a_digit_that_only_one_other_number_has_refutes_nothing() -> None:
     serials = np.array([[0, 0, 0]] * 3 + [[1, 0, 0]] * 3)
     looks = np.array([[noise(0)] * 3] * 3 + [[noise(1), noise(0), noise(0)]] * 3)
     looks[0, 0] = noise(1)
     assert leads_of_rivals(looks[:5], serials[:5], [(0, (1, 0, 0))]) == pytest.approx([1], abs=0.15)
-    assert leads_of_rivals(looks[:4], serials[:4], [(0, (1, 0, 0))]) == [-1]
+    assert leads_of_rivals(looks[:4], serials[:4], [(0, (1, 0, 0))]) == [0]
     serials[2:], looks[2:] = [1, 1, 1], noise(1)
     assert leads_of_rivals(looks, serials, [(0, (1, 0, 0))])[0] > 0.85  # three other 0s
     serials[1], looks[1] = [1, 1, 0], [noise(1), noise(1), noise(0)]
-    assert leads_of_rivals(looks, serials, [(0, (1, 0, 0))]) == [-1]  # one
+    assert leads_of_rivals(looks, serials, [(0, (1, 0, 0))]) == [0]  # one
 
 
 @pytest.mark.parametrize(
