@@ -285,7 +285,7 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     if enrolled is None:
         against = frozenset(number for number, lie in enumerate(layout.lies) if lie.turn == HALF_TURN)
-        loose = frozenset(number for number, lie in enumerate(layout.lies) if lie.row is None or lie.strange)
+        loose = frozenset(number for number, lie in enumerate(layout.lies) if lie.row is None)
         settled = withhold_unlike(picture, found, withhold_few(withhold_upside_down(settled, against)), loose)
         settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike | against)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
