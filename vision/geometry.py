@@ -270,3 +270,9 @@ def _in_front(view: Homography, local: Points, bend: float) -> bool:
     """Return whether no tile lies beyond the horizon."""
     depth = _unbend(local, bend) @ view[2, :2] + 1
     return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance: no table camera sees that
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows of the last axis less their means, of length 1: products of two are correlations."""
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    return np.asarray(centred / (np.linalg.norm(centred, axis=-1, keepdims=True) + 1e-6), dtype=np.float32)

@@ -204,12 +204,8 @@ def crosses(move: Move) -> bool:
     return len({place.seat for place in places_of(move)}) > 1
 
 
-def after_move(carrier: Carrier, move: Move) -> dict[TilePlace, PlaceContent]:
-    """Return what lies where once a move was made."""
-    return {**carrier, **dict(_changed(carrier, move))}
-
-
-def _changed(carrier: Carrier, move: Move) -> Iterator[tuple[TilePlace, PlaceContent]]:
+def changed_by(move: Move, carrier: Carrier) -> Iterator[tuple[TilePlace, PlaceContent]]:
+    """Return what lies otherwise once a move was made."""
     match move:
         case Swap(one, other) | Shift(one, other):
             yield one, put_down(carrier[other])
@@ -227,7 +223,7 @@ def is_done(move: Move, before: Carrier, now: Carrier) -> bool:
 
     A tile that nobody could read before may be read by now.
     """
-    wanted = dict(_changed(before, move))
+    wanted = dict(changed_by(move, before))
     return all(_fits(now[place], lying) for place, lying in wanted.items())
 
 
@@ -235,13 +231,6 @@ def _fits(now: PlaceContent, wanted: PlaceContent) -> bool:
     if wanted.serial is None and wanted.what is Content.UNREAD:
         return now.what in (Content.TILE, Content.UNREAD)
     return now == wanted
-
-
-def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterator[Move]:
-    """Return all moves in their order."""
-    while (move := next_move(carrier, deal, near)) is not None:
-        yield move
-        carrier = after_move(carrier, move)
 
 
 def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | None:

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Picture
+from vision.geometry import Picture, unit_rows
 
 Floats = NDArray[np.float32]
 Affine = NDArray[np.float64]  # shape (2, 3)
@@ -167,11 +167,11 @@ class SetPictures:
 
     def _rival(self, ways: tuple[Floats, Floats], best: _Fit, other: _Fit) -> Rival:
         """Compare two fits where the pictures differ, both brought to where the other one was fitted."""
-        seen = _unit(self._template(other.number).cut(ways[other.turned], other.way).ravel())
+        seen = unit_rows(self._template(other.number).cut(ways[other.turned], other.way).ravel())
         theirs = self._template(other.number).row
         along = other.way if best.turned == other.turned else _chained(self._half_turn, other.way)
         ink = self._inks_of[best.number]
-        ours = _unit(self._template(other.number).cut(ink, _chained(_undone(best.way), along)).ravel())
+        ours = unit_rows(self._template(other.number).cut(ink, _chained(_undone(best.way), along)).ravel())
         differ, like = 1 - float(ours @ theirs), max(float(seen @ ours), _TINY)
         lead = float(seen @ (ours - theirs)) / max(differ * like, _TINY)
         odds = lead * float(np.sqrt(differ / max(1 - like, _TINY)))
@@ -206,14 +206,14 @@ class SetPictures:
         high, wide = (side - 2 * _SHIFTS for side in cells.shape)
         places = [(down, across) for down in range(2 * _SHIFTS + 1) for across in range(2 * _SHIFTS + 1)]
         seen = np.stack([cells[down : down + high, across : across + wide].ravel() for down, across in places])
-        shares = _unit(seen) @ self._rows.T
+        shares = unit_rows(seen) @ self._rows.T
         best, at = shares.max(axis=0), shares.argmax(axis=0)
         ways = [_moved(along, _CELL * (down - _SHIFTS), _CELL * (across - _SHIFTS)) for down, across in places]
         return {number: _Start(float(best[number]), ways[at[number]]) for number in range(len(best))}
 
     @cached_property
     def _rows(self) -> Floats:
-        return _unit(np.stack([_cells(ink[self._window]).ravel() for ink in self._inks_of]))
+        return unit_rows(np.stack([_cells(ink[self._window]).ravel() for ink in self._inks_of]))
 
     def _template(self, number: int) -> "_Template":
         if number not in self._templates:
@@ -247,11 +247,6 @@ def _span(at: NDArray[np.intp], most: int) -> slice:
     return slice(low, low + (high - low) // _CELL * _CELL)
 
 
-def _unit(rows: Floats) -> Floats:
-    centred = rows - rows.mean(axis=-1, keepdims=True)
-    return np.asarray(centred / (np.linalg.norm(centred, axis=-1, keepdims=True) + _TINY), dtype=np.float32)
-
-
 class _Template:
     """One picture in its window, with what a fit needs: slopes, and how far each pixel is moved by each parameter."""
 
@@ -259,7 +254,7 @@ class _Template:
         rows, cols = window
         self._corner = np.array([cols.start, rows.start], dtype=np.float64)
         self._size = (cols.stop - cols.start, rows.stop - rows.start)
-        self.row = _unit(ink[window].ravel())
+        self.row = unit_rows(ink[window].ravel())
         spread = float(np.linalg.norm(ink[window] - ink[window].mean())) + _TINY
         across = np.gradient(ink, axis=1)[window].ravel() / spread
         down = np.gradient(ink, axis=0)[window].ravel() / spread
@@ -281,7 +276,7 @@ class _Template:
         """Return how like a back is, and the map along which it is, fitted from another."""
         way, best, at = start, -1.0, start
         for _ in range(_ROUNDS):
-            seen = _unit(self.cut(ink, way).ravel())
+            seen = unit_rows(self.cut(ink, way).ravel())
             likeness = float(seen @ self.row)
             if likeness > best:
                 best, at = likeness, way

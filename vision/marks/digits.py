@@ -22,8 +22,7 @@ KINDS = 5
 NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no mark is to be seen
 
 SEEN_SIGNS = 16
-UPRIGHT = np.arange(10)  # what digit 0..9 looks like upright
-UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # and upside down
+UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # what digit 0..9 looks like upside down
 ONES = [1, 10]  # a 1, either way up: in some fonts it is a plain stroke
 TURNED_SIGNS = np.array(
     [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]

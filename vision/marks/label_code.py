@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.geometry import unit_rows
 from vision.reading import LAST_SERIAL, LAST_SET
 
 LABEL_TEXTS: Final[Mapping[int, str]] = {14: "HM1-{:02d}-{:03d}", 12: "HM{:02d}{:03d}", 10: "{:02d}{:03d}"}
@@ -276,15 +277,10 @@ def guess_label(values: Grid) -> LabelGuess:
 
 def _compare(values: Grid, drawn: Grid) -> NDArray[np.float64]:
     """Correlate with each word, shape (words, side, side), at the blur that suits it best."""
-    seen = _unit(values.reshape(1, -1) @ _view(len(values), 0.0))
+    seen = unit_rows(values.reshape(1, -1) @ _view(len(values), 0.0))
     words_drawn = drawn.reshape(len(drawn), -1)
-    blurred = [_unit(words_drawn @ _view(len(values), share)) @ seen[0] for share in _BLURS]
+    blurred = [unit_rows(words_drawn @ _view(len(values), share)) @ seen[0] for share in _BLURS]
     return np.asarray(np.max(blurred, axis=0), dtype=np.float64)
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    return np.asarray(centred / (np.linalg.norm(centred, axis=1, keepdims=True) + 1e-9))
 
 
 @cache

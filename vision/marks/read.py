@@ -138,7 +138,7 @@ def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
 
 
 def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
-    """Return the log-odds, by how the other tiles of its tray stand, that a tile stands as its `Lie` says.
+    """Return the log-odds, by how the other tiles of its tray stand, that a tile stands as its position says.
 
     That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
     """

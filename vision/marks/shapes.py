@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.finder import DetectedTile
-from vision.geometry import Picture, Points
+from vision.geometry import Picture, Points, unit_rows
 from vision.marks import TileMark
 from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
 
@@ -40,7 +40,6 @@ _TIMES: Final = 2  # that digits are aligned with their usual look
 _SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: what changes over less is noise, over more light
 _BAND: Final = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where numbers are
 _EVERY: Final = 4  # of so many tiles one tells the ink's colour
-_TINY: Final = 1e-6
 
 
 def unlike_others(
@@ -142,7 +141,7 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
         at = int((serials[number] != rival).argmax())
         own, other = int(serials[number][at]), rival[at]
         known = counts - kinds[number].sum(axis=0) >= _OF_EACH
-        usual = _unit(sums - kinds[number].T @ aligned[number])
+        usual = unit_rows(sums - kinds[number].T @ aligned[number])
         alike = (shifted[number, at] @ usual.T).max(axis=0)
         if not (known[own] and known[other]):
             leads.append(0.0)
@@ -170,7 +169,7 @@ def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[n
     means = []
     for digits, own, its, kind in zip(shifted, aligned, serials, kinds, strict=True):
         known = (counts - kind.sum(axis=0) >= _OF_EACH)[its]
-        usual = _unit(sums - kind.T @ own)[its]
+        usual = unit_rows(sums - kind.T @ own)[its]
         alike = np.einsum("ksp,kp->ks", digits, usual).max(axis=1)
         means.append(alike[known].mean() if known.sum() > 1 else 1.0)
     return np.array(means, dtype=np.float64)
@@ -183,7 +182,7 @@ def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> 
     """
     shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials[:known]]
     there = kinds.sum(axis=(0, 1)) >= _OF_EACH
-    usual = _unit(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
+    usual = unit_rows(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
     told = []
     for digits, kind in zip(shifted[known:], serials[known:], strict=True):
         alike = (digits @ usual.T).max(axis=1)  # shape (3, 10)
@@ -197,7 +196,7 @@ def _shifted(looks: Floats) -> Floats:
     """Return digits, shape (n, 3, 28, 22), shifted each way: shape (n, 3, 45, 336), of length 1."""
     wide, high = _SIZE
     windows = np.lib.stride_tricks.sliding_window_view(looks, (high, wide), axis=(2, 3))
-    return _unit(windows.reshape(*looks.shape[:2], -1, high * wide))
+    return unit_rows(windows.reshape(*looks.shape[:2], -1, high * wide))
 
 
 def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
@@ -205,7 +204,7 @@ def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
     kinds = np.eye(10, dtype=np.float32)[serials]
     aligned = shifted[:, :, shifted.shape[2] // 2]
     for _ in range(_TIMES):
-        usual = _unit(np.einsum("nkd,nkp->dp", kinds, aligned))
+        usual = unit_rows(np.einsum("nkd,nkp->dp", kinds, aligned))
         best = np.einsum("nksp,nkp->nks", shifted, usual[serials]).argmax(axis=2)
         aligned = np.take_along_axis(shifted, best[:, :, None, None], axis=2)[:, :, 0]
     return aligned
@@ -216,8 +215,3 @@ def _leads(alike: Floats, usual: Floats, own: int) -> Floats:
     leads = (alike - alike[own]) / np.maximum(1 - usual @ usual[own], _LEAST_APART)
     leads[own] = -np.inf
     return np.asarray(leads, dtype=np.float32)
-
-
-def _unit(rows: Floats) -> Floats:
-    centred = rows - rows.mean(axis=-1, keepdims=True)
-    return np.asarray(centred / (np.linalg.norm(centred, axis=-1, keepdims=True) + _TINY), dtype=np.float32)

@@ -6,6 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from broker.protocol import Seat
 from kiosk.table import (
     PLACES,
     Carrier,
@@ -19,7 +20,7 @@ from kiosk.table import (
     TilePlace,
     serial_by_place,
 )
-from kiosk.table.trays import EMPTY, Turn, after_move
+from kiosk.table.trays import EMPTY, Deal, Turn, changed_by, next_move
 from tests.kiosk.tables import play
 
 DEAL: Final = serial_by_place(play(1).order)
@@ -88,6 +89,18 @@ def is_right(carrier: Carrier) -> bool:
         lying.well and (lying.serial == DEAL[place] if lying.what is Content.TILE else lying.what in unread)
         for place, lying in carrier.items()
     )
+
+
+def after_move(carrier: Carrier, move: Move) -> dict[TilePlace, PlaceContent]:
+    """Return what lies where once a move was made."""
+    return {**carrier, **dict(changed_by(move, carrier))}
+
+
+def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterator[Move]:
+    """Return all moves in their order."""
+    while (move := next_move(carrier, deal, near)) is not None:
+        yield move
+        carrier = after_move(carrier, move)
 
 
 def tried_out(carrier: Carrier) -> int:

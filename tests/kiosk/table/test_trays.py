@@ -26,8 +26,6 @@ from kiosk.table.trays import (
     BLANK,
     EMPTY,
     Turn,
-    after_move,
-    all_moves,
     count_moves,
     crosses,
     is_done,
@@ -35,7 +33,17 @@ from kiosk.table.trays import (
     tray_contents,
     with_look,
 )
-from tests.kiosk.table.carriers import DEAL, RIGHT, carriers, every_move, is_right, small, tried_out
+from tests.kiosk.table.carriers import (
+    DEAL,
+    RIGHT,
+    after_move,
+    all_moves,
+    carriers,
+    every_move,
+    is_right,
+    small,
+    tried_out,
+)
 from tests.kiosk.tables import play, right, swapped
 
 ONE, OTHER = PLACES[0], PLACES[1]
