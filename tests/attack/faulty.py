@@ -10,7 +10,7 @@ from unittest.mock import patch
 from starlette.routing import Route
 
 from broker.cli.main import homologue
-from broker.mqtt import access
+from broker.mqtt import access, certificates
 from broker.people import Right
 from broker.protocol import Role
 from broker.scorer import publisher
@@ -38,6 +38,7 @@ def _grant(to: Role, publish: tuple[str, ...] = (), subscribe: tuple[str, ...] =
         return replace(may, publish=may.publish + publish, subscribe=may.subscribe + subscribe)
 
     access.permissions_of_role = more
+    patch.object(certificates, "permissions_of_role", more).start()
 
 
 def a_route_without_its_guard() -> None:
