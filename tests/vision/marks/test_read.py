@@ -130,10 +130,18 @@ UNREAD = replace(printed(None), confidence=0.4)
 @pytest.mark.parametrize(
     ("read_ones", "backs", "confidence", "kept"),
     [
-        (6, 34, 1.0, 0), (7, 34, 0.994, 0), (7, 34, 0.995, 7), (11, 34, 0.994, 0), (12, 34, 0.994, 12),
-        (1, 10, 1.0, 0), (2, 10, 1.0, 2), (1, 9, 0.95, 1), (34, 34, 0.95, 34), (0, 34, 1.0, 0),
+        (6, 34, 1.0, 0),
+        (7, 34, 0.994, 0),
+        (7, 34, 0.995, 7),
+        (11, 34, 0.994, 0),
+        (12, 34, 0.994, 12),
+        (1, 10, 1.0, 0),
+        (2, 10, 1.0, 2),
+        (1, 9, 0.95, 1),
+        (34, 34, 0.95, 34),
+        (0, 34, 1.0, 0),
     ],
-)  # fmt: skip
+)
 def test_where_few_numbers_are_read_they_have_to_be_surest_and_hardly_any_is_none(
     read_ones: int, backs: int, confidence: float, kept: int
 ) -> None:
