@@ -79,13 +79,9 @@ def brought(lines: Iterable[Ranked], profile: ComparisonRules, part: str = "") -
     return Brought(carry_over(listed, profile, read_part(part) if part else None), standing_places(listed))
 
 
-class EarlierLine(Struct):
-    """A line of standings as a file has it; what else it has is not looked at."""
+class _Person(Struct, kw_only=True):
+    """What is known of a player or a team."""
 
-    place: Place
-    imp: Carried
-    player: Entrant | None = None
-    team: Entrant | None = None
     name: str = ""
     country: str = ""
     club: str = ""
@@ -93,6 +89,20 @@ class EarlierLine(Struct):
     ema: str = ""
     first_name: str = ""
     last_name: str = ""
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What is known but for the name, in the order of DETAILS."""
+        return tuple(getattr(self, column) for column in DETAILS)
+
+
+class EarlierLine(_Person):
+    """A line of standings as a file has it; what else it has is not looked at."""
+
+    place: Place
+    imp: Carried
+    player: Entrant | None = None
+    team: Entrant | None = None
     event: str = ""
     """The title of the earlier event, as far as it is said."""
     members: tuple["EarlierLine", ...] = ()
@@ -102,11 +112,6 @@ class EarlierLine(Struct):
     def people(self) -> "tuple[EarlierLine, ...]":
         """The players of the line."""
         return self.members if self.team else (self,)
-
-    @property
-    def details(self) -> tuple[str, ...]:
-        """What is known of a player, in the order of DETAILS."""
-        return tuple(getattr(self, column) for column in DETAILS)
 
     @property
     def called(self) -> str:
@@ -121,29 +126,22 @@ class EarlierLine(Struct):
         return Ranked(self.place, name, Fraction(self.imp), 0, 0)
 
 
-class _Person(Struct):
+class _Player(_Person):
     """What the document of an event has of a player."""
 
     id: Entrant
-    name: str = ""
-    country: str = ""
-    club: str = ""
-    national: str = ""
-    ema: str = ""
-    first_name: str = ""
-    last_name: str = ""
 
     def line(self, standing: EarlierLine) -> EarlierLine:
         """Return the player's line: the own one, or that of the team."""
+        known = dict(zip(DETAILS, self.details, strict=True))
         return replace(
-            EarlierLine(standing.place, standing.imp, self.id, event=standing.event),
-            **{field: getattr(self, field) for field in ("name", *DETAILS)},
+            EarlierLine(standing.place, standing.imp, self.id, name=self.name, event=standing.event), **known
         )
 
 
 class _Plan(Struct, frozen=True):
     title: str = ""
-    players: tuple[_Person, ...] = ()
+    players: tuple[_Player, ...] = ()
     teams: dict[str, tuple[str, ...]] = {}
 
 
@@ -155,7 +153,7 @@ class _Answer(Struct):
     team_standings: tuple[EarlierLine, ...] = ()
     """Of a document: of an event that teams have played it has those of the players too."""
     plan: _Plan = _Plan()
-    people: tuple[_Person, ...] = ()
+    people: tuple[_Player, ...] = ()
 
     def lines(self) -> tuple[EarlierLine, ...] | None:
         """Return the standings, with what else a document has of those who are in them; None: there are none."""
@@ -167,7 +165,9 @@ class _Answer(Struct):
         return tuple(
             replace(line, members=tuple(known[one].line(line) for one in self.plan.teams[line.team]))
             if line.team
-            else known[line.player or ""].line(line)
+            else known[line.player].line(line)
+            if line.player
+            else line
             for line in titled
         )
 

@@ -101,6 +101,11 @@ class HallsFile:
             self._stamp = stamp
         return self._halls
 
+    @property
+    def written_at(self) -> int:
+        """When the file was written, ms since 1970; 0 without one."""
+        return self._stamp[1] // 1_000_000 if self._stamp else 0
+
     def connecting(self) -> tuple[str, ...] | None:
         """Return the names of those that may connect; None if the event is played in one place."""
         return tuple(hall.name for hall in self.now() if not hall.revoked) if self.now() else None

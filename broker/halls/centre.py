@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from broker.errors import StoreBroken
-from broker.event import Event, Hall
+from broker.event import Event, Hall, HallsFile
 from broker.protocol import (
     CLOCK_TOLERANCE_MS,
     MOST_LACKING,
@@ -62,7 +62,8 @@ class HallPosition(Struct, frozen=True):
     attempt: int = 0
     upto: int = 0
     link: str = FIRST_LINK.hex()
-    revoked: bool = False
+    revoked_at: int = 0
+    """Ms since 1970; 0: it is not revoked."""
 
 
 class HallView(Struct, frozen=True):
@@ -129,7 +130,7 @@ class Centre:
     def __init__(
         self,
         planned: Callable[[], Event],
-        halls: Sequence[Hall],
+        file: HallsFile,
         journal: Journal,
         decided: Sequence[Decided],
         has: Callable[[str], bool],
@@ -138,14 +139,14 @@ class Centre:
     ) -> None:
         """`planned` returns the event as it is planned now.
 
-        `decided`: what is stored that is no fact; `has`: whether a fact or ruling of this id was taken.
+        `file` lists the halls. What was revoked since it was written, by another machine that has a file of its own,
+        stays revoked until this one is written again. `decided`: what is stored that is no fact; `has`: whether a fact
+        or ruling of this id was taken.
         """
         self._planned, self._event = planned, planned().name
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._decided = {one.message.id for one in decided}
         self._has_fact = has
-        self._listed: Sequence[Hall] | None = None
-        """The halls as the file has them."""
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
         kept = journal.remembered(KEPT)
@@ -164,33 +165,32 @@ class Centre:
         """Table and number of facts that halls have refused, as they have said since this was looked at last."""
         self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
         """Who plays at each table, by the plan that was looked at last."""
-        self.follow(halls)
+        revoked = {name for name, at in self._at.items() if at.revoked_at > file.written_at}
+        self._file, self._listed = file, file.now()
+        self._take_list([structs.replace(one, revoked=one.revoked or one.name in revoked) for one in self._listed])
         self._taken_from: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
         for one in (record.message for record in decided):
             if isinstance(one, Ruling) and (hall := self._hall_of_ruling(one)):
                 self._taken_from.setdefault(hall, set()).add(one.id)
 
-    def follow(self, halls: Sequence[Hall]) -> bool:
-        """Take in which halls there are, and which were revoked since; return whether that is news.
+    def follow(self) -> bool:
+        """Take in the list of halls, if its file was written again; return whether that is news."""
+        before, self._listed = self._listed, self._file.now()
+        return self._listed is not before and self._take_list(self._listed)
 
-        `halls` are the same object while their file is as it was. A hall that was revoked under another scorer, which
-        had a file of its own, stays revoked until this one's is written again.
-        """
-        if halls is self._listed:
-            return False
-        before, self._listed = self._listed, halls
-        kept = {name for name, at in self._at.items() if at.revoked and before is None}
-        found = {one.name: structs.replace(one, revoked=True) if one.name in kept else one for one in halls}
+    def _take_list(self, halls: Sequence[Hall]) -> bool:
+        found = {hall.name: hall for hall in halls}
         if found == self.halls:
             return False
         self.halls = found
         self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
         for name, hall in found.items():
             at = self._at.get(name, HallPosition())
-            if at.revoked != hall.revoked:
+            if bool(at.revoked_at) != hall.revoked:
+                at = structs.replace(at, revoked_at=self._clock() if hall.revoked else 0)
                 self._unkept.add(name)
-            self._at[name] = structs.replace(at, revoked=hall.revoked)
+            self._at[name] = at
         self._due |= found.keys()
         return True
 

@@ -189,12 +189,11 @@ class LiveEvent:
         )
         self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
         self._counter = HandCounter(event)
-        self._halls, centre = HallsFile(folder), read_centre(folder)
-        halls, passed = self._halls.now(), self.intake.passed_over
+        halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link with the centre, in a hall among others."""
         content = journal, stored.decided, self.intake.has
-        self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls else None
+        self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls.now() else None
         """The halls, at the centre of an event in many places."""
         if self.centre:
             self.centre.lack(self.intake.refused())
@@ -239,7 +238,7 @@ class LiveEvent:
 
     def follow_halls(self) -> bool:
         """Follow the list of halls, at the centre; return whether it has changed."""
-        return self.centre is not None and self.centre.follow(self._halls.now())
+        return self.centre is not None and self.centre.follow()
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:
         """Return what the arbiters have not been alerted to yet. `now` in ms since 1970."""

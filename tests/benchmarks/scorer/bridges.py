@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from broker.cli.standby import free_port
-from broker.event import CentreAddress, Event, open_event, save_event
+from broker.event import CentreAddress, Event, HallsFile, open_event, save_event, write_halls
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink
 from broker.mqtt.access import Credentials
@@ -155,7 +155,8 @@ class Outbox(Way):
     def _take_rows(self, event: Event, broker: NatsBroker, known: Credentials) -> None:
         news: SimpleQueue[Any] = SimpleQueue()
         journal = SqliteJournal(self.folder / "centre.sqlite", NAME)
-        centre = Centre(lambda: event, HALLS, journal, [], lambda _: False, lambda: 0, time.monotonic)
+        write_halls(self.folder, HALLS)
+        centre = Centre(lambda: event, HallsFile(self.folder), journal, [], lambda _: False, lambda: 0, time.monotonic)
         address = Address("127.0.0.1", broker.port, "scorer", known.password("scorer"))
         heard = [topics.HALL_ROW.at(NAME), topics.HALL_STATE.at(NAME)]
         link = Link(address, passing_id("scorer"), heard, news.put)

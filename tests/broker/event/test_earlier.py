@@ -22,7 +22,7 @@ ROWS = tuple(
     Standing(place=place, player=f"q{place}", name=name, imp=imp, fines=0, plays=4)
     for place, (name, imp) in enumerate(NAMES, 1)
 )
-LINES = tuple(EarlierLine(row.place, row.imp, row.player, None, row.name) for row in ROWS)
+LINES = tuple(EarlierLine(row.place, row.imp, row.player, name=row.name) for row in ROWS)
 
 
 def code(path: Path, text: str) -> str:
@@ -42,7 +42,7 @@ def test_json_of_the_calculator_and_of_a_desk_is_read(tmp_path: Path) -> None:
     path, lines = tmp_path / "before.json", [{"place": 1, "player": "p1", "name": "Ada", "imp": "7/2", "fines": 0}]
     for field in ("standings", "rungs"):
         path.write_text(json.dumps({field: lines, "final": True}), encoding="utf-8")
-        assert read_standings(path) == (EarlierLine(1, "7/2", "p1", None, "Ada"),)
+        assert read_standings(path) == (EarlierLine(1, "7/2", "p1", name="Ada"),)
 
 
 def test_teams_may_be_listed_by_hand(tmp_path: Path) -> None:
@@ -65,6 +65,20 @@ def test_teams_may_be_listed_by_hand(tmp_path: Path) -> None:
 )
 def test_what_is_no_standings_is_refused(tmp_path: Path, text: str) -> None:
     assert code(tmp_path / "before", text) == "bad_previous"
+
+
+@pytest.mark.parametrize("lacks", ["players", "teams"])
+def test_a_document_whose_plan_lacks_who_is_in_its_standings_is_refused(tmp_path: Path, lacks: str) -> None:
+    plan_of = {"title": "Cup", "players": [{"id": "p1", "name": "Ada"}], "teams": {"reds": ["p1"]}}
+    document = {"plan": plan_of, "standings": [], "team_standings": [{"place": 1, "imp": 3, "team": "reds"}]}
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(document))
+    (line,) = read_standings(path)
+    assert (line.team, [one.name for one in line.members], line.event) == ("reds", ["Ada"], "Cup")
+    path.write_text(json.dumps(document | {"plan": plan_of | {lacks: type(plan_of[lacks])()}}))
+    with pytest.raises(RuleError) as refused:
+        read_standings(path)
+    assert refused.value.code == "bad_previous"
 
 
 def test_players_are_found_by_name_for_every_event_has_its_own_ids() -> None:
@@ -113,7 +127,7 @@ def test_a_list_is_put_in_the_order_of_the_places_and_who_was_cut_is_off_it(fold
 def test_once_there_is_a_movement_the_list_stays(tmp_path: Path) -> None:
     write_plan(tmp_path, plan())
     last = plan().players[-1]
-    line = EarlierLine(1, 5, "x", None, last.name)
+    line = EarlierLine(1, 5, "x", name=last.name)
     take_earlier(tmp_path, draft_earlier(tmp_path, EarlierWish((line,), "Saturday")))
     assert read_plan(tmp_path).players == plan().players
 

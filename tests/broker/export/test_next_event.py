@@ -109,7 +109,7 @@ def test_the_list_and_the_folder_say_the_same(tmp_path: Path, of: Plan) -> None:
 def test_a_part_of_an_imp_stays_exact(tmp_path: Path) -> None:
     path = tmp_path / "next-event.csv"
     path.write_text("place,player,name,imp\n1,p1,Ada,'-7/3\n2,p2,Bob,0.5\n", encoding="utf-8")
-    assert read_standings(path) == (EarlierLine(1, "-7/3", "p1", None, "Ada"), EarlierLine(2, "1/2", "p2", None, "Bob"))
+    assert read_standings(path) == (EarlierLine(1, "-7/3", "p1", name="Ada"), EarlierLine(2, "1/2", "p2", name="Bob"))
 
 
 def test_a_team_with_two_places_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What the centre takes of a hall's rows, what it refuses, and what its arbiters are told."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from broker.store import link_after
 from broker.web.embargo import PublicViews
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, places, plan_apart
 from tests.broker.halls.test_link import said_in
+from tests.broker.scorer.hall import NOW
 from tests.broker.scorer.small import event, whole_log
 
 HEAD = RulingAuthor("Hélène Roy", "helene", "head_arbiter")
@@ -288,12 +290,27 @@ def test_a_hall_stays_revoked_under_a_scorer_whose_own_file_does_not_say_so(tmp_
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
         made.centre.step()
         write_halls(made.folder / "centre", HALLS)
+        before = NOW / 1000 - 60
+        os.utime(made.folder / "centre" / HALLS_FILE, (before, before))
         made.restart(CENTRE)
         assert {one.name: one.revoked for one in made.at_centre.views()} == {"paris": False, "osaka": True}
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
         assert "hall_cut_off" in codes(made.centre)
         write_halls(made.folder / "centre", HALLS)
         made.centre.step()
+        assert not any(one.revoked for one in made.at_centre.views())
+        os.utime(made.folder / "centre" / HALLS_FILE, (before, before))
+        made.restart(CENTRE)
+        assert not any(one.revoked for one in made.at_centre.views())
+
+
+def test_a_hall_that_was_admitted_while_the_centre_was_away_is_heard(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
+        made.centre.step()
+        write_halls(made.folder / "centre", HALLS)
+        after = NOW / 1000 + 60
+        os.utime(made.folder / "centre" / HALLS_FILE, (after, after))
         made.restart(CENTRE)
         assert not any(one.revoked for one in made.at_centre.views())
 
