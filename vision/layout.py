@@ -70,7 +70,7 @@ class LaidOutTray:
 class TableLayout:
     """A picture, laid out. Tiles are named by their numbers in `Detections.tiles`."""
 
-    lies: tuple[TilePosition, ...]  # one for each tile
+    positions: tuple[TilePosition, ...]  # one for each tile
     trays: tuple[LaidOutTray, ...]  # in the order E S W N
     ghosts: frozenset[int] = frozenset()  # tiles that turned out to be none: empty places, the floor of a tray, a card
     unlike: frozenset[int] = frozenset()
@@ -382,8 +382,8 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
     if trays:  # what lies beside a tray and was not read is mostly its floor or a card, seen as a tile
         ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
     unlike = _unlike(seen, marks, list(laid), filled)
-    lies = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
-    return TableLayout(lies, tuple(trays), frozenset(ghosts | unlike - laid.keys()), unlike)
+    positions = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
+    return TableLayout(positions, tuple(trays), frozenset(ghosts | unlike - laid.keys()), unlike)
 
 
 def _find_trays(
@@ -507,11 +507,11 @@ def _tray_places(
 
 def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> TableLayout:
     """Return a layout in which tiles stand as their marks say that were decided after it was made."""
-    lies = tuple(
-        lie.turned_over() if mark is not None and mark.turned is (not lie.is_turned(tile)) else lie
-        for tile, lie, mark in zip(found.tiles, layout.lies, marks, strict=True)
+    positions = tuple(
+        position.turned_over() if mark is not None and mark.turned is (not position.is_turned(tile)) else position
+        for tile, position, mark in zip(found.tiles, layout.positions, marks, strict=True)
     )
-    return replace(layout, lies=lies)
+    return replace(layout, positions=positions)
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:

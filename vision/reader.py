@@ -79,7 +79,7 @@ def _read_in_place(
             tiles.append(DetectedTile(quad, face_up=False, likelihood=1.0))
             marks.append(mark)
     there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
-    askew = {number for number in there if layout.lies[number].sideways}
+    askew = {number for number in there if layout.positions[number].sideways}
     unread = [
         number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
     ]
@@ -125,9 +125,11 @@ def _as_before(quad: Quad, before: Quad) -> Quad:
 
 def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
     """Return the tiles that are still unread: those in trays, or all if there is no tray."""
-    lies = enumerate(layout.lies)
+    positions = enumerate(layout.positions)
     there = [
-        number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
+        number
+        for number, position in positions
+        if not layout.trays or (position.row is not None and number not in layout.ghosts)
     ]
     return [number for number in there if not is_sure(marks[number])][:_MOST]
 
@@ -194,8 +196,8 @@ def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: Ta
     """
     usual = _usual_set(marks)
     reads = [
-        _read(lie, mark, usual, face_up=tile.face_up)
-        for tile, mark, lie in zip(found.tiles, marks, layout.lies, strict=True)
+        _read(position, mark, usual, face_up=tile.face_up)
+        for tile, mark, position in zip(found.tiles, marks, layout.positions, strict=True)
     ]
     held = [place for tray in layout.trays for place in _places(tray, reads)]
     inside = [place.read for place in held if place.read is not None]
@@ -210,21 +212,21 @@ def _usual_set(marks: tuple[TileMark | None, ...]) -> str | None:
     return name if 2 * times > named.total() else None
 
 
-def _read(lie: TilePosition, mark: TileMark | None, usual: str | None, *, face_up: bool) -> TileRead:
+def _read(position: TilePosition, mark: TileMark | None, usual: str | None, *, face_up: bool) -> TileRead:
     named = mark.set_text if mark is not None else None
     return TileRead(
         serial=mark.serial if mark is not None else None,
         set=named,
-        quad=quad_corners(lie.quad),
+        quad=quad_corners(position.quad),
         confidence=round(mark.confidence, 4) if mark is not None else 0.0,
-        rotation=round(lie.rotation, 2),
-        row=lie.row,
-        col=lie.col,
-        seat=lie.seat,
+        rotation=round(position.rotation, 2),
+        row=position.row,
+        col=position.col,
+        seat=position.seat,
         face_up=face_up,
-        turn=lie.turn,
-        sideways=lie.sideways,
-        foreign=lie.strange if named is None else usual is not None and named != usual,
+        turn=position.turn,
+        sideways=position.sideways,
+        foreign=position.strange if named is None else usual is not None and named != usual,
         clash=mark.clash if mark is not None else None,
         likeness=mark.likeness if mark is not None and mark.serial is not None else None,
     )
@@ -282,10 +284,10 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
         layout = lay_out_table(picture, found, marks)
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
-    settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
+    settled = withhold_repeated_serials(upright, [position.strange for position in layout.positions])
     if enrolled is None:
-        against = frozenset(number for number, lie in enumerate(layout.lies) if lie.turn == HALF_TURN)
-        loose = frozenset(number for number, lie in enumerate(layout.lies) if lie.row is None)
+        against = frozenset(number for number, position in enumerate(layout.positions) if position.turn == HALF_TURN)
+        loose = frozenset(number for number, position in enumerate(layout.positions) if position.row is None)
         settled = withhold_unlike(picture, found, withhold_few(withhold_upside_down(settled, against)), loose)
         settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike | against)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))
@@ -325,7 +327,7 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
     there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
     spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
     middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
-    beside = [number for number, lie in enumerate(layout.lies) if lie.row is None and there]
+    beside = [number for number, position in enumerate(layout.positions) if position.row is None and there]
     owners, expected = list[int](), list[Quad]()
     for number in sorted(beside, key=lambda one: not is_sure(marks[one])):  # what is read first: much else is print
         if len(owners) >= 2 * _MOST:
@@ -383,7 +385,7 @@ def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:
     Where there is a tray, what lies beside it does not get a second look.
     """
     return bool(_overlooked_places(layout)) or any(
-        (mark is not None and not is_sure(mark) and (lie.row is not None or not layout.trays))
-        or (lie.row is not None and (mark is None or lie.sideways))
-        for lie, mark in zip(layout.lies, marks, strict=True)
+        (mark is not None and not is_sure(mark) and (position.row is not None or not layout.trays))
+        or (position.row is not None and (mark is None or position.sideways))
+        for position, mark in zip(layout.positions, marks, strict=True)
     )

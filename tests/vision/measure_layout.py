@@ -113,15 +113,15 @@ FaultKey = tuple[str, str | None, frozenset[tuple[int, int]]]
 def count_places(truth: Truth, seen: Seen, layout: TableLayout) -> Counter[str]:
     """Count tiles, those at their place, those at another, those without one, and false tiles with a place."""
     counts: Counter[str] = Counter()
-    for lie, number in zip(layout.lies, seen.truth, strict=True):
+    for position, number in zip(layout.positions, seen.truth, strict=True):
         if number is None:
-            counts["false tiles placed"] += lie.row is not None
+            counts["false tiles placed"] += position.row is not None
             continue
         one = truth["tiles"][number]
-        right = (lie.seat, lie.row, lie.col) == (one["seat"], one["row"], one["col"])
+        right = (position.seat, position.row, position.col) == (one["seat"], one["row"], one["col"])
         counts["tiles"] += 1
         counts["right"] += right
-        counts["wrong"] += not right and lie.row is not None
+        counts["wrong"] += not right and position.row is not None
     return counts
 
 

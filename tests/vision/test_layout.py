@@ -82,7 +82,7 @@ def test_floor_of_the_backs_own_colour_is_told_by_the_missing_print(monkeypatch:
 @pytest.mark.parametrize(("colour", "strange"), [(BLUE, True), (FACE, True), (BACK, False), (SHADED, False)])
 def test_another_hue_is_strange_and_shade_is_not(colour: tuple[int, int, int], strange: bool) -> None:  # noqa: FBT001 - a parameter of the test
     seen = see(tray_scene(POSE).changed((1, 4), colour=colour))
-    named = [one.where for one, lie in zip(seen.shown, seen.lay_out().lies, strict=True) if lie.strange]
+    named = [one.where for one, position in zip(seen.shown, seen.lay_out().positions, strict=True) if position.strange]
     assert named == ([(1, 4)] if strange else [])
 
 
@@ -112,7 +112,7 @@ def test_what_may_be_the_floor_of_an_empty_tray_makes_no_neighbour_strange() -> 
 
 def test_a_face_is_never_a_strange_back() -> None:
     seen = see(tray_scene(POSE).changed((1, 4), face_up=True))
-    assert not any(lie.strange for lie in seen.lay_out().lies)
+    assert not any(position.strange for position in seen.lay_out().positions)
 
 
 def test_the_states_are_given_for_every_place_in_reading_order() -> None:
@@ -332,21 +332,21 @@ def test_a_tile_lies_askew_from_fifteen_degrees_on(degrees: float, *, sideways: 
     seen = see(scene.changed((1, 4), quad=turned(scene.at((1, 4)).quad, degrees)))
     own = tray_scene(Pose()).at((1, 4)).quad
     lean = np.degrees(np.arctan2(*(own[1] - own[0])[::-1]))  # tiles of the scene lie a little askew themselves
-    lies = seen.lay_out().lies
-    (lie,) = (lie for one, lie in zip(seen.shown, lies, strict=True) if one.where == (1, 4))
+    positions = seen.lay_out().positions
+    (position,) = (position for one, position in zip(seen.shown, positions, strict=True) if one.where == (1, 4))
     assert abs(lean) < 1
-    assert (lie.sideways, lie.turn) == (sideways, 0)
+    assert (position.sideways, position.turn) == (sideways, 0)
 
 
 @pytest.mark.parametrize("degrees", [0.0, 30.0, 90.0, 200.0])
 def test_rotation_and_outline_begin_where_the_mark_stands(degrees: float) -> None:
     """A mark that stands upside down in its outline turns both by half."""
     seen = see(tray_scene(Pose(azimuth=degrees)))
-    for one, own, lie in zip(seen.shown, seen.quads, seen.lay_out().lies, strict=True):
+    for one, own, position in zip(seen.shown, seen.quads, seen.lay_out().positions, strict=True):
         right = own[1] - own[0]
-        assert lie.quad == pytest.approx(own)
-        away = (lie.rotation - np.degrees(np.arctan2(right[1], right[0])) + 180) % 360 - 180
-        assert (abs(away) < 1.5, lie.turn, lie.row) == (True, 0, one.where and one.where[0])
+        assert position.quad == pytest.approx(own)
+        away = (position.rotation - np.degrees(np.arctan2(right[1], right[0])) + 180) % 360 - 180
+        assert (abs(away) < 1.5, position.turn, position.row) == (True, 0, one.where and one.where[0])
 
 
 @pytest.mark.parametrize("upside_down", [False, True])
@@ -359,19 +359,19 @@ def test_a_tile_whose_way_up_is_told_later_lies_as_if_it_had_been_told_at_once(*
     marks[at] = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
     before = replace(seen, marks=tuple(marks)).lay_out()
     then = stand_tiles_up(seen.found, seen.marks, before)
-    assert (before.lies[at].turn, then.lies[at].turn) == (0, 180 if upside_down else 0)
-    for lie, known in zip(then.lies, seen.lay_out().lies, strict=True):
-        assert lie.quad == pytest.approx(known.quad)
-        assert lie.rotation == pytest.approx(known.rotation)
-        assert (lie.turn, lie.row, lie.col) == (known.turn, known.row, known.col)
+    assert (before.positions[at].turn, then.positions[at].turn) == (0, 180 if upside_down else 0)
+    for position, known in zip(then.positions, seen.lay_out().positions, strict=True):
+        assert position.quad == pytest.approx(known.quad)
+        assert position.rotation == pytest.approx(known.rotation)
+        assert (position.turn, position.row, position.col) == (known.turn, known.row, known.col)
 
 
 def test_a_tile_beside_a_tray_that_is_turned_over_has_no_turn_against_it() -> None:
-    lie = TilePosition(SQUARE, 200.0)
-    over = lie.turned_over()
+    position = TilePosition(SQUARE, 200.0)
+    over = position.turned_over()
     assert (over.rotation, over.turn, over.quad.tolist()) == (20.0, 0, SQUARE[[2, 3, 0, 1]].tolist())
     tile = DetectedTile(SQUARE, face_up=False, likelihood=0.9)
-    assert (lie.is_turned(tile), over.is_turned(tile)) == (False, True)
+    assert (position.is_turned(tile), over.is_turned(tile)) == (False, True)
 
 
 def test_trays_are_looked_for_in_a_picture_of_its_height_and_width(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,8 +31,10 @@ POSES = st.builds(
 
 def wheres(seen: Seen) -> list[RowCol | None]:
     """Return where the layout says each tile lies."""
-    lies = seen.lay_out().lies
-    return [None if lie.row is None or lie.col is None else (lie.row, lie.col) for lie in lies]
+    positions = seen.lay_out().positions
+    return [
+        None if position.row is None or position.col is None else (position.row, position.col) for position in positions
+    ]
 
 
 def states(seen: Seen) -> dict[RowCol, PlaceState]:
@@ -82,8 +84,8 @@ def test_a_tile_that_lies_askew_has_its_place_and_is_said_to_lie_sideways(
 ) -> None:
     scene = tray_scene(replace(pose, noise=min(pose.noise, 0.02)))
     seen = see(scene.changed(where, quad=turned(scene.at(where).quad, degrees)))
-    lies = seen.lay_out().lies
-    askew = [one.where for one, lie in zip(seen.shown, lies, strict=True) if lie.sideways]
+    positions = seen.lay_out().positions
+    askew = [one.where for one, position in zip(seen.shown, positions, strict=True) if position.sideways]
     assert (wheres(seen), askew) == ([one.where for one in seen.shown], [where])
 
 
@@ -93,8 +95,8 @@ def test_upside_down_tiles_are_turned_by_half_against_their_tray(pose: Pose, ove
     for where in over:
         scene = scene.changed(where, quad=turned(scene.at(where).quad, 180))
     seen = see(scene)
-    lies = seen.lay_out().lies
-    assert {one.where for one, lie in zip(seen.shown, lies, strict=True) if lie.turn == 180} == over
+    positions = seen.lay_out().positions
+    assert {one.where for one, position in zip(seen.shown, positions, strict=True) if position.turn == 180} == over
 
 
 @given(POSES, st.integers(8, 45))
@@ -138,7 +140,7 @@ def test_corners_that_are_all_off_one_way_do_not_mix_the_rows(degrees: float) ->
     crooked = tuple(replace(tile, quad=turned(tile.quad, degrees)) for tile in seen.found.tiles)
     seen = replace(seen, found=replace(seen.found, tiles=crooked))
     assert wheres(seen) == [one.where for one in seen.shown]
-    assert not any(lie.sideways for lie in seen.lay_out().lies)
+    assert not any(position.sideways for position in seen.lay_out().positions)
 
 
 def test_an_empty_middle_row_is_counted() -> None:
@@ -152,7 +154,7 @@ def test_quads_that_no_tile_has_are_given_back_and_harm_nothing(corners: list[li
     odd = tuple(DetectedTile(np.array(one).reshape(4, 2), face_up=False, likelihood=0.9) for one in corners)
     found = replace(seen.found, tiles=(*seen.found.tiles, *odd, *odd))
     layout = lay_out_table(seen.picture, found, (*seen.marks, *[None] * (2 * len(odd))))
-    assert len(layout.lies) == true + 2 * len(odd)
+    assert len(layout.positions) == true + 2 * len(odd)
 
 
 @pytest.mark.parametrize("indents", [LEFT, CENTRED])
@@ -176,13 +178,15 @@ def test_five_tiles_make_no_tray() -> None:
 
 def test_a_picture_without_tiles_has_no_trays() -> None:
     layout = see(Scene(Pose(), ())).lay_out()
-    assert (layout.lies, layout.trays) == ((), ())
+    assert (layout.positions, layout.trays) == ((), ())
 
 
 @given(POSES)
 def test_the_quad_of_each_tile_begins_at_its_own_top_left(pose: Pose) -> None:
     seen = see(tray_scene(pose))
-    assert all(np.array_equal(lie.quad, quad) for lie, quad in zip(seen.lay_out().lies, seen.quads, strict=True))
+    assert all(
+        np.array_equal(position.quad, quad) for position, quad in zip(seen.lay_out().positions, seen.quads, strict=True)
+    )
 
 
 @given(POSES, st.integers(0, 2**31))
@@ -211,8 +215,11 @@ CARRIER_POSES = st.builds(
 
 def carrier_places(seen: Seen) -> list[tuple[str | None, RowCol | None]]:
     """Return the seat and the place of each tile as the layout says."""
-    lies = seen.lay_out().lies
-    return [(lie.seat, None if lie.row is None or lie.col is None else (lie.row, lie.col)) for lie in lies]
+    positions = seen.lay_out().positions
+    return [
+        (position.seat, None if position.row is None or position.col is None else (position.row, position.col))
+        for position in positions
+    ]
 
 
 @COSTLY

@@ -142,7 +142,7 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
 
     That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
     """
-    if layout.lies[tile].sideways or marks[tile] is None:
+    if layout.positions[tile].sideways or marks[tile] is None:
         return 0.0
     votes = way_votes(*_alike_and_against(tile, layout, marks))
     same = 1 / (1 + (_UPSIDE_DOWN / (1 - _UPSIDE_DOWN)) ** votes)  # the tray stands as this tile does
@@ -152,13 +152,17 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
 
 def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> tuple[int, int]:
     """Return how many marks of a tile's tray stand as it lies, and how many the other way; none for one in no tray."""
-    lie = layout.lies[tile]
+    position = layout.positions[tile]
     turns = [
         other.turn
-        for number, (other, mark) in enumerate(zip(layout.lies, marks, strict=True))
-        if number != tile and None not in {other.row, lie.row} and other.seat == lie.seat and mark and _stands(mark)
+        for number, (other, mark) in enumerate(zip(layout.positions, marks, strict=True))
+        if number != tile
+        and None not in {other.row, position.row}
+        and other.seat == position.seat
+        and mark
+        and _stands(mark)
     ]
-    return turns.count(lie.turn), turns.count((lie.turn + HALF_TURN) % 360)
+    return turns.count(position.turn), turns.count((position.turn + HALF_TURN) % 360)
 
 
 def _knows_spot(mark: TileMark) -> bool:
@@ -204,7 +208,7 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
     settled, bars = list(marks), _bars(picture, found, marks)
     claims = {
         number: _claim(
-            number, mark, marks, layout, turned=layout.lies[number].is_turned(tile), bar=bars.get(number, 0.0)
+            number, mark, marks, layout, turned=layout.positions[number].is_turned(tile), bar=bars.get(number, 0.0)
         )
         for number, (tile, mark) in enumerate(zip(found.tiles, marks, strict=True))
         if mark is not None and _says_something(mark)
@@ -214,8 +218,8 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
             continue
         odds = claims[number].odds + _odds_of_others(number, mark.either, claims)
         if abs(odds) > _ENOUGH_ODDS:
-            lies_turned = layout.lies[number].is_turned(found.tiles[number])
-            settled[number] = stand_mark_up(mark, turned=lies_turned if odds > 0 else not lies_turned)
+            is_turned = layout.positions[number].is_turned(found.tiles[number])
+            settled[number] = stand_mark_up(mark, turned=is_turned if odds > 0 else not is_turned)
     return tuple(settled)
 
 
@@ -230,7 +234,7 @@ def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, fl
 def _claim(
     number: int, mark: TileMark, marks: TileMarks, layout: TableLayout, *, turned: bool, bar: float
 ) -> _UprightClaim:
-    strange = layout.lies[number].strange
+    strange = layout.positions[number].strange
     if mark.either is None:
         return _UprightClaim(mark.serial or 0, _READ_ODDS, strange)
     trial = stand_mark_up(mark, turned=turned)

@@ -126,7 +126,7 @@ def test_a_tile_whose_mark_does_not_tell_stands_as_its_tray_does() -> None:
         mark and replace(mark, turned=None) if number == 7 else mark for number, mark in enumerate(seen.marks)
     )
     layout = replace(seen, marks=untold).lay_out()
-    assert layout.lies[7].turn == 0
+    assert layout.positions[7].turn == 0
     assert neighbour_odds(7, layout, untold) == pytest.approx(np.log(39))
 
 
@@ -160,9 +160,11 @@ def test_a_spot_far_from_both_is_no_certainty() -> None:
 def test_neighbours_are_worth_what_most_of_them_say(over: int, known: int, expected: float) -> None:
     seen = see(tray_scene(UPRIGHT_POSE))
     layout = seen.lay_out()
-    lies = tuple(replace(lie, turn=180 if 1 <= number <= over else 0) for number, lie in enumerate(layout.lies))
+    positions = tuple(
+        replace(position, turn=180 if 1 <= number <= over else 0) for number, position in enumerate(layout.positions)
+    )
     marks = (*seen.marks[:known], *([None] * (34 - known)))
-    assert neighbour_odds(0, replace(layout, lies=lies), marks) == pytest.approx(expected, abs=1e-6)
+    assert neighbour_odds(0, replace(layout, positions=positions), marks) == pytest.approx(expected, abs=1e-6)
 
 
 def test_marks_that_say_no_serial_tell_of_no_other_tile_how_it_stands() -> None:
@@ -242,11 +244,13 @@ def test_no_mark_tells_its_own_way_up_where_those_of_its_tray_contradict_one_ano
     """33 others, of which some stand upside down: a script in which a reader sees no up and no down."""
     seen = numbered(see(tray_scene(POSE)))
     layout = seen.lay_out()
-    outlined = bool((layout.lies[0].quad[0] == seen.found.tiles[0].quad[0]).all())
+    outlined = bool((layout.positions[0].quad[0] == seen.found.tiles[0].quad[0]).all())
     way = float(np.log(39)) * (1 if outlined else -1)
     first = replace(seen.marks[0] or NO_MARK, serial=None, turned=None, either=(137, 138), way_odds=way)
-    lies = tuple(replace(lie, turn=180 if 1 <= number <= over else 0) for number, lie in enumerate(layout.lies))
-    told = decide_ambiguous(seen.picture, seen.found, (first, *seen.marks[1:]), replace(layout, lies=lies))[0]
+    positions = tuple(
+        replace(position, turn=180 if 1 <= number <= over else 0) for number, position in enumerate(layout.positions)
+    )
+    told = decide_ambiguous(seen.picture, seen.found, (first, *seen.marks[1:]), replace(layout, positions=positions))[0]
     assert told is not None
     assert told.serial == ((137 if outlined else 138) if read else None)
 
@@ -254,8 +258,10 @@ def test_no_mark_tells_its_own_way_up_where_those_of_its_tray_contradict_one_ano
 def test_a_tile_of_another_set_vouches_for_nothing() -> None:
     seen = torn(torn(carrier(), 60), 90)
     layout = seen.lay_out()
-    strange = tuple(replace(lie, strange=one.serial == 90) for lie, one in zip(layout.lies, seen.shown, strict=True))
-    marks = decide_ambiguous(seen.picture, seen.found, seen.marks, replace(layout, lies=strange))
+    strange = tuple(
+        replace(position, strange=one.serial == 90) for position, one in zip(layout.positions, seen.shown, strict=True)
+    )
+    marks = decide_ambiguous(seen.picture, seen.found, seen.marks, replace(layout, positions=strange))
     assert [mark.serial for mark in marks if mark and mark.either] == [None, None]
 
 
