@@ -30,7 +30,7 @@ from broker.event.movement import (
     RandomSource,
     make_movement,
     name_players,
-    round_blocks,
+    sets_of_pods,
     usual_order,
 )
 from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
@@ -380,7 +380,10 @@ MOST_TURNS: Final = 200
 
 def _format(order: MovementOrder, minutes: int) -> Format:
     coming, turns = forecast_order(order, minutes), order.deals_per_round
-    done = _rounds_of_sets(order)
+    rounds = dict[int, list[int]]()
+    for round_, _, number in sets_of_pods(order):
+        rounds.setdefault(number, []).append(round_)
+    done = [(of_set[0], of_set[-1]) for of_set in rounds.values()]
     open_at_once = max(sum(first <= now <= last for first, last in done) for now in range(order.rounds))
     within = [at + 1 if order.pods == 1 and at + 1 >= order.pod else turns for at in range(turns)]
     over = [last * turns + at for _, last in done for at in within]
@@ -396,19 +399,6 @@ def _format(order: MovementOrder, minutes: int) -> Format:
         strength=round(100 * strength_share(plays, compared)),
         plays_for=tuple(plays_for(goal, compared) for goal in GOALS),
     )
-
-
-def _rounds_of_sets(order: MovementOrder) -> list[tuple[int, int]]:
-    """Return of each set of deals its first and its last round, from 0, as `lay_out` gives them to groups of tables."""
-    found: dict[int, tuple[int, int]] = {}
-    first_set = 0
-    for block in round_blocks(order):
-        sets = max(order.pods, len(block))
-        for round_, pod in product(block, range(order.pods)):
-            number = first_set + (pod + round_ - block.start) % sets
-            found[number] = (found.get(number, (round_, round_))[0], round_)
-        first_set += sets
-    return list(found.values())
 
 
 def _fits(one: Format, have: Resources) -> bool:
