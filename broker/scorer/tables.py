@@ -192,12 +192,6 @@ class Seatings:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
 
-    def _with(self, deal: int) -> Counter[PlayerId]:
-        if deal not in self._have_played:
-            results = self._of_deal.get(deal, {}).values()
-            self._have_played[deal] = Counter(player for one in results for player in one.players.values())
-        return self._have_played[deal]
-
     def begun(self) -> dict[PlayKey, Collection[PlayerId]]:
         """Return the plays that tables have begun, with those who sat down last."""
         seated = {key: facts[max(facts)] for key, facts in self._seated.items() if facts}
@@ -213,8 +207,10 @@ class Seatings:
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""
-        had = self._with(deal)
-        counted = self._counted.get(key)
+        if deal not in self._have_played:
+            results = self._of_deal.get(deal, {}).values()
+            self._have_played[deal] = Counter(player for one in results for player in one.players.values())
+        had, counted = self._have_played[deal], self._counted.get(key)
         own = counted.players.values() if counted else ()
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
