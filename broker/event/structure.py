@@ -12,10 +12,12 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_order
-from itertools import product
-from math import ceil
+from itertools import chain, product
+from math import ceil, inf
+from operator import ge
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -30,10 +32,10 @@ from broker.event.movement import (
     RandomSource,
     make_movement,
     name_players,
-    round_blocks,
+    sets_of_pods,
     usual_order,
 )
-from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
+from broker.event.movement.files import check_teams_of_four, scheduled_plays
 from broker.event.movement.summary import (
     USUAL_MINUTES,
     MovementForecast,
@@ -130,9 +132,8 @@ def forecast(plan: Plan, wish: Structure, minutes: int) -> MovementForecast:
 
     Raises as `section_order`, `hall_orders`.
     """
-    if halls := hall_orders(plan, wish):
-        return forecast_together([forecast_order(one.order, minutes) for one in halls])
-    return forecast_order(section_order(plan, wish), minutes)
+    orders = [hall.order for hall in hall_orders(plan, wish)] or [section_order(plan, wish)]
+    return forecast_together([forecast_order(order, minutes) for order in orders])
 
 
 def section_order(plan: Plan, wish: Structure) -> MovementOrder:
@@ -148,8 +149,7 @@ def section_order(plan: Plan, wish: Structure) -> MovementOrder:
             N_("{count} do not make {sections} sections of the same size", count=count, sections=wish.sections),
         )
     players = count // wish.sections * (SEATED if teams else 1)
-    order = usual_order(players, wish.tables, wish.rounds, wish.deals_per_round, wish.copies)
-    return _numbered(order)
+    return _numbered(usual_order(players, wish.tables, wish.rounds, wish.deals_per_round, wish.copies))
 
 
 def _numbered(order: MovementOrder) -> MovementOrder:
@@ -165,25 +165,22 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
     Players go into sections as they are listed: the first into A, the second into B, and so on.
     Raises RuleError as `section_order`, `stages_wrong`, `part_wrong`.
     """
-    order, teams = section_order(plan, wish), check_teams_of_four(plan.teams)
-    final = _final_order(plan, wish, order.copies * wish.sections, teams=bool(teams))
+    order, teams = section_order(plan, wish), plan.teams
+    final = _final_order(plan, wish, order.copies * wish.sections)
     made = make_movement(order, chance, go_on(), in_teams=bool(teams))
     plays, sections = list[BookedPlay](), list[Section]()
-    listed = list(teams) or [player.id for player in plan.players]
+    entries = list(teams.values()) or [(player.id,) for player in plan.players]
     for at in range(wish.sections):
-        here = listed[at :: wish.sections]
-        names = team_by_team({team: teams[team] for team in here}) if teams else here
+        names = list(chain.from_iterable(entries[at :: wish.sections]))
         first = at * order.tables
         plays += (replace(play, table=play.table + first) for play in scheduled_plays(name_players(made, names)))
         sections.append(Section(LETTERS[at], first + 1, first + order.tables))
     last = max(play.round for play in plays)
     stages = [Stage(wish.names[0], 1, last, tuple(sections) if wish.sections > 1 else ())]
     if final is not None:
-        ranks = [
-            f"{rank}-{member}" if teams else str(rank)
-            for rank in range(1, wish.final + 1)
-            for member in range(1, (SEATED if teams else 1) + 1)
-        ]
+        ranks = [str(rank) for rank in range(1, wish.final + 1)]
+        if teams:
+            ranks = [f"{rank}-{member}" for rank in ranks for member in range(1, SEATED + 1)]
         by_rank = make_movement(final, chance, go_on(), in_teams=bool(teams))
         deals = max(play.deal for play in plays)
         plays += (
@@ -208,9 +205,8 @@ def plan_in_halls(
     for at, (title, players, order) in enumerate(hall_orders(plan, wish), 1):
         made = scheduled_plays(name_players(make_movement(order, chance, go_on()), players))
         plays += (replace(play, table=play.table + first) for play in made)
-        halls.append(
-            Hall(_hall_name(title, at, {one.name for one in halls}), title, f"{first + 1}-{first + order.tables}")
-        )
+        name = _hall_name(title, at, {one.name for one in halls})
+        halls.append(Hall(name, title, f"{first + 1}-{first + order.tables}"))
         first, copies = first + order.tables, copies + order.copies
     in_order = tuple(sorted(plays, key=lambda play: (play.round, play.table)))
     return replace(plan, plays=in_order, copies=copies), tuple(halls)
@@ -222,7 +218,7 @@ def _hall_name(title: str, at: int, taken: Container[str]) -> str:
     return f"hall-{at}" if not name or name in taken else name
 
 
-def _final_order(plan: Plan, wish: Structure, carriers: int, *, teams: bool) -> MovementOrder | None:
+def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | None:
     """Return what the final's movement is made for. `carriers` of a deal are there: with them its deals end early."""
     if not wish.final:
         return None
@@ -240,7 +236,7 @@ def _final_order(plan: Plan, wish: Structure, carriers: int, *, teams: bool) -> 
                 sections=wish.sections,
             ),
         )
-    players = wish.final * (SEATED if teams else 1)
+    players = wish.final * (SEATED if plan.teams else 1)
     copies = min(carriers, players // SEATED) if carriers > 1 else None
     return usual_order(players, None, wish.final_rounds, None, copies)
 
@@ -250,6 +246,9 @@ ONE_PLAY: Final = 0.0245
 
 RESTORING_MINUTES: Final = 9
 """So long one person takes for a carrier with a camera (docs/restoring.md): 8.8 minutes, a model."""
+
+MOST_TURNS: Final = 200
+"""Plays one after the other; more no event has."""
 
 MOST_DEALS_A_ROUND: Final = 8
 MOST_OFFERED: Final = 8
@@ -285,7 +284,7 @@ class Format:
     strength: int
     """Per cent of the differences in the final standing that are strength; the rest is chance."""
     plays_for: tuple[int, ...]
-    """Plays that everybody would need for so much strength as `GOALS` say."""
+    """Plays that everybody would need for so much strength as `GOALS` say; 0: nobody is compared."""
 
     @property
     def early(self) -> bool:
@@ -301,6 +300,11 @@ class Format:
     def first_time(self) -> str:
         """Hours and minutes until the first standings, as 1:40."""
         return hours_minutes(self.first_minutes)
+
+    @property
+    def merits(self) -> tuple[int, ...]:
+        """What is better the more there is of it; the fewer rounds, the less often everybody changes tables."""
+        return self.strength, self.others_met, self.at_half, -self.first_minutes, -self.carriers, -self.order.rounds
 
     def row(self) -> dict[str, Any]:
         """Return it as programs read it."""
@@ -332,12 +336,6 @@ def strength_share(plays: int, tables: int) -> float:
     return plays * one / (1 + (plays - 1) * one)
 
 
-def plays_for(share: float, tables: int) -> int:
-    """Return after how many plays, each compared at so many tables, so much is strength; 0: nobody is compared."""
-    one = strength_share(1, tables)
-    return ceil(longer(one, share)) if one else 0
-
-
 def formats(have: Resources) -> list[Format]:
     """Return the formats that fit, at most `MOST_OFFERED`: those with early standings first, then the strongest.
 
@@ -345,9 +343,10 @@ def formats(have: Resources) -> list[Format]:
     """
     tables = have.players // SEATED if have.tables is None else min(have.tables, have.players // SEATED)
     usual_order(have.players, tables, 1, 1, 1)  # refuses what no movement can be made for
-    found = [one for order in _orders(have, tables) if _fits(one := _format(order, have.minutes_a_play), have)]
+    made = (_format(order, have.minutes_a_play) for order in _orders(have, tables))
+    most = min((count for count in (have.carriers, have.sets) if count is not None), default=inf)
+    found = [one for one in made if one.carriers <= most and not one.forecast.nobody_compared]
     kept = [one for one in found if not any(_beats(other, one) for other in found)]
-    kept.sort(key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))
     if not kept:
         raise RuleError(
             "no_format",
@@ -356,7 +355,7 @@ def formats(have: Resources) -> list[Format]:
                 "allow more time, carriers or sets, or shorter plays"
             ),
         )
-    return kept[:MOST_OFFERED]
+    return sorted(kept, key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))[:MOST_OFFERED]
 
 
 def _orders(have: Resources, tables: int) -> Iterator[MovementOrder]:
@@ -368,23 +367,20 @@ def _orders(have: Resources, tables: int) -> Iterator[MovementOrder]:
             continue  # the same tables share a deal with fewer groups
         met_all = (have.players - 1) // (SEATED - 1)
         for rounds in {most // pods * pods or most, min(most, met_all) // pods * pods}:
-            try:
+            with suppress(RuleError):
                 yield _numbered(MovementOrder(have.players, tables, rounds, deals, copies))
-            except RuleError:
-                continue
-
-
-MOST_TURNS: Final = 200
-"""Plays one after the other; more no event has."""
 
 
 def _format(order: MovementOrder, minutes: int) -> Format:
     coming, turns = forecast_order(order, minutes), order.deals_per_round
-    done = _rounds_of_sets(order)
-    open_at_once = max(sum(first <= now <= last for first, last in done) for now in range(order.rounds))
+    rounds = dict[int, list[int]]()
+    for round_, _, number in sets_of_pods(order):
+        rounds.setdefault(number, []).append(round_)
+    open_at_once = max(sum(of_set[0] <= now <= of_set[-1] for of_set in rounds.values()) for now in range(order.rounds))
     within = [at + 1 if order.pods == 1 and at + 1 >= order.pod else turns for at in range(turns)]
-    over = [last * turns + at for _, last in done for at in within]
-    plays, compared = coming.plays_each[0], max(1, coming.compared[0])
+    over = [of_set[-1] * turns + at for of_set in rounds.values() for at in within]
+    plays, compared = coming.plays_each[0], coming.compared[0]
+    one_play = strength_share(1, compared)
     return Format(
         order,
         coming,
@@ -394,35 +390,10 @@ def _format(order: MovementOrder, minutes: int) -> Format:
         first_minutes=min(over) * minutes,
         at_half=100 * sum(2 * end <= coming.turns for end in over) // len(over),
         strength=round(100 * strength_share(plays, compared)),
-        plays_for=tuple(plays_for(goal, compared) for goal in GOALS),
+        plays_for=tuple(ceil(longer(one_play, goal)) if one_play else 0 for goal in GOALS),
     )
-
-
-def _rounds_of_sets(order: MovementOrder) -> list[tuple[int, int]]:
-    """Return of each set of deals its first and its last round, from 0, as `lay_out` gives them to groups of tables."""
-    found: dict[int, tuple[int, int]] = {}
-    first_set = 0
-    for block in round_blocks(order):
-        sets = max(order.pods, len(block))
-        for round_, pod in product(block, range(order.pods)):
-            number = first_set + (pod + round_ - block.start) % sets
-            found[number] = (found.get(number, (round_, round_))[0], round_)
-        first_set += sets
-    return list(found.values())
-
-
-def _fits(one: Format, have: Resources) -> bool:
-    """Return whether there is enough for it, and somebody compared."""
-    enough = all(count is None or one.carriers <= count for count in (have.carriers, have.sets))
-    return enough and not one.forecast.nobody_compared
 
 
 def _beats(one: Format, other: Format) -> bool:
     """Return whether a format is nowhere worse than another, and somewhere better."""
-    this, that = _merits(one), _merits(other)
-    return this != that and all(mine >= theirs for mine, theirs in zip(this, that, strict=True))
-
-
-def _merits(one: Format) -> tuple[int, ...]:
-    """Return what is better the more there is of it; the fewer rounds, the less often everybody changes tables."""
-    return one.strength, one.others_met, one.at_half, -one.first_minutes, -one.carriers, -one.order.rounds
+    return one.merits != other.merits and all(map(ge, one.merits, other.merits))

@@ -1,6 +1,7 @@
 """What the tables' facts add up to, apart from results: times, seats, visits of arbiters, riichi sessions. Pure.
 
-Each is a projection: `apply` takes in one accepted fact, in whatever order facts come; the rest only reads.
+Each is a projection of facts of some `kinds`: `apply` takes in one of them, accepted and with its corrected time, in
+whatever order they come; the rest only reads.
 
 A Pi has no battery behind its clock, and a hall often has no time server, so a table's clock may be a day off. A table
 that was offline sends its facts late; then its clock knows better than ours when they happened.
@@ -9,8 +10,7 @@ that was offline sends its facts late; then its clock knows better than ours whe
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,17 +47,6 @@ from broker.rulings import PlayKey
 from broker.scorer.whole_plays import WholePlay
 
 
-class Projection(Protocol):
-    """Something shown of an event that follows from the facts of its tables."""
-
-    @property
-    def kinds(self) -> Collection[type[Struct]]:
-        """The facts that change it."""
-
-    def apply(self, message: LogMessage, /) -> None:
-        """Take in one accepted fact, with its corrected time (`FactTimes`)."""
-
-
 class TableFacts:
     """The projections of one event's facts. `rules_of` gives the rules of a riichi session."""
 
@@ -67,17 +56,16 @@ class TableFacts:
         self.seatings = Seatings()
         self.visits = Visits()
         self.sessions = RiichiSessions(rules_of)
-        self._of_kind = defaultdict[type[Struct], list[Projection]](list)
+        self._of_kind = defaultdict[type[Struct], list[Callable[[LogMessage], None]]](list)
         """By kind of fact: a scorer that starts takes in hundreds of thousands."""
-        projections: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
-        for projection in projections:
+        for projection in (self.times, self.seatings, self.visits, self.sessions):
             for kind in projection.kinds:
-                self._of_kind[kind].append(projection)
+                self._of_kind[kind].append(projection.apply)
 
     def apply(self, message: LogMessage) -> None:
         """Take in one accepted fact."""
-        for projection in self._of_kind.get(type(message.fact), ()):
-            projection.apply(message)
+        for apply in self._of_kind.get(type(message.fact), ()):
+            apply(message)
 
     def take_whole(self, plays: Sequence[WholePlay]) -> None:
         """Take in all facts of plays that a journal has whole."""
@@ -204,16 +192,11 @@ class Seatings:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
 
-    def _with(self, deal: int) -> Counter[PlayerId]:
-        if deal not in self._have_played:
-            results = self._of_deal.get(deal, {}).values()
-            self._have_played[deal] = Counter(player for one in results for player in one.players.values())
-        return self._have_played[deal]
-
     def begun(self) -> dict[PlayKey, Collection[PlayerId]]:
         """Return the plays that tables have begun, with those who sat down last."""
-        seated = {key: self.of(key) or {} for key, facts in self._seated.items() if facts}
-        return {key: one.values() for key, one in (seated | {k: r.players for k, r in self._counted.items()}).items()}
+        seated = {key: facts[max(facts)] for key, facts in self._seated.items() if facts}
+        counted = {key: one.players for key, one in self._counted.items()}
+        return {key: players.values() for key, players in (seated | counted).items()}
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
         """Return who sits there by the table's last fact about it, or by the result; None if there is none."""
@@ -224,8 +207,10 @@ class Seatings:
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""
-        had = self._with(deal)
-        counted = self._counted.get(key)
+        if deal not in self._have_played:
+            results = self._of_deal.get(deal, {}).values()
+            self._have_played[deal] = Counter(player for one in results for player in one.players.values())
+        had, counted = self._have_played[deal], self._counted.get(key)
         own = counted.players.values() if counted else ()
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
@@ -239,14 +224,12 @@ class Seatings:
         begun = ((key, event.bookings[key].deal) for key in self._seated.keys() - self._counted.keys())
         return found | {deal for key, deal in begun if self.repeating(key, deal, (self.of(key) or {}).values())}
 
-    def to_come(
-        self, event: Event, table: int, replanned: Mapping[int, int] = MappingProxyType({})
-    ) -> dict[int, tuple[PlayerId, ...]]:
+    def to_come(self, event: Event, table: int, replanned: Mapping[int, int]) -> dict[int, tuple[PlayerId, ...]]:
         """Name, by round, who is to play at a table what they have played already; rounds with a result are over."""
-        coming = [one for one in event.plays_at(table) if (table, one.round) not in self._counted]
-        deals = {one.round: replanned.get(one.round, one.deal) for one in coming}
         found = {
-            one.round: self.repeating((table, one.round), deals[one.round], one.players.values()) for one in coming
+            one.round: self.repeating((table, one.round), replanned.get(one.round, one.deal), one.players.values())
+            for one in event.plays_at(table)
+            if (table, one.round) not in self._counted
         }
         return {round_: players for round_, players in found.items() if players}
 
@@ -377,12 +360,11 @@ class RiichiSessions:
     def present(self, booked: Mapping[SessionKey, RiichiBooking], table: int) -> RiichiBooking | None:
         """Return the session that a table is to play now: the first that is not over, or the last; None: none."""
         here = [one for (at, _), one in sorted(booked.items()) if at == table]
-        left = [one for one in here if not self._is_over(one)]
-        return next(iter(left), here[-1] if here else None)
-
-    def _is_over(self, booking: RiichiBooking) -> bool:
-        entries = self.entries((booking.table, booking.round))
-        return bool(entries) and entries[-1].event.kind == "end"
+        for one in here:
+            entries = self.entries((one.table, one.round))
+            if not entries or entries[-1].event.kind != "end":
+                return one
+        return here[-1] if here else None
 
     def planned(self, booking: RiichiBooking, players: Mapping[str, Player]) -> PlannedSession:
         """Return a session as it is sent to its table: with its standing, for a device that knows nothing of it."""

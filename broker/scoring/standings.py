@@ -10,9 +10,9 @@ shares a place (1, 1, 3).
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any, overload
@@ -154,8 +154,8 @@ class Ledger:
     profile: ComparisonRules
     entries: Entries
     totals: Totals
-    rows: Mapping[GroupKey, GroupRow] = field(default_factory=dict)
-    unplayed: Mapping[PlayKey, ScoredPlay] = field(default_factory=dict)
+    rows: Mapping[GroupKey, GroupRow]
+    unplayed: Mapping[PlayKey, ScoredPlay]
     """Plays without points; only what the arbiter gave for them counts."""
 
     @classmethod
@@ -166,10 +166,22 @@ class Ledger:
         rows = {key: GroupRow.of(members, profile, number) for key, members in sort_into_groups(listed).items()}
         unplayed = {play.key: play for play in listed if play.points is None}
         entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
+        return cls._added_up(profile, entries, rows, unplayed)
+
+    @classmethod
+    def _added_up(
+        cls,
+        profile: ComparisonRules,
+        entries: Entries,
+        rows: Mapping[GroupKey, GroupRow],
+        unplayed: Mapping[PlayKey, ScoredPlay],
+    ) -> "Ledger":
+        """Add up plays that were compared, and those for which only rulings count."""
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
             totals.count(row, 1)
-        for play in listed:
+        played = (play for row in rows.values() for play in row.group.members)
+        for play in chain(played, unplayed.values()):
             if play.fines or play.awards:
                 totals.rule(play, entries, 1)
         return cls(profile, entries, totals, rows, unplayed)
@@ -186,14 +198,9 @@ class Ledger:
 
     def with_play(self, play: ScoredPlay) -> "Ledger":
         """Add one play, or put it in place of the one of its `key`."""
-        entries = self.entries.with_names(play.entries)
-        totals = self.totals.resized(len(entries.number))
-        rows, unplayed = dict(self.rows), dict(self.unplayed)
-        had = self._had(play)
-        if had is not None:
-            totals.rule(had, entries, -1)
-            if unplayed.pop(had.key, None) is None:
-                _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        before, entries = self.without(play), self.entries.with_names(play.entries)
+        totals = before.totals.resized(len(entries.number))
+        rows, unplayed = dict(before.rows), dict(before.unplayed)
         if play.points is None:
             unplayed[play.key] = play
         else:
@@ -204,8 +211,9 @@ class Ledger:
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
 
     def without(self, play: ScoredPlay) -> "Ledger":
-        """Take out the play of this `key`, if there is one."""
-        had = self._had(play)
+        """Take out the play of this `key`, if there is one, in whatever form it was compared."""
+        in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
+        had = next((one for one in in_any_form if one), self.unplayed.get(play.key))
         if had is None:
             return self
         totals = self.totals.resized(len(self.entries.number))
@@ -219,15 +227,7 @@ class Ledger:
         """Return what some of the deals give, without IMPs that belong to no play."""
         rows = {key: row for key, row in self.rows.items() if key[0] in deals}
         unplayed = {key: play for key, play in self.unplayed.items() if key[0] in deals}
-        size, fractions = len(self.entries.number), self.profile.imp.method.value == "cross"
-        totals = Totals.nothing(size, fractions=fractions)
-        for row in rows.values():
-            totals.count(row, 1)
-            for play in row.group.members:
-                totals.rule(play, self.entries, 1)
-        for play in unplayed.values():
-            totals.rule(play, self.entries, 1)
-        return Ledger(self.profile, self.entries, totals, rows, unplayed)
+        return self._added_up(self.profile, self.entries, rows, unplayed)
 
     def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
         """Add IMPs that belong to no play."""
@@ -236,11 +236,6 @@ class Ledger:
         totals = self.totals.resized(len(entries.number))
         totals.adjust(listed, entries)
         return replace(self, entries=entries, totals=totals)
-
-    def _had(self, play: ScoredPlay) -> ScoredPlay | None:
-        """Return what was known of a play before, in whatever form it was compared."""
-        in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
-        return next((had for had in in_any_form if had), self.unplayed.get(play.key))
 
 
 def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
@@ -301,21 +296,17 @@ def rank(
     entries: Entries, totals: Totals, chain: Sequence[TieBreaker] = (), without_standing: Collection[str] = ()
 ) -> Ranking:
     """Put entries in order, best first. Who is `without_standing` is left out, and takes nobody's place."""
-    order = entries.alphabetical
-    if without_standing:
-        left_out = [entries.number[name] for name in without_standing if name in entries.number]
-        order = order[~np.isin(order, left_out)]
-    order = _sorted(order, totals.imp)
-    runs = _runs(totals.imp[order])
-    if chain:
-        order, runs = _ties_broken(order, runs, chain)
+    left_out = [entries.number[name] for name in without_standing if name in entries.number]
+    order = entries.alphabetical[~np.isin(entries.alphabetical, left_out)]
+    runs = np.zeros_like(order)  # all are equal at first
+    for breaker in (totals.imp.__getitem__, *chain):
+        for first, end in _ties(runs):
+            tied = order[first:end]
+            keys = np.asarray(breaker(tied))
+            best_first = np.argsort(-keys, kind="stable")
+            order[first:end] = tied[best_first]
+            runs[first:end] = first + _runs(keys[best_first])
     return Ranking(runs + 1, order, entries, totals)
-
-
-def _sorted(order: Whole, keys: Imps) -> Whole:
-    """Sort by key, greatest first; equal ones keep their order."""
-    sorted_: Whole = order[np.argsort(-keys[order], kind="stable")]
-    return sorted_
 
 
 def _runs(keys: NDArray[Any]) -> Whole:
@@ -326,20 +317,8 @@ def _runs(keys: NDArray[Any]) -> Whole:
     return runs
 
 
-def _ties_broken(order: Whole, runs: Whole, chain: Sequence[TieBreaker]) -> tuple[Whole, Whole]:
-    """Part the equal ones, breaker by breaker."""
-    order, runs = order.copy(), runs.copy()
-    for breaker in chain:
-        for first, end in _ties(runs):
-            tied = order[first:end]
-            keys = np.asarray(breaker(tied))
-            best_first = np.argsort(-keys, kind="stable")
-            order[first:end] = tied[best_first]
-            runs[first:end] = first + _runs(keys[best_first])
-    return order, runs
-
-
 def _ties(runs: Whole) -> Iterator[tuple[int, int]]:
+    """Return where each run of several begins and ends."""
     begins = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(begins[1:], len(runs))
     many = ends - begins > 1
@@ -350,15 +329,12 @@ PreviousPlaces = Mapping[str, int]
 """Names and their places after the session before."""
 
 
-def tie_breaker(name: TieBreak, ledger: Ledger, previous: PreviousPlaces) -> TieBreaker:
-    """Return one tie-break of an individual event."""
+def tie_breaker(
+    name: TieBreak, entries: Entries, totals: Totals, previous: PreviousPlaces, direct: TieBreaker
+) -> TieBreaker:
+    """Return one tie-break; `direct` compares those who are equal. Who was not ranked before comes last."""
     if name == "direct_comparison":
-        return lambda tied: direct_comparison(ledger, tied)
-    return simple_tie_breaker(name, ledger.entries, ledger.totals, previous)
-
-
-def simple_tie_breaker(name: TieBreak, entries: Entries, totals: Totals, previous: PreviousPlaces) -> TieBreaker:
-    """Return a tie-break that looks at each entry by itself; who was not ranked before comes last."""
+        return direct
     if name == "points":
         return lambda tied: totals.points[tied]
     if name == "fewest_fines":
@@ -382,8 +358,9 @@ def player_standings(
     ledger: Ledger, *, previous: PreviousPlaces | None = None, without_standing: Collection[str] = ()
 ) -> Ranking:
     """Rank the players. `previous`: their places after the session before, for a tie-break that asks for them."""
-    chain = [tie_breaker(name, ledger, previous or {}) for name in ledger.profile.ties.chain.value]
-    return rank(ledger.entries, ledger.totals, chain, without_standing)
+    entries, totals, direct = ledger.entries, ledger.totals, partial(direct_comparison, ledger)
+    chain = [tie_breaker(name, entries, totals, previous or {}, direct) for name in ledger.profile.ties.chain.value]
+    return rank(entries, totals, chain, without_standing)
 
 
 def carry_over(

@@ -18,7 +18,7 @@ from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import ComparisonRules, RuleError, to_imp
 from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table
-from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, Totals, rank, simple_tie_breaker
+from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, Totals, rank, tie_breaker
 
 Teams = Mapping[str, Iterable[str]]
 """Team name to its players."""
@@ -262,10 +262,7 @@ def rank_teams(
             np.add(whole, part, out=whole)
     totals.adjust(adjustments, entries)
     direct: TieBreaker = partial(_direct_comparison, [one.lineups for one in listed], entries, profile)
-    chain = [
-        direct if name == "direct_comparison" else simple_tie_breaker(name, entries, totals, previous or {})
-        for name in profile.ties.chain.value
-    ]
+    chain = [tie_breaker(name, entries, totals, previous or {}, direct) for name in profile.ties.chain.value]
     return rank(entries, totals, chain, without_standing)
 
 

@@ -13,7 +13,7 @@ from broker.event.movement.plays import (
     check_movement,
     check_teams,
     name_players,
-    round_blocks,
+    sets_of_pods,
 )
 from broker.event.movement.plays_csv import MovementProblem, decode_movement, movement_csv, read_player_id
 from broker.event.movement.quality import is_measurable, measure_movement, meetings, usual_copies

@@ -16,7 +16,7 @@ rounds.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from math import ceil
 from operator import attrgetter
 from typing import Final, Protocol, TypeVar
@@ -24,9 +24,9 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from broker.errors import refuse_if
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
-from broker.rules import RuleError
 
 
 class MovementPlay(Protocol):
@@ -146,14 +146,7 @@ def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[Movem
     """Return all faults of a movement; none means that it can be played with so many carriers of each deal."""
     if _is_plain(plays, copies):
         return []
-    found = [
-        *_four_a_table(plays),
-        *_same_four_all_round(plays),
-        *_carriers(plays, copies),
-        *_tables_repeat(plays),
-        *_players_in_two_places(plays),
-        *_players_repeat(plays),
-    ]
+    found = [*_four_a_table(plays), *_same_four_all_round(plays), *_carriers(plays, copies), *_repeats(plays)]
     return sorted(found, key=lambda fault: fault.at[-1])
 
 
@@ -201,7 +194,7 @@ def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFau
 
 def _four_a_table(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for at, play in enumerate(plays):
-        if play.players.keys() != ALL or len(_players(play)) != SEATED:
+        if play.players.keys() != ALL or len(set(play.players.values())) != SEATED:
             text = f"round {play.round} table {play.table}: four players are needed, one a seat"
             yield MovementFault("not_four_players", text, (at,))
 
@@ -228,29 +221,20 @@ def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFa
         )
 
 
-def _tables_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+def _repeats(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    """Name what may be once only: a deal at a table, a player in a round, a player with a deal."""
     for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
         yield MovementFault(
             "table_repeats_deal", N_("table {table} plays deal {deal} twice", table=table, deal=deal), ats
         )
-
-
-def _players_in_two_places(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (round_, player), ats in _clashes((play.round, play.players.values(), play.table) for play in plays):
         yield MovementFault(
             "player_at_two_tables", N_("player {who} sits twice in round {round}", who=player, round=round_), ats
         )
-
-
-def _players_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (deal, player), ats in _clashes((play.deal, play.players.values(), at) for at, play in enumerate(plays)):
         yield MovementFault(
             "player_repeats_deal", N_("player {who} plays deal {deal} twice", who=player, deal=deal), ats
         )
-
-
-def _players(play: MovementPlay) -> set[int | str]:
-    return set(play.players.values())
 
 
 def _clashes(
@@ -282,7 +266,7 @@ def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
 
 def _strangers(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
     for at, play in enumerate(plays):
-        for player in sorted(_players(play) - set(team_of), key=str):
+        for player in sorted(set(play.players.values()) - team_of.keys(), key=str):
             yield MovementFault("player_without_team", N_("{who} is not in a team", who=player), (at,))
 
 
@@ -332,37 +316,34 @@ class MovementOrder:
 
     def __post_init__(self) -> None:
         """Raise RuleError `impossible_size` where no movement can have these numbers."""
-        if not SEATED <= self.players <= MOST_PLAYERS:
-            raise RuleError(
-                "impossible_size",
-                N_(
-                    "{players} players; there can be {least} to {most}",
-                    players=self.players,
-                    least=SEATED,
-                    most=MOST_PLAYERS,
-                ),
-            )
-        if not 1 <= self.tables <= self.players // SEATED:
-            raise RuleError(
-                "impossible_size",
-                N_(
-                    "{tables} tables; {players} players fill 1 to {most}",
-                    tables=self.tables,
-                    players=self.players,
-                    most=self.players // SEATED,
-                ),
-            )
-        if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise RuleError(
-                "impossible_size", N_("{rounds} rounds; there can be 1 to {most}", rounds=self.rounds, most=MOST_ROUNDS)
-            )
-        if self.deals_per_round < 1 or self.copies < 1:
-            raise RuleError("impossible_size", N_("a round needs a deal, and a deal a carrier"))
+        players, filled = self.players, self.players // SEATED
+        refuse_if(
+            not SEATED <= players <= MOST_PLAYERS,
+            "impossible_size",
+            N_("{players} players; there can be {least} to {most}", players=players, least=SEATED, most=MOST_PLAYERS),
+        )
+        refuse_if(
+            not 1 <= self.tables <= filled,
+            "impossible_size",
+            N_("{tables} tables; {players} players fill 1 to {most}", tables=self.tables, players=players, most=filled),
+        )
+        refuse_if(
+            not 1 <= self.rounds <= MOST_ROUNDS,
+            "impossible_size",
+            N_("{rounds} rounds; there can be 1 to {most}", rounds=self.rounds, most=MOST_ROUNDS),
+        )
+        refuse_if(
+            self.deals_per_round < 1 or self.copies < 1,
+            "impossible_size",
+            N_("a round needs a deal, and a deal a carrier"),
+        )
         deals = max(self.rounds, self.pods) * self.deals_per_round
-        if deals > MOST_DEALS:
-            raise RuleError("impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
-        if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
-            raise RuleError("impossible_size", N_("there are too many plays and deals to compare in reasonable time"))
+        refuse_if(deals > MOST_DEALS, "impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
+        refuse_if(
+            deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED,
+            "impossible_size",
+            N_("there are too many plays and deals to compare in reasonable time"),
+        )
 
     @property
     def pod(self) -> int:
@@ -382,21 +363,23 @@ def round_blocks(order: MovementOrder) -> list[range]:
     return [range(start, end) for start, end in pairwise(cuts)]
 
 
-def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
-    """Return all sittings, by round and table."""
-    return tuple(_sittings(order))
-
-
-def _sittings(order: MovementOrder) -> Iterator[TableRound]:
+def sets_of_pods(order: MovementOrder) -> Iterator[tuple[int, int, int]]:
+    """Tell which set lies in which pod in which round: a round, a pod and its set, all from 0, by round and pod."""
     first_set = 0
     for block in round_blocks(order):
         sets = max(order.pods, len(block))
-        for round_ in block:
-            for table in range(order.tables):
-                pod, place = divmod(table, order.pod)
-                number = first_set + (pod + round_ - block.start) % sets
-                yield TableRound(round_ + 1, table + 1, deals_of(number, place, order.deals_per_round))
+        for round_, pod in product(block, range(order.pods)):
+            yield round_, pod, first_set + (pod + round_ - block.start) % sets
         first_set += sets
+
+
+def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
+    """Return all sittings, by round and table."""
+    return tuple(
+        TableRound(round_ + 1, pod * order.pod + place + 1, deals_of(number, place, order.deals_per_round))
+        for round_, pod, number in sets_of_pods(order)
+        for place in range(min(order.pod, order.tables - pod * order.pod))
+    )
 
 
 def deals_of(number: int, place: int, deals: int) -> tuple[int, ...]:
