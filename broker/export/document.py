@@ -340,8 +340,9 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
         elif not isinstance(message, DeviceRecord):
             verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
             if verdict.code or not verdict.new:
-                problem = f"{verdict.code or 'it is there twice'}: {verdict.text}"
-                raise RuleError("journal_refused", f"message {at}: {problem}")
+                raise RuleError(
+                    "journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}"
+                )
             intake.take(message, verdict.hash)
         yield entry.received_at, message, body
 
