@@ -98,24 +98,30 @@ def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPo
         raise RuleError("malformed", str(error)) from None
 
 
-def question_hand(asked: RiichiHandQuestion) -> RiichiHand:
-    """Return the tiles. Raises RuleError with the codes of `Hand` and `Meld`."""
+def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[RiichiHandValue, RiichiPayments]:
+    """Count a hand, and return what it pays.
+
+    Raises RuleError with the codes of `RiichiHandMeld`, `RiichiHand`, `RiichiSituation` and `riichi_value`, and of a
+    discarder that cannot be.
+    """
     melds = tuple(RiichiHandMeld(meld.kind, meld.tiles, meld.open) for meld in asked.melds)
-    return RiichiHand(asked.concealed, asked.winning_tile, melds)
-
-
-def question_situation(asked: RiichiHandQuestion) -> RiichiSituation:
-    """Return how the hand won. Raises RuleError with the codes of `Situation`, and of a discarder that cannot be."""
+    hand = RiichiHand(asked.concealed, asked.winning_tile, melds)
     _check_discarder(asked, asked.seat_wind)
-    return RiichiSituation(**{one.name: getattr(asked, one.name) for one in fields(RiichiSituation)})
+    said = RiichiSituation(**{one.name: getattr(asked, one.name) for one in fields(RiichiSituation)})
+    return value_and_payments(hand, said, profile, asked.honba, asked.riichi_sticks)
 
 
-def question_win(asked: RiichiPointsQuestion) -> PaidWin:
-    """Return the win. Raises RuleError with the codes of `Win`, and of a discarder that cannot be."""
+def pay_points(asked: RiichiPointsQuestion, profile: RiichiProfile) -> RiichiPayments:
+    """Return what han and fu pay.
+
+    Raises RuleError with the codes of `PaidWin`, `impossible_value`, and of a discarder that cannot be.
+    """
     _check_discarder(asked, "east" if asked.dealer else None)
-    return PaidWin(
+    win = PaidWin(
         asked.han, asked.fu, asked.dealer, asked.self_drawn, asked.yakuman, asked.honba, deposits=asked.riichi_sticks
     )
+    refuse_impossible_win(win, profile.fu)
+    return riichi_payments(win, profile.points)
 
 
 def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: str | None) -> None:
@@ -137,7 +143,6 @@ def parse_tiles(text: str) -> tuple[str, ...]:
     return tuple(f"{rank}{suit}" for ranks, suit in SEVERAL.findall(text) for rank in ranks)
 
 
-WAYS: Final = ("discarder_pays", "each_other_pays", "dealer_pays", "each_non_dealer_pays")
 SENTENCES: Final[Mapping[str, Message]] = {
     "discarder_pays": N_("the discarder pays {points}"),
     "each_other_pays": N_("every other player pays {points}"),
@@ -150,21 +155,18 @@ SENTENCES: Final[Mapping[str, Message]] = {
 
 def _payments_answer(paid: RiichiPayments) -> dict[str, int]:
     """Return who pays what; ways in which nobody pays are left out."""
-    return {way: getattr(paid, way) for way in WAYS if getattr(paid, way) is not None} | {
-        "winner_gain": paid.winner_gain
-    }
+    return {way: points for way in SENTENCES if (points := getattr(paid, way)) is not None}
 
 
-def points_answer(han: int, fu: int, yakuman: int, paid: RiichiPayments) -> dict[str, Any]:
+def points_answer(asked: RiichiPointsQuestion, paid: RiichiPayments) -> dict[str, Any]:
     """Return the answer to a question about han and fu."""
-    return {"yaku": [], "han": han, "fu": fu, "yakuman": yakuman} | _paid(paid)
+    return {"yaku": [], "han": asked.han, "fu": asked.fu, "yakuman": asked.yakuman} | _paid(paid)
 
 
 def hand_answer(value: RiichiHandValue, paid: RiichiPayments, language: Language) -> dict[str, Any]:
     """Return the answer to a question about tiles."""
     yaku = [{"id": one.id, "name": riichi_name("yaku", one.id, language), "han": one.han} for one in value.yaku]
-    fu = value.fu.rounded if value.fu else 0
-    told = {"yaku": yaku, "han": value.han, "fu": fu, "yakuman": value.yakuman}
+    told = {"yaku": yaku, "han": value.han, "fu": value.rounded_fu, "yakuman": value.yakuman}
     return told | _paid(paid) | ({"fu_items": _items(value.fu, language)} if value.fu else {})
 
 
@@ -189,13 +191,13 @@ def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Langu
     if value.fu and not value.yakuman:
         yield ""
         for item in value.fu.items:
-            worth = pad_left(_("{fu} fu", fu=item.fu), 10)
-            yield f"{worth}  {riichi_name('fu', item.id, language)}{_beside(item.tiles)}"
+            line = f"{pad_left(_('{fu} fu', fu=item.fu), 10)}  {riichi_name('fu', item.id, language)}"
+            yield f"{line}  {' '.join(item.tiles)}" if item.tiles else line
         if value.fu.sum != value.fu.rounded:
             yield 12 * " " + _("{fu} fu, rounded up to {rounded}", fu=value.fu.sum, rounded=value.fu.rounded)
     yield ""
-    fu = value.fu.rounded if value.fu else 0
-    yield from payments_sentences("" if value.yakuman else worth_sentence(value.han, fu, 0, language), paid, language)
+    worth = "" if value.yakuman else worth_sentence(value.han, value.rounded_fu, 0, language)
+    yield payments_sentence(worth, paid, language)
 
 
 def worth_sentence(han: int, fu: int, yakuman: int, language: Language) -> str:
@@ -206,18 +208,12 @@ def worth_sentence(han: int, fu: int, yakuman: int, language: Language) -> str:
     return " ".join(text for text, worth in ((_("{han} han", han=han), han), (_("{fu} fu", fu=fu), fu)) if worth)
 
 
-def payments_sentences(worth: str, paid: RiichiPayments, language: Language) -> Iterator[str]:
+def payments_sentence(worth: str, paid: RiichiPayments, language: Language) -> str:
     """Tell the limit and who pays what."""
     _ = translator(language)
     limit = riichi_name("limit", paid.limit, language) if paid.limit else ""
-    told = _payments_answer(paid)
-    ways = ", ".join(_(SENTENCES[way], points=told[way]) for way in told)
-    head = ", ".join(part for part in (worth, limit) if part)
-    yield f"{head}: {ways}"
-
-
-def _beside(tiles: tuple[str, ...]) -> str:
-    return f"  {' '.join(tiles)}" if tiles else ""
+    ways = ", ".join(_(SENTENCES[way], points=points) for way, points in _payments_answer(paid).items())
+    return f"{', '.join(filter(None, (worth, limit)))}: {ways}"
 
 
 rules_option: Final = click.option(
@@ -267,17 +263,11 @@ def _json_answer(asked: dict[str, Any], of_option: Callable[[], RiichiProfile], 
     question = read_riichi_question(asked)
     profile = of_option() if question.rules is None else load_riichi(question.rules)
     if isinstance(question, RiichiHandQuestion):
-        found = value_and_payments(
-            question_hand(question), question_situation(question), profile, question.honba, question.riichi_sticks
-        )
-        return hand_answer(*found, language)
-    win = question_win(question)
-    refuse_impossible_win(win, profile.fu)
-    paid = riichi_payments(win, profile.points)
-    return points_answer(question.han, question.fu, question.yakuman, paid)
+        return hand_answer(*value_hand(question, profile), language)
+    return points_answer(question, pay_points(question, profile))
 
 
-WINDS: Final = click.Choice(["east", "south", "west", "north"])
+WINDS: Final = click.Choice(SEATS)
 honba_option: Final = click.option(
     "--honba", type=click.IntRange(0, 999), default=0, help="Number of counters (honba)."
 )
@@ -347,9 +337,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
         ura_indicators=parse_tiles(ura_indicators),
         **said,
     )
-    found = value_and_payments(
-        question_hand(question), question_situation(question), chosen(rules), question.honba, question.riichi_sticks
-    )
+    found = value_hand(question, chosen(rules))
     say("\n".join(hand_sentences(*found, language)), **hand_answer(*found, language))
 
 
@@ -364,31 +352,21 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
 @rules_option
 @language_option
 @said_as_json
-def han_and_fu(  # noqa: PLR0913 - one parameter an option
+def han_and_fu(
     *,
-    han: int,
-    fu: int,
-    yakuman: int,
-    dealer: bool,
-    self_drawn: bool,
-    honba: int,
-    riichi_sticks: int,
     rules: str,
     language: Language,
+    **said: Any,  # noqa: ANN401 - the options that the question takes as they are
 ) -> None:
     """Show what HAN and FU pay. FU may be omitted from 5 han.
 
     \b
     homologue riichi points 3 50 --tsumo
     """
-    win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
-    profile = chosen(rules)
-    refuse_impossible_win(win, profile.fu)
-    paid = riichi_payments(win, profile.points)
-    say(
-        "\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)),
-        **points_answer(han, fu, yakuman, paid),
-    )
+    question = RiichiPointsQuestion(**said)
+    paid = pay_points(question, chosen(rules))
+    worth = worth_sentence(question.han, question.fu, question.yakuman, language)
+    say(payments_sentence(worth, paid, language), **points_answer(question, paid))
 
 
 @click.command("table", short_help="Show or print the points table.")

@@ -6,11 +6,11 @@ from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import click
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Meta, Struct, field
 
 from broker.cli.rules_input import error_answer, input_lines, load_either_profile, read_line, write_answer
 from broker.console import ANY, json_option
@@ -40,6 +40,7 @@ from broker.scoring import (
     team_of_players,
 )
 
+Event = Literal["individual", "team"]
 Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
 Award = Annotated[int, Meta(ge=-9999, le=9999)]
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)", description="a hash, or the arbiter's word")]
@@ -76,13 +77,6 @@ class BesideLine(Struct, forbid_unknown_fields=True):
     without_standing: bool = False
 
 
-class _Kind(Struct):
-    """Whose line it is: a player's or a team's, or else a play's."""
-
-    player: msgspec.Raw | UnsetType = UNSET
-    team: msgspec.Raw | UnsetType = UNSET
-
-
 class Plays(NamedTuple):
     """All plays of an event: those with a result or a ruling, those that are still to come, and what was refused."""
 
@@ -97,7 +91,7 @@ class Plays(NamedTuple):
         """One a line of a player, of nothing where there was nothing given and no fine."""
         return tuple(Adjustment(one.player, one.award, one.fine) for one in self.beside if one.player)
 
-    def brought(self, event: "Event") -> Brought:
+    def brought(self, event: Event) -> Brought:
         """What players, or teams, have of an earlier event."""
         listed = self._of(event)
         carried = tuple(
@@ -107,11 +101,11 @@ class Plays(NamedTuple):
         )
         return Brought(carried, {name: one.place_before for name, one in listed if one.place_before})
 
-    def without_standing(self, event: "Event") -> tuple[str, ...]:
+    def without_standing(self, event: Event) -> tuple[str, ...]:
         """Players, or teams, who are not ranked."""
         return tuple(name for name, one in self._of(event) if one.without_standing)
 
-    def _of(self, event: "Event") -> list[tuple[str, BesideLine]]:
+    def _of(self, event: Event) -> list[tuple[str, BesideLine]]:
         named = ((one.player if event == "individual" else one.team, one) for one in self.beside)
         return [(name, one) for name, one in named if name]
 
@@ -158,10 +152,10 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
 def _is_beside(line: str) -> bool:
     """Return whether a line is a player's or a team's. One that cannot be read is refused as a play."""
     try:
-        kind = msgspec.json.decode(line, type=_Kind)
+        names = msgspec.json.decode(line, type=dict[str, msgspec.Raw]).keys()
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
-    return kind.player is not UNSET or kind.team is not UNSET
+    return "player" in names or "team" in names
 
 
 def _checked(line: BesideLine, profile: ComparisonRules) -> BesideLine:
@@ -213,20 +207,14 @@ def _check(question: PlayQuestion, seen: set[tuple[object, ...]]) -> None:
         seen.add((question.deal, player))
 
 
-T = TypeVar("T")
-
 LARGEST: Final = 50_000_000
 """Bytes of a file."""
-
-Event = Literal["individual", "team"]
-
-NOTHING: Final = Brought()
 
 
 def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Brought:
     """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
-        return NOTHING
+        return Brought()
     try:
         ranked = [line.ranked(event) for line in read_standings(path)]
     except ValueError as error:
@@ -234,30 +222,25 @@ def read_previous(path: Path | None, profile: ComparisonRules, event: Event, par
     return brought(ranked, profile, part)
 
 
-def read_team_file(path: Path | None) -> Teams:
-    """Read the teams. Raises RuleError `teams_missing`, `bad_teams`."""
+def read_teams(path: Path | None, event: Event) -> Teams:
+    """Read the teams of a team event. Raises RuleError `teams_missing`, `teams_not_asked`, `bad_teams`."""
+    if event == "individual":
+        if path is not None:
+            raise RuleError("teams_not_asked", "--teams is of a team event: say --event team too")
+        return {}
     if path is None:
         raise RuleError("teams_missing", "a team event needs --teams FILE")
-    try:
-        return _decoded(path, dict[Entrant, tuple[Entrant, ...]])
-    except ValueError as error:
-        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
-
-
-def _decoded(path: Path, kind: type[T]) -> T:
-    """Read a JSON file. Raises ValueError."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1).removeprefix(codecs.BOM_UTF8)
         if len(content) > LARGEST:
             raise ValueError(f"more than {LARGEST} bytes")
-        found = msgspec.json.decode(content, type=kind)
+        teams = msgspec.json.decode(content, type=dict[Entrant, tuple[Entrant, ...]])
         refuse_duplicate_names(content)
-    except OSError as error:
-        raise ValueError(error.strerror) from None
-    except (Refused, RecursionError) as error:
-        raise ValueError(reason(error)) from None
-    return found
+    except (OSError, Refused, RecursionError, ValueError) as error:
+        problem = str(error) if isinstance(error, ValueError) else reason(error)
+        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=problem)) from None
+    return teams
 
 
 def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:
@@ -289,10 +272,7 @@ def standing_line(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, A
     """Write one line of the standings; while plays are missing, with what can still be reached."""
     row: dict[str, Any] = {"place": ranked.place, who: ranked.name, "imp": json_imp(ranked.imp), "fines": ranked.fines}
     if reach is not None:
-        row["bounds"] = {
-            "imp": [json_imp(reach.least), json_imp(reach.most)],
-            "place": [reach.best, reach.worst],
-        }
+        row["bounds"] = {"imp": [json_imp(reach.least), json_imp(reach.most)], "place": [reach.best, reach.worst]}
     return row
 
 
@@ -351,14 +331,6 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
             raise RuleError("player_without_team", N_("{who} is not in a team", who=one.name))
 
 
-def _members(event: Event, teams: Path | None) -> Teams:
-    if event == "team":
-        return read_team_file(teams)
-    if teams is not None:
-        raise RuleError("teams_not_asked", "--teams is of a team event: say --event team too")
-    return {}
-
-
 @click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
@@ -405,9 +377,9 @@ def score(
     try:
         rules = load_either_profile(profile)
         before = read_previous(previous, rules, event, carry_over)
-        members = _members(event, teams)
+        members = read_teams(teams, event)
         plays = read_plays(input_lines(), rules)
-        if (said := plays.brought(event)) != NOTHING:
+        if (said := plays.brought(event)) != Brought():
             if previous:
                 raise RuleError(
                     "bad_previous", N_("the plays say themselves what is carried over: leave --previous out")

@@ -35,16 +35,21 @@ class ListedPlayer:
 
     player: Player
     further: tuple[str, ...]
-    """In the order of FURTHER."""
+    """In the order of EXTRA_COLUMNS."""
     team: str = ""
     first_name: str = ""
     """As federations list it; which part of a whole name is the family's is not guessed."""
     last_name: str = ""
 
     @property
+    def details(self) -> dict[str, str]:
+        """What is said beside id, name and team, by column."""
+        return dict(zip((*EXTRA_COLUMNS, *PARTS), (*self.further, self.first_name, self.last_name), strict=True))
+
+    @property
     def country(self) -> str:
         """The code of a country; empty: not said."""
-        return self.further[EXTRA_COLUMNS.index("country")]
+        return self.details["country"]
 
 
 def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer]:
@@ -175,7 +180,7 @@ def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleErro
     """Name ids, national and EMA numbers that two players have; two people may well share a name."""
     first: dict[tuple[str, str], int | str] = {}
     for line, one in found:
-        of = dict(zip(EXTRA_COLUMNS, one.further, strict=True))
+        of = one.details
         for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
             if text and first.setdefault((what, text), line) != line:
                 yield RuleError(
@@ -233,7 +238,7 @@ HALLS_BY: Final = ("club", "country")
 
 def hall_of_each(players: Iterable[ListedPlayer], column: str) -> dict[str, str]:
     """Return the hall of each player, by one of the columns in `HALLS_BY`; empty: not said."""
-    return {one.player.id: one.further[EXTRA_COLUMNS.index(column)] for one in players}
+    return {one.player.id: one.details[column] for one in players}
 
 
 def players_csv(players: Iterable[ListedPlayer]) -> str:

@@ -21,6 +21,7 @@ from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import (
     TRAVELLERS,
+    note_line,
     page_heading,
     par_note,
     signed_text,
@@ -105,7 +106,7 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
 def _part(title: str, lines: Sequence[str]) -> Iterator[PageLine]:
     if title and lines:
         yield PageLine("heading", (PageCell(title), PageCell("")))
-    yield from (PageLine("note", (PageCell(line),)) for line in lines)
+    yield from map(note_line, lines)
 
 
 def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]:

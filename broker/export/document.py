@@ -58,12 +58,10 @@ from broker.protocol import (
     topics,
 )
 from broker.rulings import corrects_plan
-from broker.scorer import EventState, StoredEvent
+from broker.scorer import StoredEvent
 from broker.scorer.intake import Intake
-from broker.scoring import ComparisonGroup, PlayWithImps, json_imp, team_of_players
+from broker.scoring import PlayWithImps, json_imp, team_of_players
 from broker.store import Recorded, message_of, open_journal, open_reader
-
-FORMAT: Final = "homologue-event"
 
 Instead = Literal["void", "adjusted", "withdrawn"] | None
 
@@ -144,7 +142,7 @@ class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
 class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole event, or as much of it as may be known."""
 
-    format: Literal["homologue-event"] = FORMAT
+    format: Literal["homologue-event"] = "homologue-event"
     version: Annotated[Literal[1, 2, 3], Meta(description="2 added `unplayed` and `beside`, 3 `team_standings`")] = 3
     whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
     final: Annotated[bool, Meta(description="declared by the head arbiter")]
@@ -173,8 +171,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 def document_schema() -> str:
     """Return the JSON Schema (draft 2020-12)."""
-    found = msgspec.json.schema(Document)
-    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Document)), indent=1).decode() + "\n"
 
 
 PRIVATE: Final = ("national", "ema")
@@ -225,9 +222,8 @@ def _listed(folder: Path) -> tuple[ListedPlayer, ...]:
 
 
 def _person(one: ListedPlayer, *, numbers: bool) -> Person:
-    further = dict(zip(EXTRA_COLUMNS, one.further, strict=True)) | ({} if numbers else dict.fromkeys(PRIVATE, ""))
-    parts = {"first_name": one.first_name, "last_name": one.last_name}
-    return Person(one.player.id, one.player.name, **further, **parts)
+    details = one.details | ({} if numbers else dict.fromkeys(PRIVATE, ""))
+    return Person(one.player.id, one.player.name, **details)
 
 
 def _json_of(path: Path) -> dict[str, Any] | None:
@@ -244,12 +240,10 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
             message = None if whole else message_of(body)
             if isinstance(message, DeviceRecord):
                 continue
-            if message is None or (not _of_the_plan(stored, message) and (embargoed or _open(stored, message))):
+            if isinstance(message, Ruling) and corrects_plan(stored.room.book, message.decision):
+                continue
+            if message is None or embargoed or _open(stored, message):
                 yield JournalEntry(received_at, msgspec.Raw(body))
-
-
-def _of_the_plan(stored: StoredEvent, message: Recorded) -> bool:
-    return isinstance(message, Ruling) and corrects_plan(stored.room.book, message.decision)
 
 
 def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
@@ -267,7 +261,20 @@ def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
 def _groups(stored: StoredEvent, *, everything: bool) -> Iterator[ComparedGroup]:
     for group in stored.room.groups():
         if everything or not stored.embargoed(group.deal):
-            yield _group(group, stored.room)
+            datum = {seat: str(mean) for seat, mean in group.datum.items()}
+            plays = tuple(_play(one, stored.room.key_of(one.play)) for one in group.plays)
+            yield ComparedGroup(group.deal, group.form, datum, plays)
+
+
+def _play(one: PlayWithImps, key: tuple[int, int]) -> TravellerPlay:
+    play, points = one.play, one.play.points or {}
+    seats = {
+        seat: ScoredSeat(
+            player, points[seat], json_imp(one.imp[seat]), play.fines.get(seat, 0), play.awards.get(seat, 0)
+        )
+        for seat, player in play.players.items()
+    }
+    return TravellerPlay(*key, seats)
 
 
 def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay]:
@@ -283,29 +290,6 @@ def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay
 
 def _beside(stored: StoredEvent) -> Iterator[OutsidePlays]:
     return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
-
-
-def _group(group: ComparisonGroup, room: EventState) -> ComparedGroup:
-    return ComparedGroup(
-        deal=group.deal,
-        form=group.form,
-        datum={seat: str(datum) for seat, datum in group.datum.items()},
-        plays=tuple(_play(one, room.key_of(one.play)) for one in group.plays),
-    )
-
-
-def _play(one: PlayWithImps, key: tuple[int, int]) -> TravellerPlay:
-    play, points = one.play, one.play.points or {}
-    return TravellerPlay(
-        table=key[0],
-        round=key[1],
-        seats={
-            seat: ScoredSeat(
-                player, points[seat], json_imp(one.imp[seat]), play.fines.get(seat, 0), play.awards.get(seat, 0)
-            )
-            for seat, player in play.players.items()
-        },
-    )
 
 
 LARGEST: Final = 512 * 2**20
@@ -353,15 +337,13 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
         if isinstance(message, Ruling):
             _check_ruling(message, event, intake, at)
             intake.rule(message)
-            yield entry.received_at, message, body
-            continue
-        if isinstance(message, DeviceRecord):
-            yield entry.received_at, message, body
-            continue
-        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
-        if verdict.code or not verdict.new:
-            raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
-        intake.take(message, verdict.hash)
+        elif not isinstance(message, DeviceRecord):
+            verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
+            if verdict.code or not verdict.new:
+                raise RuleError(
+                    "journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}"
+                )
+            intake.take(message, verdict.hash)
         yield entry.received_at, message, body
 
 
@@ -375,8 +357,7 @@ def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None
         or intake.has(ruling.id)
         or strange
         or ruling.deal not in known
-        or (isinstance(ruling.decision, PLAY_DECISIONS) and play not in event.places)
-        or (play != (None, None) and play not in event.places)
+        or (play not in event.places and (play != (None, None) or isinstance(ruling.decision, PLAY_DECISIONS)))
         or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known)
     ):
         raise RuleError("journal_refused", f"message {at}: a ruling on what is not of this event, or there twice")
@@ -402,12 +383,12 @@ def _write_files(made: Document, folder: Path) -> None:
 
 
 def _listed_players(made: Document) -> Iterable[ListedPlayer]:
-    team_of, planned = team_of_players(made.plan.teams), {one.id: one for one in made.plan.players}
+    team_of = team_of_players(made.plan.teams)
+    unranked = {one.id for one in made.plan.players if one.without_standing}
     for person in made.people:
         further = tuple(getattr(person, column) for column in EXTRA_COLUMNS)
-        known, team = planned.get(person.id), team_of.get(person.id, "")
-        player = Player(id=person.id, name=person.name, without_standing=bool(known and known.without_standing))
-        yield ListedPlayer(player, further, team, person.first_name, person.last_name)
+        player = Player(id=person.id, name=person.name, without_standing=person.id in unranked)
+        yield ListedPlayer(player, further, team_of.get(person.id, ""), person.first_name, person.last_name)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from broker.errors import RuleError, flatten_errors, reason
-from broker.event import EXTRA_COLUMNS, PLAYERS, CsvRow, Event, ListedPlayer, as_corrections, read_csv, read_players
+from broker.event import PLAYERS, CsvRow, Event, ListedPlayer, as_corrections, read_csv, read_players
 from broker.i18n import N_
 from broker.protocol import Player
 from broker.scorer import StoredEvent
@@ -72,7 +72,7 @@ def _first(problem: Exception) -> str:
 
 
 def _of_list(one: ListedPlayer) -> Entrant:
-    of = dict(zip(EXTRA_COLUMNS, one.further, strict=True))
+    of = one.details
     named = bool(one.first_name or one.last_name)
     return _entrant(of["ema"], one.last_name if named else one.player.name, one.first_name, of["country"])
 

@@ -34,8 +34,7 @@ def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
 
 
 def _person(one: ListedPlayer, place: int, imp: int | str, title: str) -> EarlierLine:
-    details = dict(zip(DETAILS, (*one.further, one.first_name, one.last_name), strict=True))
-    return replace(EarlierLine(place, imp, one.player.id, name=one.player.name, event=title), **details)
+    return replace(EarlierLine(place, imp, one.player.id, name=one.player.name, event=title), **one.details)
 
 
 def next_event_csv(folder: Path, stored: StoredEvent) -> str:

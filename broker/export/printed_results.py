@@ -84,10 +84,15 @@ def standings_pdf(
 def _about_standing(event: Event, _: Translator) -> Iterator[PageLine]:
     """Say who takes no place, and from which event IMPs are carried over."""
     if names := event.unranked_names:
-        yield PageLine("note", (PageCell(_("Without standing: {names}", names=_(", ").join(names))),))
+        yield note_line(_("Without standing: {names}", names=_(", ").join(names)))
     if isinstance(event.plan.earlier, Earlier):
         title = event.plan.earlier.title
-        yield PageLine("note", (PageCell(_("IMPs include what is carried over from {title}.", title=title)),))
+        yield note_line(_("IMPs include what is carried over from {title}.", title=title))
+
+
+def note_line(text: str) -> PageLine:
+    """Return a line of text below a block."""
+    return PageLine("note", (PageCell(text),))
 
 
 def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
@@ -114,9 +119,9 @@ def travellers_pdf(
         if blocks
         else _("No results yet: no deal has been played at all its tables.")
     )
-    notes = [PageLine("note", (PageCell(note),)), *_about_standing(stored.event, _), *par_note(stored, _)]
+    notes = [note_line(note), *_about_standing(stored.event, _), *par_note(stored, _)]
     if blocks and not embargoed and not stored.room.over:
-        notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
+        notes.append(note_line(_("Deals that some tables have not yet played are left out.")))
     return pages_pdf(
         page_heading(stored, _, at, _("Travellers"), anchor),
         [*blocks, *outside_plays_block(stored, _), PageBlock((), tuple(notes))],
@@ -128,16 +133,7 @@ def travellers_pdf(
 def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
     """Return what stands on each page; `kind` says what it is."""
     progress = _("{count} of {expected} plays", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
-    return PageHeading(
-        stored.event.plan.title,
-        kind,
-        stored.final,
-        stored.event.profile.id,
-        progress,
-        at,
-        _,
-        anchor,
-    )
+    return PageHeading(stored.event.plan.title, kind, stored.final, stored.event.profile.id, progress, at, _, anchor)
 
 
 def travellers_by_deal(
@@ -167,25 +163,14 @@ def _stand_ins(
     """Say below a deal's plays who sat there for whom; the names above are of those who score."""
     for play in group.members:
         laid = results.get((play.table, group.deal))
-        for seat in SEATS if laid else ():
+        if laid is None:
+            continue
+        for seat in SEATS:
             player = play.players[seat]
-            if laid and (sat := stored.sat(player, laid.round)):
+            if sat := stored.sat(player, laid.round):
+                who = {"name": sat, "player": stored.event.players[player].name}
                 where = {"table": real_table(play), "seat": _(SEAT_NAMES[seat])}
-                name = stored.event.players[player].name
-                yield PageLine(
-                    "note",
-                    (
-                        PageCell(
-                            _(
-                                "{mark} Table {table}, {seat}: {name} for {player}",
-                                mark=STAND_IN,
-                                name=sat,
-                                player=name,
-                                **where,
-                            )
-                        ),
-                    ),
-                )
+                yield note_line(_("{mark} Table {table}, {seat}: {name} for {player}", mark=STAND_IN, **where, **who))
 
 
 def _winds(stored: StoredEvent, _: Translator, number: int) -> list[str]:
@@ -276,7 +261,7 @@ def par_note(stored: StoredEvent, _: Translator) -> tuple[PageLine, ...]:
         "Par: the expected points of simulated players who cannot see the walls. This is analysis and counts in no "
         "ranking."
     )
-    return (PageLine("note", (PageCell(text),)),)
+    return (note_line(text),)
 
 
 def _mean(points: Fraction | float | None, _: Translator) -> str:
@@ -285,25 +270,21 @@ def _mean(points: Fraction | float | None, _: Translator) -> str:
     return _.decimal(float(points), "+0.0;-0.0").replace("-", MINUS) if points else "0"
 
 
-BETWEEN = " · "
-
 KINDS: Final[Mapping[str, Message]] = {
     "void": N_("Table {table}, round {round}: void"),
     "adjusted": N_("Table {table}, round {round}: adjusted, no points"),
     "withdrawn": N_("Table {table}, round {round}: adjusted (player withdrawn)"),
 }
 
-OfDeal = dict[int, list[PageLine]]
 
-
-def unplayed_notes(stored: StoredEvent, _: Translator, *, embargoed: bool) -> OfDeal:
+def unplayed_notes(stored: StoredEvent, _: Translator, *, embargoed: bool) -> dict[int, list[PageLine]]:
     """Return the notes of each deal: a line for each of its plays that are void or adjusted."""
-    found: OfDeal = {}
+    found: dict[int, list[PageLine]] = {}
     for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
         if kind := stored.instead(laid):
             said = _(KINDS[kind], table=laid.table, round=laid.round)
-            text = BETWEEN.join((said, *_given(stored, laid, play)))
-            found.setdefault(laid.deal, []).append(PageLine("note", (PageCell(text),)))
+            text = " · ".join((said, *_given(stored, laid, play)))
+            found.setdefault(laid.deal, []).append(note_line(text))
     return found
 
 
@@ -316,7 +297,7 @@ def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator
 def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBlock]:
     """Return a block of those who were given or fined something of no play, if there are any."""
     lines = tuple(
-        PageLine("note", (PageCell(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}"),))
+        note_line(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}")
         for one in stored.beside()
         if one.imp != one.fine
     )
@@ -384,6 +365,7 @@ def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Transl
     canvas.rect(FRAME, FRAME, wide - 2 * FRAME, high - 2 * FRAME)
     canvas.setLineWidth(0.5)
     canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, wide - 2 * FRAME - 4 * mm, high - 2 * FRAME - 4 * mm)
+    imps = _("{imp} IMP", imp=signed_text(Fraction(row.imp)))
     lines = (
         (event.plan.title, 20, False, 8),
         (_("Certificate"), 26, False, 22),
@@ -391,19 +373,14 @@ def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Transl
         (" · ".join(members_of(event, row)), 14, False, 10),
         (_("Place {place}", place=row.place), 30, True, 22),
         (prize_of(event, row), 22, False, 14),
-        (
-            " · ".join(filter(None, (group_name(row), str(_("{imp} IMP", imp=signed_text(Fraction(row.imp))))))),
-            14,
-            False,
-            12,
-        ),
+        (" · ".join(filter(None, (group_name(row), imps))), 14, False, 12),
     )
     down = high - 30 * mm
     for text, size, bold, space in lines:
         if text:
-            fitted, large = fit_text(str(text), ROOM, size, 8, bold=bold)
+            fitted, large = fit_text(text, ROOM, size, 8, bold=bold)
             down -= space * mm
             draw_text(canvas, ((wide - text_width(fitted, large, bold=bold)) / 2, down), fitted, large, bold=bold)
     for left, said in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
         canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
-        draw_text(canvas, (left, FRAME + 14 * mm), str(said), 12)
+        draw_text(canvas, (left, FRAME + 14 * mm), said, 12)

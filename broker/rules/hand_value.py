@@ -179,7 +179,7 @@ def _riichi_value(
     worth = riichi_value(hand, _riichi_situation(said, winner, faces, self_drawn=laid.self_drawn), profile)
     return RiichiValue(
         han=worth.han,
-        fu=worth.fu.rounded if worth.fu else 0,
+        fu=worth.rounded_fu,
         yakuman=worth.yakuman,
         yaku=tuple(CountedYaku(id=one.id, han=one.han, yakuman=one.yakuman) for one in worth.yaku),
         items=tuple(CountedFu(id=one.id, fu=one.fu) for one in worth.fu.items) if worth.fu else (),

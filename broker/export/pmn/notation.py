@@ -6,6 +6,7 @@ are as in PGN and PBN, `[Name "value"]`; within a value a backslash stands befor
 
 import re
 import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from difflib import get_close_matches
@@ -41,8 +42,6 @@ MOST_LINES: Final = 200
 COMMENT_LINE: Final = (b"%", b";")
 """How a line begins that is for people, or for other programs."""
 
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-
 
 class RecordBlock(Struct, frozen=True):
     """The lines of one record, and the number of the first."""
@@ -73,7 +72,7 @@ def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
     """Return each line without its end; of one that is too long only so much that it can be seen to be."""
-    mark = BYTE_ORDER_MARK
+    mark = BOM_UTF8
     while line := file.readline(LONGEST_LINE + 2):
         rest = line
         while rest and not rest.endswith(b"\n"):
@@ -107,7 +106,6 @@ UNKNOWN: Final = "?"
 """A value that is not known, as in PGN."""
 
 PAIR: Final = re.compile(r'\[\s*(?P<name>[A-Za-z][A-Za-z0-9_]*)\s*"(?P<value>(?:[^"\\\n]|\\["\\])*)"\s*\]')
-NAMED: Final = re.compile(r"\[\s*(?P<name>[A-Za-z][A-Za-z0-9_]*)")
 COMMENT: Final = re.compile(r"[%;][^\n]*")
 """A line for people or for other programs, as in PBN."""
 
@@ -196,7 +194,7 @@ WINDS: Final[dict[str, Wind]] = {wind[0].upper(): wind for wind in SEATS}
 SCORINGS: Final = ("Duplicate MCR", "Duplicate")
 """The first is written; the second stands in PMN's own examples. Plain `MCR` has one wall for all."""
 
-DATE: Final = re.compile(r"(\d{4}|\?{4})\.(\d{2}|\?{2})\.(\d{2}|\?{2})", re.ASCII)
+DATE: Final = re.compile(r"(\d{4}|\?{4})(\.(\d{2}|\?{2})){2}", re.ASCII)
 PROFILE: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 MOST_POINTS: Final = 9999
 
@@ -226,14 +224,17 @@ def read_record(tags: Mapping[str, PmnTag]) -> PmnRecord:
         with within_tag(name, tags[name].line):
             return reader(tags[name].value)
 
+    def known(name: str, reader: Callable[[str], T | None]) -> T | None:
+        return of(name, reader) if name in tags else None
+
     of("Scoring", _scoring)
     of("Starting", _starting)
     return PmnRecord(
         board=of("Board", _number),
         prevalent_wind=of("PWind", _wind),
         points=of("Result", _four_numbers),
-        hands=of("Deal", _hands),
-        walls=of("Walls", _walls) if "Walls" in tags else None,
+        hands=of("Deal", _or_none(_hands)),
+        walls=known("Walls", _or_none(_walls)),
         steps=of("Play", _or_none(read_play)),
         fans=of("Fan", _fans),
         fines=of("Penalty", _fines),
@@ -241,18 +242,11 @@ def read_record(tags: Mapping[str, PmnTag]) -> PmnRecord:
         site=of("Site", _text),
         date=of("Date", _date),
         players={seat: of(seat.capitalize(), _text) for seat in SEATS},
-        dealer=of("Dealer", _chair) if "Dealer" in tags else None,
-        table=_optional(tags, "Table"),
-        round=_optional(tags, "Round"),
-        profile=of("Profile", _profile) if "Profile" in tags else None,
+        dealer=known("Dealer", _chair),
+        table=known("Table", _number),
+        round=known("Round", _number),
+        profile=known("Profile", _profile),
     )
-
-
-def _optional(tags: Mapping[str, PmnTag], name: str) -> int | None:
-    if name not in tags:
-        return None
-    with within_tag(name, tags[name].line):
-        return _number(tags[name].value)
 
 
 def _or_none(reader: Callable[[str], T]) -> Callable[[str], T | None]:
@@ -296,16 +290,10 @@ def _date(value: str) -> str:
     written = value.strip()
     if written == UNKNOWN:
         return written
-    found = DATE.fullmatch(written)
-    if not found:
+    if not DATE.fullmatch(written):
         raise _bad("date: YYYY.MM.DD", value)
     try:  # where a part is not known, any that there is will do
-        date(
-            *(
-                int(part) if "?" not in part else default
-                for part, default in zip(found.groups(), (2000, 1, 1), strict=True)
-            )
-        )
+        date.fromisoformat(written.replace("????", "2000").replace("??", "01").replace(".", "-"))
     except ValueError:
         raise _bad("day of the calendar", value) from None
     return written
@@ -344,14 +332,12 @@ def _fans(value: str) -> dict[Seat, tuple[PmnFan, ...]]:
     return {seat: read_fans(part) for seat, part in zip(SEATS, _four(value), strict=True) if part != "None"}
 
 
-def _hands(value: str) -> Tiles | None:
-    if value.strip() == UNKNOWN:
-        return None
+def _hands(value: str) -> Tiles:
     return {seat: in_order(tiles) for seat, tiles in _of_four(value, ROWS[0]).items()}
 
 
-def _walls(value: str) -> Tiles | None:
-    return None if value.strip() == UNKNOWN else _of_four(value, TRAY - ROWS[0])
+def _walls(value: str) -> Tiles:
+    return _of_four(value, TRAY - ROWS[0])
 
 
 def _of_four(value: str, size: int) -> dict[Seat, tuple[str, ...]]:
@@ -388,21 +374,10 @@ def write_record(record: PmnRecord) -> str:
         "Penalty": " ".join(str(-record.fines.get(seat, 0)) for seat in SEATS),
         "Play": UNKNOWN if record.steps is None else write_play(record.steps),
         "Fan": " ".join(write_fans(record.fans.get(seat, ())) for seat in SEATS),
-        **_ours(record),
-    }
-    return write_tags(tags)
-
-
-def _ours(record: PmnRecord) -> dict[str, str]:
-    known = {
-        "Walls": _written_walls(record.walls),
+        "Walls": " ".join(write_wall(record.walls[seat]) for seat in SEATS) if record.walls else None,
         "Dealer": record.dealer,
         "Table": record.table,
         "Round": record.round,
         "Profile": record.profile,
     }
-    return {name: str(value) for name, value in known.items() if value is not None}
-
-
-def _written_walls(walls: Tiles | None) -> str | None:
-    return " ".join(write_wall(walls[seat]) for seat in SEATS) if walls else None
+    return write_tags({name: str(value) for name, value in tags.items() if value is not None})

@@ -246,10 +246,14 @@ class RiichiHandValue:
         """How many yakuman; a counted one is none."""
         return sum(one.yakuman for one in self.yaku)
 
+    @property
+    def rounded_fu(self) -> int:
+        """The fu that pay; 0 where none are counted."""
+        return self.fu.rounded if self.fu else 0
+
     def win(self, said: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
         """Return the win that pays."""
-        fu = self.fu.rounded if self.fu else 0
-        return PaidWin(self.han, fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
+        return PaidWin(self.han, self.rounded_fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
 
 
 def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:

@@ -145,7 +145,7 @@ class CorrectionsPage:
                 "country_wrong", N_("{text} is not a country code: use two or three letters", text=repr(one.country))
             )
         for other in self._listed(self._rulings.event):
-            of = dict(zip(EXTRA_COLUMNS, other.further, strict=True))
+            of = other.details
             for what in ("national", "ema"):
                 if other.player.id != one.player and said[what] and said[what] == of[what]:
                     raise RuleError(
