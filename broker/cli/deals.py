@@ -1,16 +1,17 @@
 """`homologue deal`: what the organiser does with deals and tile sets before and after an event."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
+from broker.cli.rules_input import error_answer
 from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, progress, said_as_json, say, working
 from broker.event import SETS, publish_file
 from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
@@ -121,7 +122,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
     say(f"{secret}\n{public}", deals=count, folder=folder, root=root)
 
 
-@click.command("reveal", short_help="Publish deals that have been played.")
+@deal.command("reveal", short_help="Publish deals that have been played.")
 @options.folder_argument
 @options.deals_option
 @click.option("--output", type=FILE, required=True, help="File to publish.")
@@ -142,7 +143,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     say(f"{output}: faces of {which}.", file=output, deals=sorted(set(numbers)) or "all")
 
 
-@click.command("verify", short_help="Check revealed deals against the commitment.")
+@deal.command("verify", short_help="Check revealed deals against the commitment.")
 @click.argument("published", metavar="REVEALED|FOLDER", type=EXISTING)
 @click.option(
     "--commitment",
@@ -180,24 +181,19 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
     said = said or revealed_deals.verify_file(published, commitment)
     for verdict in said.deals:
-        click.echo(_verdict_json(verdict) if as_json else _verdict_text(verdict))
-    if said.draw:
-        click.echo(_draw_json(said.draw) if as_json else _draw_text(said.draw))
+        line = {"deal": verdict.deal, "as_committed": not verdict.refusal}
+        click.echo(_json(line, verdict.refusal) if as_json else _verdict_text(verdict))
+    if drawing := said.draw:
+        line = {"draw": drawing.draw, "words_revealed": drawing.words is not None, "as_announced": not drawing.refusal}
+        click.echo(_json(line, drawing.refusal) if as_json else _draw_text(drawing))
     if not as_json:
         click.echo(_summary(said.deals, commitment))
     if any(verdict.refusal for verdict in said.deals) or (said.draw and said.draw.refusal):
         raise click.exceptions.Exit(1)
 
 
-def _draw_json(verdict: revealed_deals.DrawVerdict) -> str:
-    line: dict[str, Any] = {
-        "draw": verdict.draw,
-        "words_revealed": verdict.words is not None,
-        "as_announced": not verdict.refusal,
-    }
-    if verdict.refusal:
-        line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
-    return msgspec.json.encode(line).decode()
+def _json(line: dict[str, int], refusal: RuleError | None) -> str:
+    return msgspec.json.encode(line | (error_answer(refusal) if refusal else {})).decode()
 
 
 def _draw_text(verdict: revealed_deals.DrawVerdict) -> str:
@@ -214,13 +210,6 @@ def _which(numbers: tuple[int, ...]) -> str:
     return f"deal {_list(numbers)}" if numbers else "all deals"
 
 
-def _verdict_json(verdict: revealed_deals.DealVerdict) -> str:
-    line: dict[str, Any] = {"deal": verdict.deal, "as_committed": verdict.refusal is None}
-    if verdict.refusal:
-        line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
-    return msgspec.json.encode(line).decode()
-
-
 def _verdict_text(verdict: revealed_deals.DealVerdict) -> str:
     if verdict.refusal is None:
         return f"deal {verdict.deal}: as committed"
@@ -234,7 +223,7 @@ def _summary(verdicts: list[revealed_deals.DealVerdict], commitment: Commitment)
     return f"{right} of {len(verdicts)} revealed deals are what was committed to, root {commitment.root}.{rest}"
 
 
-def _list(numbers: tuple[int, ...] | list[int]) -> str:
+def _list(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(set(numbers))))
 
 
@@ -245,7 +234,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
 }
 
 
-@click.command("export", short_help="Write the carrier sheets: serials, never faces.")
+@deal.command("export", short_help="Write the carrier sheets: serials, never faces.")
 @options.folder_argument
 @options.deals_option
 @options.event_option
@@ -288,7 +277,7 @@ def deal_export(
     )
 
 
-@click.group(name="set", short_help="Register tile sets: which serial is on which face.")
+@deal.group(name="set", short_help="Register tile sets: which serial is on which face.")
 def deal_set() -> None:
     """Register tile sets in sets.json: which serial is on the back of which face. Keep it secret.
 
@@ -303,7 +292,7 @@ A_LINE: Final = 21
 """Tiles of one tray's wall."""
 
 
-@click.command("wall", short_help="Show a deal as riichi plays it (secret faces).")
+@deal.command("wall", short_help="Show a deal as riichi plays it (secret faces).")
 @options.folder_argument
 @options.deals_option
 @json_option("Print one JSON line per deal.")
@@ -324,26 +313,20 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
         if as_json:
             click.echo(msgspec.json.encode({"deal": deal.number, "dealer": deal.dealer, **asdict(found)}).decode())
         else:
-            click.echo("\n".join(_lines(deal, found)))
+            click.echo(_wall_text(deal, found))
 
 
-def _lines(deal: Deal, found: CommonWall) -> Iterator[str]:
-    yield f"deal {deal.number}, prevalent wind {deal.prevalent_wind}, dealer {deal.dealer}"
-    for seat in SEATS:
-        yield _line(f"hand {seat}", found.hands[seat])
+def _wall_text(deal: Deal, found: CommonWall) -> str:
+    rows = {f"hand {seat}": found.hands[seat] for seat in SEATS}
     for at, seat in enumerate(wall_of(deal.dealer)):
         tiles = found.live[at * A_LINE : (at + 1) * A_LINE]
-        yield _line(f"{at * A_LINE + 1}-{at * A_LINE + len(tiles)} {seat}", tiles)
-    yield _line("replacements", found.replacements)
-    yield _line("indicators", found.indicators)
-    yield _line("under them", found.under)
+        rows[f"{at * A_LINE + 1}-{at * A_LINE + len(tiles)} {seat}"] = tiles
+    rows |= {"replacements": found.replacements, "indicators": found.indicators, "under them": found.under}
+    lines = (f"  {name:<13}  {' '.join(tiles)}" for name, tiles in rows.items())
+    return "\n".join((f"deal {deal.number}, prevalent wind {deal.prevalent_wind}, dealer {deal.dealer}", *lines))
 
 
-def _line(name: str, tiles: tuple[str, ...]) -> str:
-    return f"  {name:<13}  {' '.join(tiles)}"
-
-
-for command in (deal_reveal, deal_verify, deal_export, deal_set, deal_wall, *draw.COMMANDS):
+for command in draw.COMMANDS:
     deal.add_command(command)
 deal_set.add_command(draw.set_open)
 
@@ -404,7 +387,7 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    say(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.", sets=sorted(registry))
+    say(f"{len(registry)} sets, each whole: {_list(registry)}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:

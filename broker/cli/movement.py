@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from broker.cli import options
+from broker.cli.rules_input import error_answer
 from broker.console import EXISTING, FILE, json_option, said_as_json, say, watched
 from broker.event import MOVEMENT
 from broker.event.movement import (
@@ -102,7 +103,7 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
     except RuleError as problem:
         if not as_json:
             raise
-        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": str(problem.text)}}).decode())
+        click.echo(msgspec.json.encode(error_answer(problem)).decode())
 
 
 @contextmanager

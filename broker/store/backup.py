@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
+from msgspec.structs import replace
 
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
 from broker.files import PRIVATE_FOLDER, make_folder, sync
-from broker.protocol import EventName
+from broker.protocol import EventName, Hash
 from broker.read_ahead import SETTING, STORE
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
@@ -32,8 +33,6 @@ from broker.store.records import WITNESS_SUFFIX, Fault, decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
 
 MANIFEST: Final = "backup.json"
-
-Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 
 
 class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,16 +44,7 @@ class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True):
     height: int
     """Messages in the journal."""
     refused: int
-    files: dict[str, Digest]
-
-    def same_content(self, other: "BackupManifest") -> bool:
-        """Return whether another copy would tell nothing new."""
-        return (self.event, self.height, self.refused, self.files) == (
-            other.event,
-            other.height,
-            other.refused,
-            other.files,
-        )
+    files: dict[str, Hash]
 
 
 def read_manifest(folder: Path) -> BackupManifest:
@@ -94,11 +84,6 @@ def next_copy_name(names: Iterable[str], event: str, now: int) -> str:
     return f"{event}-backup-{number:06}-{datetime.fromtimestamp(now / 1000, UTC):%Y%m%dT%H%M%SZ}"
 
 
-def surplus_copies(names: Iterable[str], event: str, keep: int) -> list[str]:
-    """Return the copies of an event that are one too many."""
-    return copy_names(names, event)[keep:]
-
-
 SQLITE_HEADER: Final = b"SQLite format 3\0"
 """How a file of SQLite's begins."""
 
@@ -127,18 +112,14 @@ def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMor
         copied(folder, target)
 
 
-def files_of(folder: Path) -> Iterator[Path]:
+def files_of(folder: Path, left_out: Sequence[str] = LEFT_OUT) -> Iterator[Path]:
     """Return the files that make up an event: no links, nothing hidden, nothing that is only being worked on."""
     for path in sorted(folder.iterdir()):
-        if (
-            path.name.startswith(".")
-            or path.name.endswith(WORKING_SUFFIXES)
-            or path.name in LEFT_OUT
-            or path.is_symlink()
-        ):
+        name = path.name
+        if name.startswith(".") or name.endswith(WORKING_SUFFIXES) or name in left_out or path.is_symlink():
             continue
         if path.is_dir():
-            yield from files_of(path)
+            yield from files_of(path, left_out)
         elif path.is_file():
             yield path
 
@@ -316,7 +297,7 @@ def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
     made = target / next_copy_name(names, manifest.event, manifest.made_at)
     os.rename(new, made)  # noqa: PTH104 - a folder that is there is never replaced: the name is a new one
     sync(target)
-    for name in surplus_copies([*names, made.name], manifest.event, keep) if keep else ():
+    for name in copy_names([*names, made.name], manifest.event)[keep:] if keep else ():
         _remove_copy(target / name, new)
     return made
 
@@ -330,8 +311,10 @@ def _remove_copy(copy: Path, unfinished: Path) -> None:
 
 
 def _has_same_content(last: Path, manifest: BackupManifest) -> bool:
+    """Return whether another copy would tell nothing new."""
     try:
-        return read_manifest(last).same_content(manifest) and check_files(last) is not None
+        unchanged = replace(read_manifest(last), made_at=manifest.made_at) == manifest
+        return unchanged and check_files(last) is not None
     except BackupBroken:
         return False
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from broker.errors import FollowedDiffers
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.read_ahead import STORE
-from broker.store.backup import SQLITE_HEADER, WORKING_SUFFIXES, copy_file
+from broker.store.backup import SQLITE_HEADER, copy_file, files_of
 from broker.store.journal import RefusedRow
 from broker.store.records import WITNESS_SUFFIX, Fault, link_after
 from broker.store.sqlite import SqliteJournal, SqliteReader
@@ -83,17 +83,6 @@ def _hash(content: object) -> bytes:
     return hashlib.sha256(msgspec.msgpack.encode(content, order="deterministic")).digest()
 
 
-def _followed_files(folder: Path) -> Iterator[Path]:
-    """Return the files that a copy has too."""
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name.endswith(WORKING_SUFFIXES) or path.name in OWN or path.is_symlink():
-            continue
-        if path.is_dir():
-            yield from _followed_files(path)
-        elif path.is_file():
-            yield path
-
-
 def _state(path: Path) -> str:
     """Return what changes whenever a file does, or the log that SQLite writes beside it."""
     found = []
@@ -121,7 +110,7 @@ class FollowedEvent:
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
             aside = journal.set_aside()
-        states = {str(path.relative_to(self._folder)): _state(path) for path in _followed_files(self._folder)}
+        states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, OWN)}
         return JournalPart(
             height,
             rows,
@@ -225,7 +214,7 @@ class EventCopy:
 
     def _compare(self, states: dict[str, str]) -> None:
         """Notice which files are to be asked for, and remove those that the event has no more."""
-        for path in _followed_files(self._folder):
+        for path in files_of(self._folder, OWN):
             if str(path.relative_to(self._folder)) not in states:
                 path.unlink()
         self._states = {name: state for name, state in self._states.items() if states.get(name) == state}

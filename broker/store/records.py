@@ -10,8 +10,9 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Final, Generic, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -55,50 +56,42 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-F_co = TypeVar("F_co", covariant=True)
-
-
-class ToldFact(msgspec.Struct, Generic[F_co], frozen=True, gc=False):
-    """What a stored fact says, and when: all but its names, and who vouches for it."""
-
-    table: int
-    seq: int
-    at: int
-    fact: F_co
-
-
-class KeptFact(ToldFact[F_co], Generic[F_co], frozen=True, kw_only=True):
+class KeptFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
 
     schema: Literal[1]
     id: str
     event: str
+    table: int
+    seq: int
+    at: int
+    fact: Fact
     device: str | None = None
     before: str | None = None
     signature: str | None = None
 
-    def saying(self, fact: Fact) -> LogMessage:
-        """Return the message as it came, given what it says."""
+    def message(self) -> LogMessage:
+        """Return the message as it came."""
         return LogMessage(
             id=self.id,
             event=self.event,
             table=self.table,
             seq=self.seq,
             at=self.at,
-            fact=fact,
+            fact=self.fact,
             device=self.device,
             before=self.before,
             signature=self.signature,
         )
 
 
-_FACTS: Final[msgspec.json.Decoder[tuple[KeptFact[Fact], ...]]] = msgspec.json.Decoder(tuple[KeptFact[Fact], ...])
-_FACT: Final[msgspec.json.Decoder[KeptFact[Fact]]] = msgspec.json.Decoder(KeptFact[Fact])
+_FACTS: Final[msgspec.json.Decoder[tuple[KeptFact, ...]]] = msgspec.json.Decoder(tuple[KeptFact, ...])
+_FACT: Final[msgspec.json.Decoder[KeptFact]] = msgspec.json.Decoder(KeptFact)
 
 
 def facts_of(array: bytes) -> tuple[LogMessage, ...]:
     """Return what is stored as facts, given as an array. Raises UNREADABLE if one is another kind of message."""
-    return tuple([kept.saying(kept.fact) for kept in _FACTS.decode(array)])
+    return tuple([kept.message() for kept in _FACTS.decode(array)])
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
@@ -107,8 +100,7 @@ _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decode
 def message_of(body: bytes) -> Recorded:
     """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
-        kept = _FACT.decode(body)
-        return kept.saying(kept.fact)
+        return _FACT.decode(body).message()
     except UNREADABLE as no_fact:
         with suppress(Refused):
             return decode(Ruling, body)
@@ -199,24 +191,16 @@ def _judge(before: bytes, held: StoredRow, row: StoredRow) -> tuple[Fault, bool]
     """Return what is wrong with a row that does not fit, and whether the one after it is as it was written."""
     if row[0] > held[0] + 1:
         return Fault(ALTERED, held[0]), True
-    due = _link(before, held)
-    if due is not None and _fits(due, row[0], row):
-        return Fault(LINK_ALTERED, held[0]), True
+    with suppress(TypeError):  # a changed byte may have left a row that can have no link
+        if _fits(link_after(before, *held[:3]), row[0], row):
+            return Fault(LINK_ALTERED, held[0]), True
     return Fault(ALTERED, held[0]), _fits(held[3], row[0], row)
 
 
-def _link(before: bytes, row: StoredRow) -> bytes | None:
-    """Return the link that a row should have; None if a changed byte has left no such row."""
-    try:
-        return link_after(before, *row[:3])
-    except TypeError:
-        return None
-
-
 def _fits(before: bytes, height: int, row: StoredRow) -> bool:
-    """Return whether a row follows the one before it."""
+    """Return whether a row follows the one before it; one with a changed byte may be none that can have a link."""
     try:
-        return sha256(b"%b%d %d " % (before, height, row[1]) + row[2]).digest() == row[3]
+        return link_after(before, height, row[1], row[2]) == row[3]
     except TypeError:
         return False
 
@@ -274,11 +258,11 @@ def find_anchor(typed: str, event: str, rows: Iterable[StoredRow], digests: Sequ
     """
     wanted, hint = _read_anchor(typed, event)
     heads = [FIRST_ENTRY, *digests]
-    if (entry := _entry(wanted, hint, event, FIRST_LINK, heads)) is not None:
-        return AnchorPlace(0, entry)
-    for height, _, _, link in rows:
-        if isinstance(link, bytes) and (entry := _entry(wanted, hint, event, link, heads)) is not None:
-            return AnchorPlace(height, entry)
+    for height, link in chain([(0, FIRST_LINK)], ((row[0], row[3]) for row in rows)):
+        if isinstance(link, bytes):
+            for entry in range((hint - _mask(link)) % SMALL, len(heads), SMALL):
+                if _hash(event, link, heads[entry]) == wanted:
+                    return AnchorPlace(height, entry)
     return None
 
 
@@ -292,11 +276,6 @@ def _read_anchor(typed: str, event: str) -> tuple[int, int]:
     if of_event != _of_event(event):
         raise AnchorElsewhere(f"this anchor is not of the event {event}")
     return divmod(rest, SMALL)
-
-
-def _entry(wanted: int, hint: int, event: str, link: bytes, heads: Sequence[str]) -> int | None:
-    first = (hint - _mask(link)) % SMALL
-    return next((at for at in range(first, len(heads), SMALL) if _hash(event, link, heads[at]) == wanted), None)
 
 
 def _hash(event: str, link: bytes, digest: str) -> int:
@@ -353,11 +332,10 @@ class Witness:
         """Open or make it, readable by its owner alone; or only read it, if there is one."""
         self._path = path
         self._file: int | None = None
-        if read_only:
-            return
-        with suppress(OSError):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            self._cut_half_line()
+        if not read_only:
+            with suppress(OSError):
+                self._file = file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+                _cut_half_line(file)
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -368,9 +346,7 @@ class Witness:
     def lines(self) -> Iterator[WitnessLine]:
         """Return all that can be read, in order."""
         with suppress(OSError), self._path.open("rb") as file:
-            for line in file:
-                if found := _read_line(line):
-                    yield found
+            yield from filter(None, map(_read_line, file))
 
     def last(self) -> WitnessLine | None:
         """Return the last line."""
@@ -405,22 +381,19 @@ class Witness:
                 os.fsync(self._file)
                 sync(self._path.parent)
 
-    def _cut_half_line(self) -> None:
-        """Take away the line at which a power cut has stopped."""
-        if self._file is None:
-            return
-        size = os.fstat(self._file).st_size
-        end = os.pread(self._file, LONGEST_LINE, max(0, size - LONGEST_LINE))
-        if end and not end.endswith(b"\n"):
-            os.ftruncate(self._file, size - len(end) + end.rfind(b"\n") + 1)
+
+def _cut_half_line(file: int) -> None:
+    """Take away the line at which a power cut has stopped."""
+    size = os.fstat(file).st_size
+    end = os.pread(file, LONGEST_LINE, max(0, size - LONGEST_LINE))
+    if end and not end.endswith(b"\n"):
+        os.ftruncate(file, size - len(end) + end.rfind(b"\n") + 1)
 
 
 def _read_line(line: bytes) -> WitnessLine | None:
     """Read one line; None if a changed byte or a power cut has left none."""
-    try:
+    with suppress(ValueError):
         height, table, seq, id_, link = line.decode("ascii").split(" ")
-        if not link.endswith("\n"):
-            return None
-        return WitnessLine(int(height), int(table), int(seq), id_, link.rstrip("\n"))
-    except ValueError:
-        return None
+        if link.endswith("\n"):
+            return WitnessLine(int(height), int(table), int(seq), id_, link.rstrip("\n"))
+    return None

@@ -176,11 +176,13 @@ def _absent(form: Form) -> dict[str, Any]:
 
 
 def _correct(form: Form, by: PaymentRules) -> Correct:
-    said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
     try:
+        said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
         return replace(said, points=points_paid(said, by.dealer, by.rules))
     except RuleError as error:
-        raise _impossible(error) from error
+        if error.code in ("discarder_missing", "loser_missing"):  # asked on whose tile it was won
+            raise Refused(error.code, error.text) from error
+        raise Refused("impossible_result", error.text) from error
 
 
 def _by_value(form: Form) -> Correct:
@@ -193,11 +195,8 @@ def _by_value(form: Form) -> Correct:
 
 
 def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
-    hand = riichi_hand_of(form, whole_number)
-    try:
-        outcome, _ = score_riichi(hand, by.dealer, rules)
-    except RuleError as error:
-        raise _impossible(error) from error
+    hand = _riichi_hand(form)
+    outcome, _ = score_riichi(hand, by.dealer, rules)
     return Correct(
         replaces=form.get("replaces") or None,
         win=outcome.win,
@@ -206,13 +205,6 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
         points={},
         hand=hand,
     )
-
-
-def _impossible(error: RuleError) -> Refused:
-    """Return why no hand ends so; who has left out the discarder is asked on whose tile it was won."""
-    if error.code in ("discarder_missing", "loser_missing"):
-        return Refused(error.code, error.text)
-    return Refused("impossible_result", error.text)
 
 
 def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:
@@ -276,22 +268,20 @@ def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
         raise Refused(error.code, str(error)) from None
 
 
-ReadNumber = Callable[[Mapping[str, str], str], int | None]
-
 OF_A_WIN: Final = ("han", "fu", "yakuman")
 
 RIICHI_KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", "abort": "abort"}
 """The kind of an event by the way in which the form says that the play ended."""
 
 
-def riichi_hand_of(form: Mapping[str, str], number: ReadNumber) -> RiichiEvent:
+def _riichi_hand(form: Form) -> RiichiEvent:
     """Return the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
     kind = RIICHI_KINDS.get(form.get("win", ""))
     if kind is None:
         raise Refused("ending_missing", "the form does not say how the play ended")
     fields: dict[str, Any] = {"kind": kind}
     if kind in ("ron", "tsumo"):
-        fields |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}
+        fields |= {"wins": _wins(form), "loser": form.get("discarder") or None}
     if kind == "tsumo":  # a ron has its discarder: what the form was filled with before is not asked of it
         fields["kan_from"] = form.get("kan_from") or None
     if kind == "draw":
@@ -300,14 +290,14 @@ def riichi_hand_of(form: Mapping[str, str], number: ReadNumber) -> RiichiEvent:
         fields["reason"] = form.get("abort", "")
     try:
         return msgspec.convert(fields, RiichiEvent)
-    except msgspec.ValidationError as error:
+    except ValidationError as error:
         raise form_refusal(error) from None
 
 
-def _wins(form: Mapping[str, str], number: ReadNumber) -> dict[str, Any]:
+def _wins(form: Form) -> dict[str, Any]:
     wins: dict[str, Any] = {}
     for seat in SEATS:
-        said = {what: value for what in OF_A_WIN if (value := number(form, f"{what}-{seat}")) is not None}
+        said = {what: value for what in OF_A_WIN if (value := whole_number(form, f"{what}-{seat}")) is not None}
         if said:
             wins[seat] = said | {"responsible": form.get(f"responsible-{seat}") or None}
     return wins
@@ -322,7 +312,7 @@ MOST_NAMED: Final = 6
 """So many of those who may be meant are named."""
 
 
-def with_player_ids(form: Mapping[str, str], players: Mapping[str, Player]) -> dict[str, str]:
+def with_player_ids(form: Form, players: Mapping[str, Player]) -> dict[str, str]:
     """Return a form with players by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
     return {
         name: player_of(value, players) if name in PLAYER_FIELDS and value.strip() else value
@@ -376,7 +366,6 @@ FORM_PROBLEMS: Final = (
         N_("IMPs must be from {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP),
     ),
     FormProblem("imp_out_of_range", "$.decision.takes[", N_("a fine must be from 1 to {most} IMP", most=FINE_IMP)),
-    FormProblem("player_missing", "$.decision.players", "nobody is named"),
     FormProblem("verdict_missing", "$.decision.verdict", "the form does not say what was decided"),
     FormProblem("committee_missing", "$.decision.committee", "nobody of the committee is named"),
     FormProblem("nothing_given", "$.decision.gives`", "nobody is given or fined any IMP"),

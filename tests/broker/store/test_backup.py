@@ -22,7 +22,6 @@ from broker.store.backup import (
     make_copy,
     next_copy_name,
     restore_copy,
-    surplus_copies,
 )
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import NAME, whole_event
@@ -347,7 +346,6 @@ def test_copies_are_counted_not_dated() -> None:
     ]
     assert copy_names(names, "a") == [names[1], names[0]]
     assert next_copy_name(names, "a", 0) == "a-backup-000011-19700101T000000Z"
-    assert surplus_copies(names, "a", 1) == [names[0]]
 
 
 def test_a_stick_that_is_pulled_out_in_the_middle_of_a_copy_leaves_no_folder_of_its_own_making(
