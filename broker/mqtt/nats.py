@@ -61,7 +61,9 @@ class NatsBroker(Broker):
         A write that fails ends nats-server's storing permanently, whether or not there is room later.
         """
         super().check()
-        if self._log_bytes() > self._read:
+        if (size := self._log_bytes()) < self._read:  # nats-server starts its log over at LOG_BYTES
+            self._read = 0
+        if size > self._read:
             self._read_log()
         if self._stores_nothing and self.alive() and self._has_room():
             log.warning("broker_stores_nothing", program="nats-server")

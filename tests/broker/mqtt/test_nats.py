@@ -1,11 +1,14 @@
-"""Hashes that are kept between two starts of the embedded broker."""
+"""The embedded broker: hashes that are kept between two starts, and what its log tells."""
 
 from pathlib import Path
 
 import bcrypt
 import pytest
 
-from broker.mqtt.nats import HASHES, password_hashes
+from broker.mqtt.access import Credentials
+from broker.mqtt.nats import HASHES, NOT_STORED, password_hashes
+from tests.broker.mqtt.brokers import make_broker
+from tests.broker.mqtt.hall import EVENT, TABLES
 
 PASSWORDS = {"scorer": "s" * 32, "table-1": "t" * 32}
 
@@ -33,3 +36,17 @@ def test_nobody_else_may_read_them(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_made_anew(tmp_path: Path, content: bytes) -> None:
     (tmp_path / HASHES).write_bytes(content)
     assert bcrypt.checkpw(PASSWORDS["scorer"].encode(), password_hashes(tmp_path, PASSWORDS)["scorer"].encode())
+
+
+@pytest.mark.parametrize("started_over", [False, True])
+def test_a_broker_that_stores_nothing_is_started_again_though_its_log_was_started_over(
+    tmp_path: Path, credentials: Credentials, *, started_over: bool
+) -> None:
+    with make_broker("embedded", tmp_path, EVENT, credentials, tables=TABLES) as broker:
+        before = broker.pid
+        broker.check()
+        assert broker.pid == before
+        with broker.log.open("wb" if started_over else "ab") as log:
+            log.write(NOT_STORED + b"\n")
+        broker.check()
+        assert broker.pid not in (None, before)
