@@ -358,7 +358,7 @@ def as_workbook(text: str, title: str) -> bytes:
         cells = []
         for one in row:
             number = _number(one)
-            cell = WriteOnlyCell(sheet, _plain(one) if number is None else number)
+            cell = WriteOnlyCell(sheet, NO_TEXT.sub("", as_typed(one)) if number is None else number)
             if number is None:
                 cell.data_type = "s"
             cells.append(cell)
@@ -368,10 +368,9 @@ def as_workbook(text: str, title: str) -> bytes:
     return packed.getvalue()
 
 
-def _plain(cell: str) -> str:
-    """Return a text of our CSV without the apostrophes that it needs there, and without what no workbook may hold."""
-    text = LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
-    return NO_TEXT.sub("", text)
+def as_typed(cell: str) -> str:
+    """Return a text of our CSV without the apostrophes that `without_formula` put there; others are of the text."""
+    return LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
 
 
 def _number(cell: str) -> Decimal | None:

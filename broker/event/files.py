@@ -48,7 +48,7 @@ from broker.rules import (
     serial_order,
 )
 from broker.rules.mcr import Action
-from broker.spreadsheet import columns, read_grid
+from broker.spreadsheet import as_typed, columns, read_grid
 
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
@@ -299,7 +299,7 @@ def read_listings(folder: Path) -> Mapping[PlayerId, Listing]:
         listed = [defaultdict(str, zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
     except (OSError, ValueError):  # a RuleError too
         return {}
-    found = {cells["id"]: _listing(cells) for cells in listed}
+    found = {cells["id"].removeprefix("'"): _listing(cells) for cells in listed}
     return {player: one for player, one in found.items() if one != Listing()}
 
 
@@ -310,5 +310,5 @@ def _listing(cells: Mapping[str, str]) -> Listing:
 
 def _clean_field(text: str) -> str:
     """A field without the apostrophe that keeps spreadsheets from reckoning; nothing if no screen shows it."""
-    text = " ".join(text.strip().removeprefix("'").split())
+    text = " ".join(as_typed(text.strip()).split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -17,10 +17,12 @@ from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
-from broker.spreadsheet import csv_text
+from broker.spreadsheet import as_typed, csv_text
 
 EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")
 PARTS: Final = ("first_name", "last_name")
+NUMBERS: Final = ("id", "national", "ema")
+"""Columns in which an apostrophe only keeps a spreadsheet from taking zeros away; a name may begin with one."""
 TEAM: Final = "team"
 WITHOUT_STANDING: Final = "without_standing"
 COLUMNS: Final = ("id", "name", *EXTRA_COLUMNS, *PARTS, TEAM, WITHOUT_STANDING)
@@ -87,8 +89,8 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
 
 
 def _listed(row: CsvRow, made: str) -> ListedPlayer:
-    # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
-    of = {column: row.cells.get(column, "").removeprefix("'") for column in COLUMNS}
+    of = {column: as_typed(row.cells.get(column, "")) for column in COLUMNS}
+    of |= {column: of[column].removeprefix("'") for column in NUMBERS}
     parts = [" ".join(of[column].split()) for column in PARTS]
     name = " ".join(of["name"].split() or filter(None, parts))
     if not name:

@@ -12,9 +12,10 @@ from typing import Final
 import openpyxl
 import pytest
 
-from broker.event import players_csv, read_players
+from broker.event import ListedPlayer, players_csv, read_players
 from broker.event.file_io import read_csv
 from broker.event.setup import player_list_of
+from broker.protocol import Player
 from broker.rules import RuleError
 from broker.spreadsheet import (
     BadRow,
@@ -228,6 +229,14 @@ def test_a_list_of_players_comes_back_from_a_workbook_as_it_was(tmp_path: Path) 
     again = tmp_path / "players.xlsx"
     again.write_bytes(as_workbook(players_csv(players), "players"))
     assert read_players(again) == players
+
+
+@pytest.mark.parametrize("name", ["'Abd al-Rahman", "'t Hart", "=1+1", "Go, -Club", "A; =b"])
+def test_a_list_of_players_reads_as_it_was_written_whatever_a_name_begins_with(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "players.csv"
+    player = ListedPlayer(Player(id="p01", name=name), ("", name, "", ""), first_name="Maarten", last_name=name)
+    path.write_text(players_csv([player]), encoding="utf-8")
+    assert read_players(path) == (player,)
 
 
 def test_a_page_may_send_a_workbook_of_players() -> None:
