@@ -154,6 +154,7 @@ class WhatIfPage:
             "profiles": same_rule_book(event.profile),
             "own": event.profile.id,
             "players": event.players,
+            "teams": [*event.plan.teams],
         }
         return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
 

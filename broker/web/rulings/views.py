@@ -210,6 +210,7 @@ class RulingsPage:
             sorted(effects.players, key=_place_alone),
         )
         values = {"kept": kept_fields(form), "draft": draft, "effects": effects, "text": text, "players": event.players}
+        values["teams"] = [*event.plan.teams]
         values |= {"moved": moved[pagination.lines()], "pagination": pagination}
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)

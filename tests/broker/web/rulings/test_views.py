@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from broker.protocol import players_named as named_by
 from broker.web.rulings.audited import RULING_NOTED
 from broker.web.rulings.forms import table_groups
+from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import event
 from tests.broker.web.rulings.desks import NOW, Ruled, looked, opened, publish, ruling_desk, send
@@ -350,3 +351,24 @@ def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: R
 @pytest.mark.parametrize(("text", "found"), [("1 2\n\n5-7", ((1, 2), (5, 6, 7))), ("3、4;9", ((3, 4, 9),)), ("", ())])
 def test_groups_are_read_a_line_each(text: str, found: tuple[tuple[int, ...], ...]) -> None:
     assert table_groups(text) == found
+
+
+PAGE_LINK = re.compile(r'<a href="(/[^"]*)"')
+
+
+def test_of_a_ruling_every_link_leads_to_a_page_in_the_reader_s_language(tmp_path: Path) -> None:
+    said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event.said(table, round_)]
+    with (
+        ruling_desk(tmp_path / "cup", said, team_event.team_event().plan) as desk,
+        logged_in(desk.server, "head_arbiter") as client,
+    ):
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=award&lang=zh") | {"imp-east": "60"}
+        looks = client.post("/rulings/new?lang=zh", data=fields | {"action": "look"}).text
+        assert publish(client, fields).status_code == 303
+        pages = [client.get(one).text for one in ("/rulings?lang=zh", "/what-if?profile=mahjongsoft&lang=zh")]
+        pages.append(client.get(f"/rulings/new?play={PLAY}&lang=zh").text)
+        links = {html.unescape(one) for page in (looks, *pages) for one in PAGE_LINK.findall(page)}
+        links = {one for one in links if not re.search(r"\.(csv|json|pdf)\b", one)}
+        assert {one for one in links if "lang=" not in one} == set()
+        assert {"/team/1?lang=zh", "/player/p01?lang=zh", f"/rulings?play={PLAY}&lang=zh"} <= links
+        assert {one for one in links if client.get(one).status_code != 200} == set()
