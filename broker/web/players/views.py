@@ -32,7 +32,14 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.rulings.forms import PLAN_FORM_BYTES, player_of, read_plan_change, read_reason, sent_draft
+from broker.web.rulings.forms import (
+    PLAN_FORM_BYTES,
+    kept_fields,
+    player_of,
+    read_plan_change,
+    read_reason,
+    sent_draft,
+)
 
 PATH: Final = "/players"
 LONGEST_NAME: Final = 100
@@ -96,8 +103,7 @@ class ChangesPage:
             - {*getattr(decision, "left", ())},
             "names": {player.id: player.name for player in facts.planned.players.values()},
             "reason": reason,
-            "id": new_id("plan"),
-            "after": facts.last or "",
+            "kept": kept_fields(form) | {"id": new_id("plan"), "after": facts.last or ""},
         }
         title = N_("Review the new seating")
         return render_page(request, "players_look.html", title, visitor_of(request), values=values)

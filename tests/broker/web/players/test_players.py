@@ -108,6 +108,22 @@ def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.
 
 
 @pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(("action", "code"), [("change", ""), ("publish", "ruling_conflict")])
+def test_who_was_typed_is_still_there_after_a_look_and_where_somebody_was_quicker(
+    client: httpx.Client, action: str, code: str
+) -> None:
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "late train", "round": "2"}
+    typed = asked | {"enter": "Zoé Öztürk\r\nAda", "leave-p03": "on", "without_standing": "yes"}
+    kept = {name: html.unescape(value) for name, value in HIDDEN.findall(client.post("/players", data=typed).text)}
+    page = client.post("/players", data=kept | {"action": action, "after": "another-plan"}).text
+    assert f"<code>{code}</code>" in page or not code
+    form = html.unescape(page.partition('class="card change"')[2].partition("</form>")[0])
+    assert re.findall(r'name="([^"]+)"(?: value="yes")?[^>]* checked', form) == ["leave-p03", "without_standing"]
+    assert ("Zoé Öztürk\r\nAda</textarea>" in form, 'value="late train"' in form) == (True, True)
+    assert "<option selected>2</option>" in form
+
+
+@pytest.mark.usefixtures("hurried")
 def test_who_enters_may_play_without_standing(client: httpx.Client) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "a guest", "enter": "Ada"}
     said = [
