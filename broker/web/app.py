@@ -198,7 +198,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     yield MetricsPage(access, feed, services, scorer).route()
     sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
-    if services.deals:
+    if services.deals and room.planned.plan.plays and isinstance(room.event.profile, Profile):
         yield from PaperPage(access, feed, room, services.deals, scorer).routes()
     if services.folder:
         yield from ExportsPage(access, feed, services.folder, room).routes()

@@ -39,6 +39,9 @@ LONGEST_TAG: Final = 16
 RULINGS_PATH: Final = "/rulings"
 """Where arbiters rule: pages that a desk may have."""
 
+PAPER_PATH: Final = "/paper"
+"""Where they key result sheets: of an event whose plays have hand values."""
+
 READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room", "see_metrics"})
 
 PROGRAMS: Final = ("/api/", "/metrics")
@@ -72,7 +75,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
         MenuEntry("/what-happened", N_("What happened?"), "rule"),
         MenuEntry("/what-if", N_("What if"), "see_room"),
         MenuEntry("/riichi", N_("Riichi"), "see_room"),
-        MenuEntry("/paper", N_("Paper"), "rule"),
+        MenuEntry(PAPER_PATH, N_("Paper"), "rule"),
         MenuEntry("/carriers", N_("Carriers"), "see_public"),
         MenuEntry("/grid", N_("Grid"), "see_room"),
         MenuEntry("/wire", N_("Feed"), "see_room"),
@@ -142,6 +145,11 @@ class Visitor:
     def rules(self) -> bool:
         """Whether this visitor may rule on plays, and this desk has the pages for it."""
         return self.may("rule") and RULINGS_PATH in self.pages
+
+    @property
+    def keys_sheets(self) -> bool:
+        """Whether this visitor may key result sheets, and this event has any."""
+        return self.may("rule") and PAPER_PATH in self.pages
 
     @property
     def menu(self) -> dict[str, list[MenuEntry]]:

@@ -143,7 +143,7 @@ class DashboardRenderer:
             kept = self._rooms[visitor.may("see_room")] = view, {}
         rendered, cards = kept[1], CardsPage.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
-        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
+        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules, visitor.keys_sheets
         audience = (_.language, rights, cards.pagination.number)
         if audience not in rendered:
             values = {
@@ -155,6 +155,7 @@ class DashboardRenderer:
                 "banners": labels.banners(view) if rights[0] else (),
                 "commands": rights[1],
                 "rules": rights[2],
+                "keys_sheets": rights[3],
                 "attends": self._attends and rights[1],
                 "numbers": self._numbers,
                 "_": _,
@@ -262,7 +263,7 @@ def _cards_wanted(request: Request) -> CardsWanted:
     return CardsWanted(request.query_params.get("page", ""), request.query_params.get("table", ""))
 
 
-Audience = tuple[str, tuple[bool, bool, bool], int]
+Audience = tuple[str, tuple[bool, bool, bool, bool], int]
 """Language, rights and page of cards of those who see the same."""
 
 

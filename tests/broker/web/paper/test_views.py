@@ -1,7 +1,9 @@
 """Sheets keyed at the desk: read, looked at twice, taken once, and never over what a table has entered."""
 
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from broker.errors import flatten_errors
 from broker.people import ROLES, Actor, Authentication
-from broker.protocol import AnyDecision, Correct, Fine, LogMessage, Void, Withdrawn
+from broker.protocol import LAST_TABLE, AnyDecision, Correct, Fine, LogMessage, Void, Withdrawn
 from broker.rules import RuleError
 from broker.rulings import RulingAuthor
 from broker.rulings.paper import NEEDED, PaperSheet, keyed_of, read_sheets, sheet_of, take_sheet, take_sheets
@@ -27,6 +29,7 @@ from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OUTCOMES, event, whole_play
+from tests.broker.web.pages import desks
 from tests.broker.web.test_auth import logged_in, token_of
 
 TAO = RulingAuthor("Tao Lin", "tao", "table_arbiter")
@@ -234,6 +237,12 @@ def test_where_one_person_keys_there_is_nothing_to_settle(client: httpx.Client) 
     assert "keying_gone" in send(client, action="settle", chosen="1").text
 
 
+def test_the_sheet_of_any_table_may_be_typed(client: httpx.Client) -> None:
+    field = re.search(r'<input name="table"[^>]* maxlength="([0-9])"', client.get("/paper").text)
+    assert field is not None
+    assert int(field[1]) == len(str(LAST_TABLE))
+
+
 def test_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
     answer = client.get("/paper/sheets.pdf?table=3&round=2&lang=zh")
     assert (answer.headers["content-type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
@@ -267,3 +276,12 @@ def test_the_exports_have_what_was_keyed(tmp_path: Path) -> None:
     journal.close()
     ((at, laid),) = open_stored_event(folder).played()
     assert (at, laid.table, laid.points) == (1_800_000_000_000, 3, dict(sheet().decision.points))
+
+
+@pytest.mark.parametrize("desk_of", [desks.riichi, desks.sessions])
+def test_an_event_of_riichi_has_no_page_for_sheets_with_hand_values(
+    tmp_path: Path, desk_of: Callable[[Path], AbstractContextManager[DeskServer]]
+) -> None:
+    with desks.quickly(), desk_of(tmp_path / "cup") as desk, logged_in(desk, "head_arbiter") as client:
+        led = [path for path in ("/", "/exports", "/rulings") if '"/paper' in client.get(path).text]
+        assert (led, client.get("/paper").status_code) == ([], 404)

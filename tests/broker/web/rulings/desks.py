@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 import pytest
 
-from broker.event import Plan, open_event
+from broker.event import Plan, open_event, read_deals
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import LogMessage
 from broker.scorer.service import Scorer
@@ -47,6 +47,7 @@ class Ruled:
             lambda: self.scorer.snapshot,
             self.scorer.wire,
             scorer=self.scorer,
+            deals=read_deals(folder),
             orders=OrderDesk(NAME, self.auth, Ear()),
         )
         self.server = DeskServer(
