@@ -476,7 +476,7 @@ def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> No
     room = right - MARGIN - text_width(badge, 11, bold=True) - 12 * mm
     kind, large = fit_text(f"{heading.kind}", room, 17, 10, bold=True)
     draw_text(canvas, (MARGIN, y - 5.5 * mm), kind, large, bold=True)
-    title, large = fit_text(heading.title, right - MARGIN, 11, 7)
+    title, large = fit_text(heading.title, right - MARGIN - text_width(heading.progress, 9) - 4 * mm, 11, 7)
     draw_text(canvas, (MARGIN, y - 11.5 * mm), title, large)
     _right(canvas, (right, y - 11.5 * mm), heading.progress, 9)
 

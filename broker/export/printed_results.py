@@ -65,17 +65,24 @@ TRAVELLERS: Final[Columns] = ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, 
 def standings_pdf(
     stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None, *, anchor: str = ""
 ) -> bytes:
-    """Return the standings as PDF: those of the room, or others that may be known. `anchor`: for the foot."""
+    """Return the standings as PDF, those of teams above those of players. `anchor`: for the foot.
+
+    `listed`: the players' standings that may be known, if not the room's; no embargo holds the teams' back.
+    """
     lines = stored.room.snapshot().standings if listed is None else listed
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
-    known = event.has_origins
-    origin = (_("Country"), _("Club")) if known else ()
-    named = (_("Place"), _("Name"), *origin, _("IMP"), _("Fines"), _("Plays"))
+    known, teams = event.has_origins, stored.room.team_rows()
+    origin = (PageCell(_("Country")), PageCell(_("Club"))) if known else ()
     blocks = []
-    for (stage, section), part in groupby(lines, key=lambda line: (line.stage, line.section)):
-        found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in part)
-        about = (PageLine("heading", (PageCell(stage), PageCell(section))),) if stage else ()
-        blocks.append(PageBlock((*about, PageLine("columns", tuple(map(PageCell, named)))), found))
+    for (kind, stage, section), part in groupby((*teams, *lines), key=lambda row: (type(row), row.stage, row.section)):
+        of_teams = kind is TeamStanding
+        whose = (PageCell(_("Team"), columns=1 + len(origin)),) if of_teams else (PageCell(_("Name")), *origin)
+        counted = _("Deals") if of_teams else _("Plays")
+        named = (PageCell(_("Place")), *whose, *map(PageCell, (_("IMP"), _("Fines"), counted)))
+        told = [_("Teams") if of_teams else _("Players")] * bool(teams) + [stage, section] * bool(stage)
+        about = (PageLine("heading", tuple(map(PageCell, told))),) if told else ()
+        found = striped_rows(_ranked(row, event, known=known) for row in part)
+        blocks.append(PageBlock((*about, PageLine("columns", named)), found))
     if notes := tuple(_about_standing(event, _)):
         blocks.append(PageBlock((), notes))
     return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
@@ -95,13 +102,16 @@ def note_line(text: str) -> PageLine:
     return PageLine("note", (PageCell(text),))
 
 
-def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
-    fines = signed_text(-line.fines) if line.fines else "–"
-    first = line.place == 1
-    return (
-        *(PageCell(str(line.place), bold=True), PageCell(line.name, bold=first), *map(PageCell, origin)),
-        *(PageCell(signed_text(Fraction(line.imp)), bold=True), PageCell(fines), PageCell(str(line.plays))),
-    )
+def _ranked(row: "Row", event: Event, *, known: bool) -> tuple[PageCell, ...]:
+    """Return the cells of a place; `known`: with country and club."""
+    fines, first = signed_text(-row.fines) if row.fines else "–", row.place == 1
+    if isinstance(row, TeamStanding):
+        whose, counted = [PageCell(row.team, bold=first, columns=3 if known else 1)], row.deals
+    else:
+        origin = event.origin_of(row.player) if known else ()
+        whose, counted = [PageCell(row.name, bold=first), *map(PageCell, origin)], row.plays
+    imp = PageCell(signed_text(Fraction(row.imp)), bold=True)
+    return (PageCell(str(row.place), bold=True), *whose, imp, PageCell(fines), PageCell(str(counted)))
 
 
 def travellers_pdf(

@@ -1,6 +1,7 @@
 """Standings and travellers as they are printed, read back from the PDF."""
 
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,15 @@ from msgspec.structs import replace
 
 from broker.event import Earlier, save_event
 from broker.event.earlier import EarlierPlace
-from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
+from broker.export.pdf import PageBlock, PageHeading, pages_pdf
+from broker.export.printed_results import (
+    STANDINGS,
+    certificates_pdf,
+    note_line,
+    signed_text,
+    standings_pdf,
+    travellers_pdf,
+)
 from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, TeamStanding, Void
 from broker.scorer import EventState, StoredEvent, open_stored_event
@@ -20,6 +29,7 @@ from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.staged import play_rounds, staged_deals, staged_event
 from tests.broker.scorer.team_event import TEAMS, team_event
+from tests.broker.scorer.team_event import said as team_event_said
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
@@ -135,3 +145,27 @@ def test_the_certificate_of_a_team_names_each_of_its_players(language: str) -> N
     wanted = [[team, *(team_event().name_of(one) for one in members)] for team, members in TEAMS.items()]
     lacking = [name for names, text in zip(wanted, pages, strict=True) for name in names if name not in text]
     assert lacking == []
+
+
+def test_of_a_team_event_the_teams_are_printed_above_their_players(tmp_path: Path) -> None:
+    said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event_said(table, round_)]
+    stored = open_stored_event(event_folder(tmp_path / "cup", said, team_event().plan))
+    text = " ".join(" ".join(text_of(standings_pdf(stored, Translator("en"), NOON))).split())
+    rows = [f"{row.place} {row.team} {signed_text(Fraction(row.imp))} – {row.deals}" for row in stored.room.team_rows()]
+    assert f"Teams Place Team IMP Fines Deals {' '.join(rows)} Players Place Name" in text
+
+
+def test_a_long_title_ends_before_how_far_the_event_is() -> None:
+    heading = PageHeading(
+        title="Grand Open " * 9,
+        kind="Standings",
+        final=False,
+        profile="mcr",
+        progress="16 of 16 plays",
+        at=NOON,
+        translator=Translator("en"),
+    )
+    page = pypdfium2.PdfDocument(pages_pdf(heading, [PageBlock((), (note_line("-"),))], STANDINGS))[0].get_textpage()
+    told = page.get_text_range()
+    begins, last = told.index(heading.progress), told.rindex("Open") + 3
+    assert page.get_charbox(last)[2] < page.get_charbox(begins)[0]
