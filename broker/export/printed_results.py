@@ -34,6 +34,8 @@ from broker.scorer import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
 from broker.spreadsheet import decimal
 
+Row = Standing | TeamStanding
+
 PLACE: Final = 16 * mm
 NUMBER: Final = 21 * mm
 NAMES: Final = A4[0] - 2 * MARGIN - PLACE - 3 * NUMBER
@@ -73,8 +75,9 @@ def standings_pdf(
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
     known, teams = event.has_origins, stored.room.team_rows()
     origin = (PageCell(_("Country")), PageCell(_("Club"))) if known else ()
+    rows: list[Row] = [*teams, *lines]
     blocks = []
-    for (kind, stage, section), part in groupby((*teams, *lines), key=lambda row: (type(row), row.stage, row.section)):
+    for (kind, stage, section), part in groupby(rows, key=lambda row: (type(row), row.stage, row.section)):
         of_teams = kind is TeamStanding
         whose = (PageCell(_("Team"), columns=1 + len(origin)),) if of_teams else (PageCell(_("Name")), *origin)
         counted = _("Deals") if of_teams else _("Plays")
@@ -102,7 +105,7 @@ def note_line(text: str) -> PageLine:
     return PageLine("note", (PageCell(text),))
 
 
-def _ranked(row: "Row", event: Event, *, known: bool) -> tuple[PageCell, ...]:
+def _ranked(row: Row, event: Event, *, known: bool) -> tuple[PageCell, ...]:
     """Return the cells of a place; `known`: with country and club."""
     fines, first = signed_text(-row.fines) if row.fines else "–", row.place == 1
     if isinstance(row, TeamStanding):
@@ -331,8 +334,6 @@ FRAME: Final = 12 * mm
 ROOM: Final = PAGE[0] - 6 * FRAME
 SIGNED: Final = 70 * mm
 """How long the line for a signature is."""
-
-Row = Standing | TeamStanding
 
 
 def group_name(row: Row) -> str:
