@@ -218,7 +218,7 @@ class PeoplePage:
         token: str = "",
     ) -> Response:
         """Show the page; a `token` that was just made is shown this once."""
-        adding = form if form.get("action") == "add" else {}
+        adding, asking = (form if form.get("action") == action else {} for action in ("add", "add_token"))
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
@@ -230,6 +230,7 @@ class PeoplePage:
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
+            "asked": {field: asking.get(field, "")[:64] for field in ("name", "role")},
         }
         saved = N_("Saved.")
         done = saved if token else done_before(request, saved)

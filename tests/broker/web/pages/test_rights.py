@@ -126,3 +126,5 @@ def test_a_form_that_does_something_leads_to_another_address(desk: Whole) -> Non
         assert (answer.status_code, answer.headers["location"]) == (303, "/people?done=saved&lang=en")
         token = client.post("/people", data={**form, "action": "add_token", "name": "scoreboard", "role": "public"})
         assert (token.status_code, token.headers["cache-control"]) == (200, "no-store")
+        refused = client.post("/people", data={**form, "action": "add_token", "name": "Score Board", "role": "monitor"})
+        assert ('value="Score Board"' in refused.text, '"monitor" selected' in refused.text) == (True, True)

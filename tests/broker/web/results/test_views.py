@@ -1,6 +1,7 @@
-"""Walls and par stand on a deal's page once the standings are final, and not a byte of them before."""
+"""Walls and par stand on a deal's page once the standings are final, and not a byte of them before; what is missing."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,11 @@ from broker.scorer import open_stored_event
 from broker.sim.par import PLAYERS, play_par, still_to_play
 from broker.web.results.published import PublishedPages
 from broker.web.results.views import PlayedDeals
+from broker.web.server import DeskServer
 from tests.broker.scorer.folders import declare
+from tests.broker.scorer.small import event, whole_event
+from tests.broker.web.pages.desks import cup, quickly, whole
+from tests.broker.web.test_auth import logged_in
 
 
 def with_par(folder: Path) -> Path:
@@ -70,3 +75,32 @@ def test_par_of_another_deal_and_a_file_that_is_none_are_not_shown(declared: Pat
     broken = PlayedDeals(declared).of(snapshot, 1)
     assert broken
     assert broken.seats() == {}
+
+
+LAST = event().bookings[4, 4]
+
+
+@pytest.fixture(scope="module")
+def one_missing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """Serve an event that has all results but one."""
+    said = [one for one in whole_event() if (one.table, one.fact.round) != (4, 4)]
+    with quickly(), whole(tmp_path_factory.mktemp("missing") / "cup", cup(), said) as made:
+        yield made.server
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "language", "says"),
+    [
+        ("head_arbiter", f"/player/{LAST.players['east']}", "en", "1 play has no result yet."),
+        ("head_arbiter", f"/player/{LAST.players['east']}", "fr", "1 partie sans résultat"),
+        ("organiser", f"/player/{LAST.players['east']}", "en", "1 play is not shown yet: "),
+        ("organiser", f"/player/{LAST.players['east']}", "fr", "1 partie n’est pas encore montrée"),
+        ("head_arbiter", f"/deal/{LAST.deal}", "en", "1 of 4 tables has no result yet"),
+        ("head_arbiter", "/paper", "en", "1 play without a result"),
+    ],
+)
+def test_of_one_thing_that_is_missing_pages_speak_in_the_singular(
+    one_missing: DeskServer, who: str, path: str, language: str, says: str
+) -> None:
+    with logged_in(one_missing, who) as client:
+        assert says in client.get(path, params={"lang": language}).text
