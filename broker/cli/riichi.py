@@ -191,7 +191,8 @@ def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Langu
     if value.fu and not value.yakuman:
         yield ""
         for item in value.fu.items:
-            line = f"{pad_left(_('{fu} fu', fu=item.fu), 10)}  {riichi_name('fu', item.id, language)}"
+            worth = _("{fu} fu", fu=item.fu)
+            line = f"{pad_left(worth, 10)}  {riichi_name('fu', item.id, language)}"
             yield f"{line}  {' '.join(item.tiles)}" if item.tiles else line
         if value.fu.sum != value.fu.rounded:
             yield 12 * " " + _("{fu} fu, rounded up to {rounded}", fu=value.fu.sum, rounded=value.fu.rounded)
