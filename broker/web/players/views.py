@@ -219,8 +219,8 @@ class CheckInPage:
         answer.headers["location"] += f"#{decision.player}"
         return answer
 
-    def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
-        """Show the list, or those whom the address asks for."""
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        """Show the list, or those whom the address asks for; after a refusal all whose names were asked for."""
 
         def look(rulings: RulingService) -> list[Arrival]:
             room = rulings.room
@@ -237,7 +237,7 @@ class CheckInPage:
 
         listed = sorted(self._rulings.look(look), key=lambda one: (folded(one.player.name), one.player.id))
         query = request.query_params
-        asked, only = " ".join(query.get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
+        asked, only = " ".join((form or query).get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
         found = [
             one
             for one in listed

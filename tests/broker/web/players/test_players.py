@@ -58,10 +58,11 @@ def test_the_second_of_two_helpers_sees_what_the_first_said_and_nothing_is_lost(
     room: Whole, client: httpx.Client
 ) -> None:
     with logged_in(room.server, "head_arbiter") as other:
-        mine, theirs = item(client, "p03"), item(other, "p03")
+        mine, theirs = item(client, "p03"), item(other, "p03", "/checkin?q=p03&show=unknown")
         client.post("/checkin", data=mine | {"said": "present"})
         answer = other.post("/checkin", data=theirs | {"said": "absent"})
         assert "ruling_conflict" in answer.text
+        assert [one[1] for one in re.finditer(ITEM, answer.text)] == ["p03"]
         assert room.scorer.state.checked_in["p03"] is True
 
 
