@@ -66,6 +66,12 @@ def test_the_second_of_two_helpers_sees_what_the_first_said_and_nothing_is_lost(
         assert room.scorer.state.checked_in["p03"] is True
 
 
+def test_where_nobody_is_absent_it_is_not_said_that_there_is_no_such_name(client: httpx.Client) -> None:
+    says = [client.get("/checkin", params=asked).text for asked in ({"show": "absent"}, {"q": "Nemo"})]
+    assert ['class="empty">Nobody</p>' in one for one in says] == [True, False]
+    assert ["Nobody of this name" in one for one in says] == [False, True]
+
+
 def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
     room: Whole, client: httpx.Client
 ) -> None:
