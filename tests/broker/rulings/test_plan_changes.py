@@ -199,6 +199,21 @@ def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) 
     assert (room.book.counts(void.id), (1, 3) in room.planned.bookings) == (True, False)
 
 
+def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 1)
+    walls, *_, result = of_round(1, {1})
+    hall.hear(walls, replace(result, seq=walls.seq + 1))
+    taken = hall.scorer.rulings.give(draft(room, TakenOver(facts=(result.id,), replaces=None), play), HEAD)
+    undone = give(hall, Undo(ruling=taken.id))
+    give(hall, PlanChanged(dropped=((1, 1),)))
+    with pytest.raises(Refused) as refused:
+        give(hall, Undo(ruling=undone))
+    assert (refused.value.code, len(room.results)) == ("unknown_play", 0)
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
 def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_out(hall: Hall) -> None:
     hall.hear(*until_round(1))
     room = hall.scorer.state
