@@ -283,7 +283,8 @@ class EventState:
         """Return the same results and rulings, counted by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
         new.event, new.quarantine = self.event.under(profile), self.quarantine
-        new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
+        new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
+        new._forms, new.book = dict(self._forms), self.book.copy()
         new._told.update(self._told)
         new._ruled = {key: new.play_under(key, new.book) for key in self._ruled}
         return new
@@ -506,7 +507,9 @@ class EventState:
 
         It is of the planned deal: where another was played, that deal's own form is assumed.
         """
-        forms = self._forms.get(key)
+        forms = self._forms.get(key, ())
+        if taken := self._taken_over.get(key):
+            forms += tuple((one.seq, one.fact.form) for one in taken.values() if isinstance(one.fact, Restored))
         if not forms or deal != self.planned.bookings[key].deal:
             return self.planned.form(deal)
         before = [one for one in forms if result is None or one[0] < message_told(result).seq]

@@ -33,6 +33,7 @@ from broker.scorer.quarantine import ApartDecisions, Quarantine
 from broker.store import SqliteJournal, copy_journal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
+    OTHER_FORM,
     OUTCOMES,
     deals,
     declared,
@@ -137,6 +138,18 @@ def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
 
     decide(hall, Undo(ruling=undone))
     assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
+
+
+def test_a_play_that_was_taken_over_is_compared_with_those_whose_tiles_lay_as_its_table_has_restored_them(
+    hall: Hall, tmp_path: Path, journal: SqliteJournal
+) -> None:
+    hall.hear(*log(1, restored(1, 4, OTHER_FORM), *steps(1, 4)[1:]))
+    (play,) = hall.scorer.state.apart_plays()
+    taken = decide(hall, TakenOver(facts=play.ids, replaces=None))
+    assert [group.form for group in hall.scorer.state.groups()] == [OTHER_FORM]
+    assert [group.form for group in make_hall(tmp_path, journal).scorer.state.groups()] == [OTHER_FORM]
+    decide(hall, Undo(ruling=taken))
+    assert hall.scorer.state.play((1, 4)).form == event().form(play.deal)
 
 
 def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_comes(hall: Hall) -> None:
