@@ -184,8 +184,9 @@ class LiveEvent:
         self.intake.access, self.intake.place_of = self.access, journal.place_of
         self.counted: list[LogMessage] = []
         """Facts that count since the last answer."""
+        counts = stored.without(self.intake.without_place)
         self.alerts.load(
-            chain(replay_journal(self.state, stored, refused), past_concerns(self.intake.books, stored, refused))
+            chain(replay_journal(self.state, counts, refused), past_concerns(self.intake.books, stored, refused))
         )
         self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
         self._counter = HandCounter(event)

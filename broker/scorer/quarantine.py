@@ -259,7 +259,7 @@ class _TableFacts:
         """Leave open what happened in the rounds in which a fact was lost that came between these two."""
         between = range(before.seq + 1 if before else 1, after.seq)
         if any(seq in self._lost and seq in self._missing for seq in between):
-            self._sequence.leave_open((before or after).fact.round, after.fact.round)
+            self._sequence.leave_open(before.fact.round if before else 0, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
         if message.id not in self.apart or message.id in self._decided.taken:

@@ -606,10 +606,14 @@ class Scorer:
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""
-        if isinstance(decided.message, Ruling):
-            self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
-        else:
+        if not isinstance(decided.message, Ruling):
             self.live.devices.hold(decided.message)
+            return
+        deals = self.state.apply(decided.message, self.live.judged)
+        self.live.intake.rule(decided.message)
+        for fact in self.live.intake.placed():
+            deals |= self.state.apply(fact, self.live.judged)
+        self._ruled(decided.message, deals)
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Show that another device serves these tables, or another arbiter goes there."""
