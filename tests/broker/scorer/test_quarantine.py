@@ -172,6 +172,15 @@ def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_
     assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == ([], 1)
 
 
+def test_what_a_ruling_shows_to_be_out_of_turn_is_an_alert_though_its_effects_were_looked_at_first(hall: Hall) -> None:
+    waits, discarded = fact(1, 2, result(1, 4)), fact(1, 3, result(1, 3))
+    hall.hear(waits, discarded)
+    assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_waits"], False)
+    decide(hall, Discarded(facts=(discarded.id,)), round_=3)
+    hall.connect(up=True)
+    assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_out_of_turn"], True)
+
+
 def test_a_call_is_heard_at_once_whatever_is_missing(hall: Hall) -> None:
     hall.hear(fact(1, 7, Call(round=1, deal=event().bookings[1, 1].deal, open=True)))
     assert 1 in hall.scorer.state.tables.times.calling
