@@ -35,7 +35,7 @@ from broker.scorer import access, intake
 from broker.scorer.access import Admissions
 from broker.scorer.service import Scorer
 from broker.store import LOST, Fault
-from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
+from tests.broker.scorer.hall import NOW, STORE, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 
 OURS, OTHER = SigningKey.from_bytes(b"1" * 32), SigningKey.from_bytes(b"2" * 32)
@@ -114,6 +114,20 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
             assert len(devices.admissions.all()) == expected
             if expected:
                 devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+
+
+def test_a_listed_device_that_was_revoked_stays_so_though_the_record_that_admitted_it_is_damaged(
+    tmp_path: Path,
+) -> None:
+    write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1")])
+    with ExitStack() as leaving:
+        open_hall(tmp_path, leaving).scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+    path = tmp_path / STORE
+    path.write_bytes(path.read_bytes().replace(b'"machine":"pi-1"', b'"machine":"pi-7"'))
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), stored(hall)) == (["unknown_device"], [])
 
 
 REFUSED = {
