@@ -115,7 +115,7 @@ class Admissions:
         """Of the facts in this batch."""
         self._decided: set[tuple[int, str]] = set()
         self.number = 0
-        """How many records there are."""
+        """The highest of a record that is here, or known to have been given."""
         for record in records:
             if isinstance(record, DeviceRecord):
                 self.apply(record)

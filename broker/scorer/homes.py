@@ -18,7 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from broker.errors import StoreBroken, StoreError
-from broker.protocol import MOST_KEPT, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
+from broker.protocol import MOST_KEPT, DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
 from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
@@ -224,7 +224,7 @@ class SecondHomes:
             if self.numbers.has(one):
                 found += concerns_of_clash([one])
                 continue
-            late = one.message.number < self.numbers.highest(sequence_of(one.message)[0])
+            late = self._is_late(one.message)
             altered = self._altered.pop(one.message.id, None)
             with self._journal.commit():
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
@@ -238,6 +238,14 @@ class SecondHomes:
         if not self._kept.waiting:
             self.gaps_at = inf
         return found
+
+    def _is_late(self, message: Ruling | DeviceRecord) -> bool:
+        """Return whether something was decided after it that it may change: of a device that is what is about it."""
+        after = (one.message for one in self._decided if one.message.number > message.number)
+        if isinstance(message, Ruling):
+            return any(isinstance(one, Ruling) for one in after)
+        about = message.table, message.device
+        return any(not isinstance(one, Ruling) and (one.table, one.device) == about for one in after)
 
 
 def with_second_home(

@@ -51,7 +51,7 @@ from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
-from broker.store import Decided, Fault, Journal, RefusedRow
+from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
 AGAIN: Final = "again"
@@ -189,6 +189,8 @@ class LiveEvent:
             chain(replay_journal(self.state, counts, refused), past_concerns(self.intake.books, stored, refused))
         )
         self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
+        admissions = self.devices.admissions
+        admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None

@@ -15,6 +15,8 @@ from broker.protocol import (
     Confirmed,
     DeviceAdmitted,
     FineRuled,
+    Kept,
+    KeptBack,
     LogMessage,
     Receipt,
     Ruled,
@@ -116,16 +118,51 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
                 devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
 
 
+def damage(folder: Path, before: bytes, after: bytes) -> None:
+    """Change a byte in the store's file, as a disk does."""
+    path = folder / STORE
+    path.write_bytes(path.read_bytes().replace(before, after))
+
+
 def test_a_listed_device_that_was_revoked_stays_so_though_the_record_that_admitted_it_is_damaged(
     tmp_path: Path,
 ) -> None:
     write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1")])
     with ExitStack() as leaving:
         open_hall(tmp_path, leaving).scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
-    path = tmp_path / STORE
-    path.write_bytes(path.read_bytes().replace(b'"machine":"pi-1"', b'"machine":"pi-7"'))
+    damage(tmp_path, b'"machine":"pi-1"', b'"machine":"pi-7"')
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+
+
+def test_a_device_is_admitted_although_the_last_record_of_one_is_damaged(tmp_path: Path) -> None:
+    with ExitStack() as leaving:
+        open_hall(tmp_path, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+    damage(tmp_path, b'"machine":"pi-1"', b'"machine":"pi-7"')
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), len(stored(hall))) == ([], 1)
+
+
+def test_that_a_device_is_revoked_holds_as_soon_as_a_table_gives_it_back_whatever_others_were_admitted_since(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+        hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
+        hall.connect(up=True)
+        at_table = [one for one in hall.ear.heard(f"kept/{TABLE}") if isinstance(one, Kept)][-1].records
+    damage(tmp_path, b'"reason":"stolen"', b'"reason":"stolon"')
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        back = KeptBack(id="given-back", event=NAME, table=TABLE, records=at_table)
+        hall.arrive(topics.KEPT_BACK.at(NAME, table=TABLE), encode(back))
         hall.arrive(LOG, bytes_of(SIGNED[0]))
         assert (codes(hall), stored(hall)) == (["unknown_device"], [])
 
