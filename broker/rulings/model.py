@@ -525,11 +525,13 @@ def _without_points(play: CountedPlay, entry: RulingEntry, instead: Mapping[str,
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Take back what came before; a result that the table entered afterwards stays."""
-    if result is not None and entry.at_table and result.seq > entry.number:
-        return replace(_with_result(play, result), instead={}, fines=play.fines)
     fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
+    beside = {one: imp for one, imp in fines.items() if imp}
+    if result is not None and entry.at_table and result.seq > entry.number:
+        now = _with_result(play, result)
+        return replace(now, instead={}, fines=_sums(beside, now.confirmed))
     outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
-    return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
+    return replace(outcome, settled=False, instead={}, fines=beside)
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
