@@ -188,7 +188,8 @@ class LiveEvent:
         self.alerts.load(
             chain(replay_journal(self.state, counts, refused), past_concerns(self.intake.books, stored, refused))
         )
-        self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
+        seal, record = Seal(event.name, key), self.devices.record
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
         admissions = self.devices.admissions
         admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)

@@ -1,5 +1,6 @@
 """Whom the scorer believes: facts that an admitted device has signed, each after its table's fact before it."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -165,6 +166,31 @@ def test_that_a_device_is_revoked_holds_as_soon_as_a_table_gives_it_back_whateve
         hall.arrive(topics.KEPT_BACK.at(NAME, table=TABLE), encode(back))
         hall.arrive(LOG, bytes_of(SIGNED[0]))
         assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+
+
+def test_that_a_device_is_revoked_holds_though_another_was_admitted_by_its_number_since_a_restore(
+    tmp_path: Path,
+) -> None:
+    folder, older = tmp_path / "event", tmp_path / "older"
+    folder.mkdir()
+    with ExitStack() as leaving:
+        open_hall(folder, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+    shutil.copytree(folder, older, ignore=shutil.ignore_patterns("*.lock", "*.witness"))
+    with ExitStack() as leaving:
+        hall = open_hall(folder, leaving)
+        hall.scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+        hall.connect(up=True)
+        at_table = [one for one in hall.ear.heard(f"kept/{TABLE}") if isinstance(one, Kept)][-1].records
+    back = KeptBack(id="given-back", event=NAME, table=TABLE, records=at_table)
+    for _ in range(2):
+        with ExitStack() as leaving:
+            hall = open_hall(older, leaving)
+            hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
+            hall.arrive(topics.KEPT_BACK.at(NAME, table=TABLE), encode(back))
+            hall.arrive(LOG, bytes_of(SIGNED[0]))
+            assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+            assert [one.device for one in hall.scorer.live.devices.admissions.all()] == [OTHER.device]
+            assert hall.journal.height == 3
 
 
 REFUSED = {
