@@ -342,7 +342,7 @@ class Embargo:
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
         if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
             self._kept = None  # its sums are of others
-        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event
+        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
         beside, kept = (*snapshot.adjustments, *said), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
