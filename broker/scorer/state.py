@@ -520,6 +520,7 @@ class EventState:
         deals: set[int] = set()
         for key, before in plays.items():
             now = self.play_under(key, self.book)
+            self._snapshot = self._snapshot if now == before else None  # a void play that was played moves no IMP
             if key in self._ruled or now != self.play_under(key, None):
                 self._ruled[key] = now
             self._counts.replace(before, now)

@@ -248,6 +248,15 @@ def test_a_fine_of_a_result_entered_anew_is_whose_the_table_says_whoever_was_rul
     assert (room.play(key).players, room.play(key).fines) == (sits, {sits["north"]: 4})
 
 
+def test_that_a_void_play_was_played_all_the_same_is_in_the_next_snapshot() -> None:
+    room = room_of([])
+    room.apply(ruling(room, Void(), PLAY))
+    for message in log(1, *steps(1, 1), *steps(*PLAY)):
+        room.apply(message)
+        last = room.snapshot()
+    assert (last.ruled[PLAY][0].result, last.instead) == (room.results[PLAY].id, {})
+
+
 def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:
     first = [one for one in whole_event() if one.table == 1]
     seq = len(first)
