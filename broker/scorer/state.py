@@ -264,6 +264,8 @@ class EventState:
         deals = self._recount(before)
         taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
         self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
+        if any(one.name not in planned.players for one in adjusted):
+            self.count(self.scored(), self.complete)  # who has left, and only was fined, has no line without that
         return deals
 
     def fork(self) -> "EventState":
@@ -282,9 +284,8 @@ class EventState:
     def with_rules(self, profile: Rules) -> "EventState":
         """Return the same results and rulings, counted by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
-        new.event, new.quarantine = self.event.under(profile), self.quarantine
-        new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
-        new._forms, new.book = dict(self._forms), self.book.copy()
+        new.event, new.quarantine, new._taken_over = self.event.under(profile), self.quarantine, self._taken_over
+        new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
         new._told.update(self._told)
         new._ruled = {key: new.play_under(key, new.book) for key in self._ruled}
         return new

@@ -13,6 +13,7 @@ from broker.event.movement import check_movement
 from broker.protocol import (
     CheckedIn,
     Discarded,
+    FineRuled,
     LogMessage,
     PlanChanged,
     Player,
@@ -110,6 +111,20 @@ def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> N
     room.apply(ruling(room, changed(room, PlanWishes(("p17",)))))
     assert not {GONE, "p17"} & room.event.players.keys()
     assert [room.event.known[one].name for one in (GONE, "p17")] == [event().players[GONE].name, "Ada Lovelace"]
+
+
+def test_who_has_left_without_a_play_stands_nowhere_once_a_fine_is_taken_back() -> None:
+    room = EventState(event())
+    fine = ruling(room, FineRuled(takes={GONE: 4}))
+    said = [fine]
+    room.apply(fine)
+    for decision in (changed(room, PlanWishes((GONE,), ("Ada Lovelace",))), Undo(ruling=fine.id)):
+        said.append(ruling(room, decision))
+        room.apply(said[-1])
+    again = EventState(event())
+    again.load(said)
+    assert told(room) == told(again)
+    assert GONE not in {line.name for line in room.snapshot().ranking}
 
 
 def test_who_sits_out_the_last_round_is_there_to_take_the_seat_of_somebody_who_leaves() -> None:
