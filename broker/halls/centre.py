@@ -390,8 +390,8 @@ class Centre:
 
     def receipts(self, height: int, key: SigningKey) -> Iterator[HallReceipt]:
         """Return what is to be told to halls of which rows have come."""
-        due, self._due = sorted(self._due - self._unkept), self._due & self._unkept
-        for name in due:
+        due, self._due = self._due - self._unkept, self._due & self._unkept
+        for name in sorted(due & self.halls.keys()):  # one may be in the list no more
             at = self._at[name]
             receipt = HallReceipt(
                 id=f"{name}-{height}-{at.attempt}-receipt",

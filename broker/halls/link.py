@@ -322,7 +322,7 @@ class HallLink:
         before, first = self._sent_link, self._sent + 1
         with closing(self._journal.linked_rows(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
-                text = bytes(body).decode()
+                text = bytes(body).decode(errors="replace")  # a damaged row may be none: the centre passes it over
                 size += len(body)
                 if height != self._sent + 1 or (found and size > AT_ONCE_BYTES):
                     break

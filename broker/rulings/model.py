@@ -208,6 +208,14 @@ class RulingBook:
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
         return new
 
+    def with_decision(self, decision: AnyDecision) -> "RulingBook":
+        """Return another with one more ruling that is of no play by itself, and that nobody has given yet."""
+        new = self.copy()
+        new.add(
+            RulingEntry(id="-", at=0, author="-", account="", role="organiser", reason="-", decision=decision, number=1)
+        )
+        return new
+
     def add(self, entry: RulingEntry) -> None:
         """Take one ruling in; one that is there already counts by itself from now on."""
         if entry.id in self.entries:
@@ -367,6 +375,11 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         """Whether its players know its deal: they do where the play counts no longer, not where it never was."""
         return self.points is not None or (self.settled and self.result is not None)
 
+    @property
+    def left_out(self) -> set[str]:
+        """Who is given or fined something here without sitting here: it counts for nobody."""
+        return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
+
     def scored(self) -> ScoredPlay | None:
         """Return the play as scoring takes it; None if nothing is to be counted yet."""
         awarded = _sums(self.instead, self.awards)
@@ -483,14 +496,14 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
         case FineRuled():
             play = replace(play, fines=_sums(play.fines, {one: imp for one, imp in decision.takes.items() if imp}))
         case SeatsPlayed():
-            play = _seated(play, decision.players)
+            play = seated(play, decision.players)
         case DealPlayed() if decision.result == play.result:
             # Else the table has played since, and its new result says which deal it was.
             play = replace(play, deal=decision.played)
     return replace(play, rulings=(*play.rulings, entry.id))
 
 
-def _seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
+def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
     """Seat others there: points stay with the seats, and so do the fines that came with them."""
     instead_of = {who: players[seat] for seat, who in play.players.items()}
     taken = {who: -imp for who, imp in play.confirmed.items()}
@@ -512,11 +525,13 @@ def _without_points(play: CountedPlay, entry: RulingEntry, instead: Mapping[str,
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Take back what came before; a result that the table entered afterwards stays."""
-    if result is not None and entry.at_table and result.seq > entry.number:
-        return replace(_with_result(play, result), instead={}, fines=play.fines)
     fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
+    beside = {one: imp for one, imp in fines.items() if imp}
+    if result is not None and entry.at_table and result.seq > entry.number:
+        now = _with_result(play, result)
+        return replace(now, instead={}, fines=_sums(beside, now.confirmed))
     outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
-    return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
+    return replace(outcome, settled=False, instead={}, fines=beside)
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:

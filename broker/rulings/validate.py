@@ -46,12 +46,11 @@ from broker.rulings.model import (
     PlayKey,
     RulingAuthor,
     RulingDraft,
-    RulingEntry,
     Subject,
     event_subject,
+    seated,
 )
 from broker.rulings.plan import (
-    Begun,
     ever_entered,
     plan_changes,
     planned_event,
@@ -165,8 +164,12 @@ def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     if key in event.dropped and isinstance(draft.decision, Discarded):
         return key
     if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
-        raise Refused("unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1]))
+        raise _no_play(*key)
     return key
+
+
+def _no_play(table: int, round_: int) -> Refused:
+    return Refused("unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_))
 
 
 def _deal(event: Event, deal: int) -> Subject:
@@ -185,6 +188,26 @@ def _check_beside(event: Event, room: EventState, draft: RulingDraft, now: int) 
             check_fine(room, decision, None)
         case Appealed() | AppealDecided():
             check_appeal(room, decision, now)
+        case Undo():
+            _check_undo(event, room, decision)
+
+
+def _check_undo(event: Event, room: EventState, undo: Undo) -> None:
+    """Refuse what does not fit what was ruled since the ruling that is taken back, or comes back."""
+    root, book = room.book.root(room.book.entries[undo.ruling]), room.book.with_decision(undo)
+    key = root.play
+    if key in event.dropped and isinstance(root.decision, TakenOver) and book.counts(root.id):
+        raise _no_play(*key)
+    if key in event.bookings:
+        _check_gifts(room.play(key), room.play_under(key, book))
+
+
+def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
+    """Refuse to leave an award or a fine to somebody who does not sit there any more: it would count for nobody."""
+    if left_out := after.left_out - before.left_out:
+        raise Refused(
+            "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
+        )
 
 
 def _check_at_table(event: Event, room: EventState, key: PlayKey, draft: RulingDraft) -> None:
@@ -242,12 +265,7 @@ def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
 def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
         raise Refused("seats_doubled", "four players sit at a table, one a seat")
-    ruled = {who for who, imp in play.fines.items() if imp != play.confirmed.get(who)}  # the others stay with the seat
-    left_out = {*play.awards, *ruled, *play.instead} - set(decision.players.values())
-    if left_out:
-        raise Refused(
-            "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
-        )
+    _check_gifts(play, seated(play, decision.players))
 
 
 def _check_absence(event: Event, room: EventState, decision: Substitute | Withdrawn) -> None:
@@ -286,8 +304,8 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     """
     change = _change_of(room, decision)
     _check_kind(room, decision, change)
-    before, kept = room.planned.bookings, kept_plays(room)
-    as_said = _planned_after(room, decision, {}).bookings  # a play that has begun stays in the plan, whatever is said
+    before, kept, book = room.planned.bookings, kept_plays(room), room.book.with_decision(decision)
+    as_said = planned_event(room.original, book, {}).bookings  # a play that has begun stays in, whatever is said
     named = {(one.table, one.round) for one in change.plays} | {key[::-1] for key in change.dropped}
     for key in sorted(named & kept, key=lambda key: key[::-1]):
         if before.get(key) != as_said.get(key):
@@ -295,7 +313,7 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
             raise Refused(
                 "plan_play_begun", N_("table {table} has already begun round {round}", table=table, round=round_)
             )
-    after = _planned_after(room, decision, room.tables.seatings.begun())
+    after = planned_event(room.original, book, room.tables.seatings.begun())
     now = after.bookings
     changed = {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
     for key in sorted(now.keys() - before.keys()):
@@ -341,9 +359,7 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
         at = stage_at(room.original.plan.stages, round_)
         unseated = (table, round_) in room.original.later and not room.planned.is_seated(at or 0)
         if (table, round_) not in room.original.places or unseated:
-            raise Refused(
-                "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
-            )
+            raise _no_play(table, round_)
 
 
 def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
@@ -356,15 +372,8 @@ def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
 
 def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:
     """Return the event as it would be planned after a change, with its corrections."""
-    return with_corrections(_planned_after(room, decision, room.tables.seatings.begun()), room.event)
-
-
-def _planned_after(room: EventState, decision: PlanChanged | Undo, begun: Begun) -> Event:
-    book = room.book.copy()
-    book.add(
-        RulingEntry(id="-", at=0, author="-", account="", role="organiser", reason="-", decision=decision, number=1)
-    )
-    return planned_event(room.original, book, begun)
+    after = planned_event(room.original, room.book.with_decision(decision), room.tables.seatings.begun())
+    return with_corrections(after, room.event)
 
 
 def _check_planned_seats(

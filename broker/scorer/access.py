@@ -113,9 +113,9 @@ class Admissions:
         """Hashes of facts in this batch that were proven."""
         self._hashes: dict[bytes, str] = {}
         """Of the facts in this batch."""
-        self._ever: set[tuple[int, str]] = set()
+        self._decided: set[tuple[int, str]] = set()
         self.number = 0
-        """How many records there are."""
+        """The highest of a record that is here, or known to have been given."""
         for record in records:
             if isinstance(record, DeviceRecord):
                 self.apply(record)
@@ -123,9 +123,9 @@ class Admissions:
     def apply(self, record: DeviceRecord) -> None:
         """Take in one record."""
         self.number = max(self.number, record.number)
+        self._decided.add((record.table, record.device))
         if isinstance(record, DeviceAdmitted):
             self._admitted[record.table, record.device] = record
-            self._ever.add((record.table, record.device))
         else:
             self._admitted.pop((record.table, record.device), None)
 
@@ -134,8 +134,8 @@ class Admissions:
         return (table, device) in self._admitted
 
     def knew(self, table: int, device: str) -> bool:
-        """Return whether a device has ever been admitted at a table."""
-        return (table, device) in self._ever
+        """Return whether a device has ever been admitted at a table, or revoked there: one of the two may be lost."""
+        return (table, device) in self._decided
 
     def all(self) -> Sequence[DeviceAdmitted]:
         """Return all devices that are admitted, by table."""

@@ -18,7 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from broker.errors import StoreBroken, StoreError
-from broker.protocol import MOST_KEPT, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
+from broker.protocol import MOST_KEPT, DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
 from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
@@ -147,7 +147,8 @@ PATIENCE_WITH_GAPS_S: Final = 60.0
 class SecondHomes:
     """Keeps what is decided in its second homes, and takes back what they have more. On the scorer's thread alone.
 
-    `note` hears what arbiters must know; `count` lets what has come back count again. `seconds` counts on.
+    `count` lets what has come back count again; `record` gives what was decided about a device the next number, where
+    another has its own by now. `seconds` counts on.
     """
 
     def __init__(
@@ -158,8 +159,9 @@ class SecondHomes:
         seal: Seal,
         seconds: Callable[[], float],
         count: Callable[[Decided], None],
+        record: Callable[[DeviceRecord], None],
     ) -> None:
-        self._journal, self._seconds, self._count = journal, seconds, count
+        self._journal, self._seconds, self._count, self._record = journal, seconds, count, record
         self.writer: SecondHomeWriter | None = None
         """Of what is on another disk, if there is one."""
         self._decided, self.numbers = list(stored.decided), Numbers(stored)
@@ -221,10 +223,13 @@ class SecondHomes:
         """
         back, found = list[Decided](), list[Concern]()
         while one := self._kept.next(self.numbers.first_missing, in_order=now < self.gaps_at):
+            late = self._is_late(one.message)
             if self.numbers.has(one):
                 found += concerns_of_clash([one])
+                if not isinstance(one.message, Ruling) and not late:  # of a device each record stands by itself
+                    self._record(one.message)
+                    back.append(one)
                 continue
-            late = one.message.number < self.numbers.highest(sequence_of(one.message)[0])
             altered = self._altered.pop(one.message.id, None)
             with self._journal.commit():
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
@@ -238,6 +243,14 @@ class SecondHomes:
         if not self._kept.waiting:
             self.gaps_at = inf
         return found
+
+    def _is_late(self, message: Ruling | DeviceRecord) -> bool:
+        """Return whether something was decided after it that it may change: of a device that is what is about it."""
+        after = (one.message for one in self._decided if one.message.number >= message.number)
+        if isinstance(message, Ruling):
+            return any(isinstance(one, Ruling) for one in after)
+        about = message.table, message.device
+        return any(not isinstance(one, Ruling) and (one.table, one.device) == about for one in after)
 
 
 def with_second_home(

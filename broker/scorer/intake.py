@@ -1,7 +1,7 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -49,7 +49,7 @@ from broker.rules import choices_of, points_paid
 from broker.scorer.access import SESSION_UNKNOWN, Admissions, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import MOST_PASSED, UNEXPLAINED
 from broker.scorer.whole_plays import FactsByNumber, WholePlay
-from broker.store import LINK_ALTERED, LOST, Fault, Recorded, RefusedRow
+from broker.store import DESK, LINK_ALTERED, LOST, Fault, Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
@@ -211,6 +211,11 @@ class TableBook:
         return tuple(sorted(self.missing - self.passed_over)[:MOST_GAPS])
 
 
+def lacks_ruling(faults: Iterable[Fault]) -> bool:
+    """Return whether a ruling may be among what is wrong with a store."""
+    return any(fault.table in (DESK, None) and fault.code != LINK_ALTERED for fault in faults)
+
+
 def kind_of(fact: Fact) -> str:
     """Return what a fact is counted as."""
     return COUNTED_TOGETHER if isinstance(fact, ARBITER_FACTS) else type(fact).__name__
@@ -255,18 +260,19 @@ class Intake:
     def __init__(
         self,
         event: Event,
-        taken: Iterable[Recorded | WholePlay],
+        taken: Sequence[Recorded | WholePlay],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
         admissions: Admissions | None = None,
         heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
-        faults: Iterable[Fault] = (),
+        faults: Sequence[Fault] = (),
     ) -> None:
         """Start from what is stored, with the hashes of each table's last facts.
 
         `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
         none is looked at, as when a journal is imported. `faults`: what is wrong with the store; tables are asked for
-        their facts among it. Raises BadEvent if what is stored is of another plan.
+        their facts among it. Raises BadEvent if what is stored is of another plan: not where a ruling is missing that
+        may have changed it.
         """
         self._refuses, self._admissions = refuses, admissions
         self.access: ArbiterAccess | None = None
@@ -287,35 +293,44 @@ class Intake:
         """Table, round and deal of plays for which a ruling has put another deal in place of the planned one."""
         self._seated_anew: dict[tuple[int, int], list[set[str]]] = {}
         """Table and round of plays with the players whom changes of the plan have seated there, counting or not."""
+        self.without_place: list[LogMessage] = []
+        """Facts for which the plan has no place while a ruling is missing: they are safe, and count once it is back."""
+        self._lacks_ruling = lacks_ruling(faults)
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
+        for message in taken:
+            if isinstance(message, Ruling):  # first: one that has come back stands behind the facts that go by it
+                self.rule(message)
         self._load(taken, heads)
         for fault in faults:
             self.want(fault)
 
-    def _load(self, taken: Iterable[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
+    def _load(self, taken: Sequence[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        places, books = self._event.places, self.books
+        bookings, books = self._event.bookings, self.books
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.key[0]].taken.take_whole(message)
                 self._has_whole = True
             elif isinstance(message, LogMessage):
                 fact = message.fact
-                booking = places.get((message.table, fact.round))
+                booking = bookings.get((message.table, fact.round))
                 as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
                 if not as_booked and not self._fits(message):
-                    text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
-                    raise BadEvent(text)
+                    self._find_no_place(message)
                 books[message.table].taken.take(message)
                 self._ids.add(message.id)
-            elif isinstance(message, Ruling):
-                self.rule(message)
         for (table, seq), digest in heads.items():
             books[table].hashes[seq] = digest
         for book in books.values():
             book.loaded()
+
+    def _find_no_place(self, message: LogMessage) -> None:
+        if not self._lacks_ruling or message.table not in self.books:
+            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+            raise BadEvent(text)
+        self.without_place.append(message)
 
     def want(self, fault: Fault) -> None:
         """Ask for the fact with which something is wrong, if a table has it."""
@@ -325,16 +340,10 @@ class Intake:
     def _fits(self, message: LogMessage) -> bool:
         """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
-        key = message.table, fact.round
-        booking = self._event.places.get(key)
-        if booking is None or booking.deal != fact.deal:
-            if key in self._event.riichi:
-                return isinstance(fact, OF_RIICHI)
-            if not self._has_deal(message.table, fact):
-                return False
-        elif not isinstance(fact, Result) or booking.players == fact.players:
-            return True  # as it nearly always is
-        return not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
+        if (message.table, fact.round) in self._event.riichi:
+            return isinstance(fact, OF_RIICHI)
+        known = not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
+        return known and self._has_deal(message.table, fact)
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Whether a table has, or had, a deal in a round: one that has not received a new plan plays by the old."""
@@ -366,6 +375,12 @@ class Intake:
             for one in ruling.decision.plays:
                 fours = self._seated_anew.setdefault((one.table, one.round), [])
                 fours.append({one.east, one.south, one.west, one.north})
+
+    def placed(self) -> list[LogMessage]:
+        """Return, once, the facts that had no place and have one by now."""
+        found = [one for one in self.without_place if self._fits(one)]
+        self.without_place = [one for one in self.without_place if one not in found]
+        return found
 
     def take(self, message: LogMessage, digest: str) -> None:
         """Remember a message that is (about to be) in the journal, by its hash."""

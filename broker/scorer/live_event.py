@@ -51,7 +51,7 @@ from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
-from broker.store import Decided, Fault, Journal, RefusedRow
+from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
 AGAIN: Final = "again"
@@ -184,10 +184,14 @@ class LiveEvent:
         self.intake.access, self.intake.place_of = self.access, journal.place_of
         self.counted: list[LogMessage] = []
         """Facts that count since the last answer."""
+        counts = stored.without(self.intake.without_place)
         self.alerts.load(
-            chain(replay_journal(self.state, stored, refused), past_concerns(self.intake.books, stored, refused))
+            chain(replay_journal(self.state, counts, refused), past_concerns(self.intake.books, stored, refused))
         )
-        self.homes = SecondHomes(journal, stored, event.tables, Seal(event.name, key), seconds, back)
+        seal, record = Seal(event.name, key), self.devices.record
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
+        admissions = self.devices.admissions
+        admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None

@@ -287,7 +287,7 @@ class Publisher:
         self._again = deque(self._state.planned.expected if change.up else ())
         if change.up:
             self._beat_at = 0.0
-            self._public.begin(self._again, self._state.complete)
+            self._public.begin(self._again)
 
     def publish_again(self) -> None:
         """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""

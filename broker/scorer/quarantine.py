@@ -150,7 +150,7 @@ class _TableFacts:
         new = _TableFacts(sequence, decided)
         new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told, new._lost = self._told, self._lost
+        new._told, new._lost = {*self._told}, self._lost  # rulings are tried before they are given
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new
@@ -259,7 +259,7 @@ class _TableFacts:
         """Leave open what happened in the rounds in which a fact was lost that came between these two."""
         between = range(before.seq + 1 if before else 1, after.seq)
         if any(seq in self._lost and seq in self._missing for seq in between):
-            self._sequence.leave_open((before or after).fact.round, after.fact.round)
+            self._sequence.leave_open(before.fact.round if before else 0, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
         if message.id not in self.apart or message.id in self._decided.taken:

@@ -117,6 +117,10 @@ class PendingCall(Generic[T]):
             raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
 
 
+class OwnCall(PendingCall[None]):
+    """What the scorer's own threads ask for: nobody waits for it, and nobody would ask again."""
+
+
 Arrival = Incoming | LinkChanged | FromCentre | Concern | PendingCall[Any]
 """What comes into the scorer's inbox."""
 
@@ -215,6 +219,8 @@ class Scorer:
         self.rulings.known = self.live.homes.numbers.given(DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
+        self._put_off: list[Incoming | OwnCall] = []
+        """What has come since the standby was to take over: if it does not come for that, we go on with it."""
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
@@ -351,6 +357,8 @@ class Scorer:
         if self.publisher.busy:
             timeout = 0.0
         batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
+        if self._put_off and not self._leaving:
+            batch, self._put_off = [*self._put_off, *batch], []
         if batch:
             self._handle(batch)
         else:
@@ -401,14 +409,13 @@ class Scorer:
         self._hear_of_links(batch)
         self.live.alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
+        calls = [one for one in batch if isinstance(one, PendingCall)]
         if self._leaving:  # tables send it again, to the standby
-            incoming = []
+            self._put_off += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
+            incoming, calls = [], [call for call in calls if not isinstance(call, OwnCall)]
         self._take(incoming)
-        answers = [
-            call.do(ScorerBusy("the standby takes over: go to its desk") if self._leaving else None)
-            for call in batch
-            if isinstance(call, PendingCall)
-        ]
+        busy = ScorerBusy("the standby takes over: go to its desk") if self._leaving else None
+        answers = [call.do(busy) for call in calls]
         if answers:
             self.dashboard.due.hurry()  # who has ruled looks at once
         if answers or self.publisher.large:
@@ -485,7 +492,7 @@ class Scorer:
 
     def _post(self, work: Callable[[], None]) -> None:
         """Have something done by the scorer's thread, from any other."""
-        self._inbox.put(PendingCall(work))
+        self._inbox.put(OwnCall(work))
 
     def _pin_compared(self, check: PinCheck, right: bool) -> None:  # noqa: FBT001 - as the checker calls it
         self._post(partial(self._found_pin, check, right=right))
@@ -599,10 +606,14 @@ class Scorer:
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""
-        if isinstance(decided.message, Ruling):
-            self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
-        else:
+        if not isinstance(decided.message, Ruling):
             self.live.devices.hold(decided.message)
+            return
+        deals = self.state.apply(decided.message, self.live.judged)
+        self.live.intake.rule(decided.message)
+        for fact in self.live.intake.placed():
+            deals |= self.state.apply(fact, self.live.judged)
+        self._ruled(decided.message, deals)
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Show that another device serves these tables, or another arbiter goes there."""

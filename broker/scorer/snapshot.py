@@ -342,7 +342,7 @@ class Embargo:
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
         if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
             self._kept = None  # its sums are of others
-        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event
+        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
         beside, kept = (*snapshot.adjustments, *said), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
@@ -385,13 +385,13 @@ class PublicPart:
         self.changed = self._final = False
         """Whether the standings have changed since they were published, and whether they were final then."""
 
-    def begin(self, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
-        """Take those of these deals that are over for public: they were published before, or will be at once.
+    def begin(self, deals: Iterable[int]) -> None:
+        """Take these deals for public: the broker may keep any that were, though they are under the embargo again.
 
         All is published again: a broker may have lost it.
         """
         self._said.clear()
-        self._deals |= {deal for deal in deals if complete(deal)}
+        self._deals.update(deals)
 
     def follow(self, deals: Iterable[int], complete: Callable[[int], bool]) -> tuple[set[int], set[int]]:
         """Take in that plays of these deals have changed; return those public no longer, and those that are public."""

@@ -264,6 +264,8 @@ class EventState:
         deals = self._recount(before)
         taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
         self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
+        if any(one.name not in planned.players for one in adjusted):
+            self.count(self.scored(), self.complete)  # who has left, and only was fined, has no line without that
         return deals
 
     def fork(self) -> "EventState":
@@ -282,7 +284,7 @@ class EventState:
     def with_rules(self, profile: Rules) -> "EventState":
         """Return the same results and rulings, counted by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
-        new.event, new.quarantine = self.event.under(profile), self.quarantine
+        new.event, new.quarantine, new._taken_over = self.event.under(profile), self.quarantine, self._taken_over
         new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
         new._told.update(self._told)
         new._ruled = {key: new.play_under(key, new.book) for key in self._ruled}
@@ -506,7 +508,9 @@ class EventState:
 
         It is of the planned deal: where another was played, that deal's own form is assumed.
         """
-        forms = self._forms.get(key)
+        forms = self._forms.get(key, ())
+        if taken := self._taken_over.get(key):
+            forms += tuple((one.seq, one.fact.form) for one in taken.values() if isinstance(one.fact, Restored))
         if not forms or deal != self.planned.bookings[key].deal:
             return self.planned.form(deal)
         before = [one for one in forms if result is None or one[0] < message_told(result).seq]
@@ -517,6 +521,7 @@ class EventState:
         deals: set[int] = set()
         for key, before in plays.items():
             now = self.play_under(key, self.book)
+            self._snapshot = self._snapshot if now == before else None  # a void play that was played moves no IMP
             if key in self._ruled or now != self.play_under(key, None):
                 self._ruled[key] = now
             self._counts.replace(before, now)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import groupby
+from itertools import compress, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple, cast
@@ -36,7 +36,7 @@ from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
-from broker.scorer.intake import TableBook
+from broker.scorer.intake import Intake, TableBook, lacks_ruling
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
@@ -162,6 +162,8 @@ def open_stored_event(folder: Path) -> StoredEvent:
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
+        if lacks_ruling(content.faults):
+            content = content.without(Intake(event, content.messages, faults=content.faults).without_place)
         room.elsewhere = content.elsewhere
         room.load(
             (one for _, one in _in_turn(content, room, lambda _: True)),
@@ -228,6 +230,18 @@ class JournalContent(NamedTuple):
     def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
         """Return the same, of which more is known to be gone."""
         return self._replace(faults=(*self.faults, *faults)) if faults else self
+
+    def without(self, facts: Sequence[LogMessage]) -> "JournalContent":
+        """Return the same as if these facts could not be read."""
+        gone = {one.id for one in facts}
+        if not gone:
+            return self
+        left = [isinstance(one, WholePlay) or one.id not in gone for one in self.messages]
+        return self._replace(
+            messages=[*compress(self.messages, left)],
+            received=[*compress(self.received, left)],
+            judged_from=None if self.judged_from is None else sum(left[: self.judged_from]),
+        ).with_faults([Fault(LOST, 0, one.table, one.seq, one.id) for one in facts])
 
     def in_order(self) -> "JournalContent":
         """Put rulings into the order of their numbers: one that has come back stands before those given since."""

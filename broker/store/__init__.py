@@ -45,6 +45,7 @@ from broker.store.records import (
     ALTERED,
     BAD_SIGNATURE,
     DESK,
+    DEVICES,
     LINK_ALTERED,
     LOST,
     MISSING,

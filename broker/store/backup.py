@@ -90,9 +90,10 @@ SQLITE_HEADER: Final = b"SQLite format 3\0"
 WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", WITNESS_SUFFIX)
 """Ends of names that belong to a file being worked on."""
 
-LEFT_OUT: Final = (SETTING, "broker", "deals.key", "draw.key")
-"""Where the journal was; the broker's own store, which is nothing without the broker; and what opens sealed deals:
-a copy tells no faces to who finds it, and people's shares of the key open it again.
+LEFT_OUT: Final = (SETTING, "broker", "disk-reserve", "deals.key", "draw.key")
+"""Where the journal was; the broker's own store, which is nothing without the broker; what keeps room on the disk, and
+goes when it is short; and what opens sealed deals: a copy tells no faces to who finds it, and people's shares of the
+key open it again.
 """
 
 CopyMore = Callable[[Path, Path], None]

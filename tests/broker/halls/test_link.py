@@ -2,9 +2,10 @@
 
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import connect
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +31,7 @@ from broker.scorer.dashboard import DashboardBuilder
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
-from tests.broker.scorer.hall import NOW, Clock, open_journal
+from tests.broker.scorer.hall import NOW, STORE, Clock, open_journal
 from tests.broker.scorer.small import event, fact, whole_event, whole_log
 from tests.examples import COSTLY
 
@@ -456,6 +457,19 @@ def test_the_longest_row_that_a_hall_sends_is_one_that_a_broker_takes(tmp_path: 
         assert max(map(len, rows)) <= topics.HALL_ROW.limit
         sent = [row.body for payload in rows for row in decode(HallRow, payload).each()]
         assert sent == [character * LONGEST_ROW, ""]
+
+
+def test_a_row_with_a_changed_byte_that_is_no_text_keeps_no_other_row_from_the_centre(tmp_path: Path) -> None:
+    with line_of(tmp_path) as line:
+        with_rows(line.journal, 3)
+        with closing(connect(tmp_path / STORE)) as store:
+            store.execute("DROP TRIGGER journal_append_only_update")
+            (body,) = store.execute("SELECT body FROM journal WHERE height = 2").fetchone()
+            store.execute("UPDATE journal SET body = ? WHERE height = 2", (body.replace(b"cup", b"\xe3up"),))
+            store.commit()
+        line.steps(1)
+        line.centre.take()
+        assert line.centre.heights == [1, 2, 3]
 
 
 def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:

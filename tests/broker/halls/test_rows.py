@@ -16,6 +16,7 @@ from broker.protocol import (
     Award,
     Deadline,
     DeviceAdmitted,
+    HallReceipt,
     HallRow,
     HallState,
     LogMessage,
@@ -264,6 +265,20 @@ def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_
         stored = {one.id for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
         assert stored == {one.id for one in (*said[:5], said[6])}
         assert acknowledged == [before + 2]
+
+
+def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_on(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.centre.ear.there = False
+        for hall in made.halls:
+            made.halls[hall].hear(*said_in(hall)[:2])
+            made.carry_up(hall)
+        made.centre.ear.forget()
+        write_halls(made.folder / "centre", [one for one in HALLS if one.name != "osaka"])
+        made.centre.step()
+        made.centre.ear.there = True
+        made.centre.step()
+        assert {one.hall for one in made.centre.ear.heard("") if isinstance(one, HallReceipt)} == {"paris"}
 
 
 def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from broker.event.movement import check_movement
 from broker.protocol import (
     CheckedIn,
     Discarded,
+    FineRuled,
     LogMessage,
     PlanChanged,
     Player,
@@ -112,6 +113,20 @@ def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> N
     assert [room.event.known[one].name for one in (GONE, "p17")] == [event().players[GONE].name, "Ada Lovelace"]
 
 
+def test_who_has_left_without_a_play_stands_nowhere_once_a_fine_is_taken_back() -> None:
+    room = EventState(event())
+    fine = ruling(room, FineRuled(takes={GONE: 4}))
+    said = [fine]
+    room.apply(fine)
+    for decision in (changed(room, PlanWishes((GONE,), ("Ada Lovelace",))), Undo(ruling=fine.id)):
+        said.append(ruling(room, decision))
+        room.apply(said[-1])
+    again = EventState(event())
+    again.load(said)
+    assert told(room) == told(again)
+    assert GONE not in {line.name for line in room.snapshot().ranking}
+
+
 def test_who_sits_out_the_last_round_is_there_to_take_the_seat_of_somebody_who_leaves() -> None:
     room = EventState(event())
     room.apply(ruling(room, changed(room, PlanWishes((GONE,)))))
@@ -197,6 +212,21 @@ def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) 
     give(hall, PlanChanged(dropped=((3, 1),)))
     give_head(draft(room, Undo(ruling=undone.id)), HEAD)
     assert (room.book.counts(void.id), (1, 3) in room.planned.bookings) == (True, False)
+
+
+def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 1)
+    walls, *_, result = of_round(1, {1})
+    hall.hear(walls, replace(result, seq=walls.seq + 1))
+    taken = hall.scorer.rulings.give(draft(room, TakenOver(facts=(result.id,), replaces=None), play), HEAD)
+    undone = give(hall, Undo(ruling=taken.id))
+    give(hall, PlanChanged(dropped=((1, 1),)))
+    with pytest.raises(Refused) as refused:
+        give(hall, Undo(ruling=undone))
+    assert (refused.value.code, len(room.results)) == ("unknown_play", 0)
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
 
 
 def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_out(hall: Hall) -> None:

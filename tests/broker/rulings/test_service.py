@@ -249,11 +249,15 @@ def test_who_was_fined_by_the_table_may_turn_out_to_have_sat_elsewhere_and_who_w
     room, key = hall.scorer.state, (1, 3)
     elsewhere = event().bookings[2, 3].players["north"]
     seats = {**event().bookings[key].players, "north": elsewhere}
-    give(hall, draft(room, SeatsPlayed(players=seats), key))
+    moved = give(hall, draft(room, SeatsPlayed(players=seats), key))
     assert room.play(key).fines == {elsewhere: 4}
-    give(hall, draft(room, FineRuled(takes={elsewhere: 4}, infraction="sound"), key))
+    fine = give(hall, draft(room, FineRuled(takes={elsewhere: 4}, infraction="sound"), key))
     back = draft(room, SeatsPlayed(players=dict(event().bookings[key].players)), key)
     assert refusal(hall, back) == "gifts_stand"
+    assert refusal(hall, draft(room, Undo(ruling=moved.id))) == "gifts_stand"
+    give(hall, draft(room, Undo(ruling=fine.id)))
+    give(hall, draft(room, Undo(ruling=moved.id)))
+    assert room.play(key).fines == {event().bookings[key].players["north"]: 4}
 
 
 def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:

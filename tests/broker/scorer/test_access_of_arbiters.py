@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,10 +37,12 @@ from broker.protocol import (
 )
 from broker.protocol.arbiter_session import LASTS_MS, PinPlace, begun_session, seal_pin
 from broker.scorer import access
-from broker.scorer.access import MOST_IN_ALL
+from broker.scorer.access import MOST_IN_ALL, PinCheck
 from broker.scorer.service import Scorer
+from broker.scorer.standby import LEAVING_S
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, result
+from tests.broker.scorer.test_standby import PEER
 from tests.patience import PATIENCE_S
 from tests.pins import HASHED, OTHER_HASH, PIN, known_match
 
@@ -319,6 +322,21 @@ def test_what_waits_beyond_a_hundred_facts_is_taken_when_its_table_sends_it_agai
     assert (room.ear.told("receipt/1")["upto"], room.ear.told("receipt/1")["refused"]) == (3, [])
     assert room.send(1, *facts) == [None] * 4
     assert room.ear.told("receipt/1")["upto"] == 4
+
+
+def test_what_came_while_a_standby_was_to_take_over_is_taken_where_it_does_not(room: Room) -> None:
+    checks: list[PinCheck] = []
+    room.scorer.live.access._start = checks.append
+    room.send(1, confirmed(1), *offline(room, PIN), waiting=False)
+    room.scorer.standby.heard(height := room.journal.height, PEER)
+    room.scorer.standby.hand_over()
+    for check in checks:
+        room.scorer._post(partial(room.scorer._found_pin, check, right=True))
+    room.send(2, confirmed(2), waiting=False)
+    assert room.journal.height == height
+    wait(room, LEAVING_S + 1)
+    room.scorer.step(timeout=0)
+    assert [room.ear.told(f"receipt/{table}")["upto"] for table in (1, 2)] == [4, 1]
 
 
 def test_a_pin_that_was_changed_while_it_was_compared_opens_nothing(room: Room, gate: Gate) -> None:

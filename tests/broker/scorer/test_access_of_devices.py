@@ -1,5 +1,6 @@
 """Whom the scorer believes: facts that an admitted device has signed, each after its table's fact before it."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,8 @@ from broker.protocol import (
     Confirmed,
     DeviceAdmitted,
     FineRuled,
+    Kept,
+    KeptBack,
     LogMessage,
     Receipt,
     Ruled,
@@ -35,7 +38,7 @@ from broker.scorer import access, intake
 from broker.scorer.access import Admissions
 from broker.scorer.service import Scorer
 from broker.store import LOST, Fault
-from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
+from tests.broker.scorer.hall import NOW, STORE, Clock, Ear, Hall, open_journal
 from tests.broker.scorer.small import NAME, event, fact, restored, result, state, whole_play
 
 OURS, OTHER = SigningKey.from_bytes(b"1" * 32), SigningKey.from_bytes(b"2" * 32)
@@ -114,6 +117,80 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
             assert len(devices.admissions.all()) == expected
             if expected:
                 devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+
+
+def damage(folder: Path, before: bytes, after: bytes) -> None:
+    """Change a byte in the store's file, as a disk does."""
+    path = folder / STORE
+    path.write_bytes(path.read_bytes().replace(before, after))
+
+
+def test_a_listed_device_that_was_revoked_stays_so_though_the_record_that_admitted_it_is_damaged(
+    tmp_path: Path,
+) -> None:
+    write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1")])
+    with ExitStack() as leaving:
+        open_hall(tmp_path, leaving).scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+    damage(tmp_path, b'"machine":"pi-1"', b'"machine":"pi-7"')
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+
+
+def test_a_device_is_admitted_although_the_last_record_of_one_is_damaged(tmp_path: Path) -> None:
+    with ExitStack() as leaving:
+        open_hall(tmp_path, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+    damage(tmp_path, b'"machine":"pi-1"', b'"machine":"pi-7"')
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), len(stored(hall))) == ([], 1)
+
+
+def test_that_a_device_is_revoked_holds_as_soon_as_a_table_gives_it_back_whatever_others_were_admitted_since(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+        hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
+        hall.connect(up=True)
+        at_table = [one for one in hall.ear.heard(f"kept/{TABLE}") if isinstance(one, Kept)][-1].records
+    damage(tmp_path, b'"reason":"stolen"', b'"reason":"stolon"')
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        back = KeptBack(id="given-back", event=NAME, table=TABLE, records=at_table)
+        hall.arrive(topics.KEPT_BACK.at(NAME, table=TABLE), encode(back))
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+
+
+def test_that_a_device_is_revoked_holds_though_another_was_admitted_by_its_number_since_a_restore(
+    tmp_path: Path,
+) -> None:
+    folder, older = tmp_path / "event", tmp_path / "older"
+    folder.mkdir()
+    with ExitStack() as leaving:
+        open_hall(folder, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
+    shutil.copytree(folder, older, ignore=shutil.ignore_patterns("*.lock", "*.witness"))
+    with ExitStack() as leaving:
+        hall = open_hall(folder, leaving)
+        hall.scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+        hall.connect(up=True)
+        at_table = [one for one in hall.ear.heard(f"kept/{TABLE}") if isinstance(one, Kept)][-1].records
+    back = KeptBack(id="given-back", event=NAME, table=TABLE, records=at_table)
+    for _ in range(2):
+        with ExitStack() as leaving:
+            hall = open_hall(older, leaving)
+            hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
+            hall.arrive(topics.KEPT_BACK.at(NAME, table=TABLE), encode(back))
+            hall.arrive(LOG, bytes_of(SIGNED[0]))
+            assert (codes(hall), stored(hall)) == (["unknown_device"], [])
+            assert [one.device for one in hall.scorer.live.devices.admissions.all()] == [OTHER.device]
+            assert hall.journal.height == 3
 
 
 REFUSED = {

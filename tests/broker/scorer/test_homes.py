@@ -4,21 +4,38 @@ import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
-from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, Void, encode, topics
+from broker.protocol import (
+    DealPlayed,
+    FineRuled,
+    Kept,
+    KeptBack,
+    KeptRecord,
+    LogMessage,
+    Ruling,
+    SigningKey,
+    Void,
+    encode,
+    topics,
+)
+from broker.rulings.final import draft_stage
+from broker.scorer import open_stored_event
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
 from broker.store import STORE, Decided, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
-from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.rulings.ruled import HEAD, draft, told
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import Clock, Ear, Hall, admitting, make_hall
-from tests.broker.scorer.small import NAME, event, whole_event
+from tests.broker.scorer.small import NAME, event, log, result, steps, steps_to, whole_event
+from tests.broker.scorer.staged import STAGES, play_rounds, staged_event, staged_plan
 
 PLAYER: Final = event().bookings[2, 1].players["south"]
 FINE: Final = FineRuled(takes={PLAYER: 8})
@@ -246,6 +263,48 @@ def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_
         assert [entry.number for entry in hall.scorer.rulings.history()] == [1, 2]
     with hall_in(folder) as hall:
         assert hall.alerts() == []
+
+
+def alter_reasons(folder: Path) -> None:
+    """Change a byte of each ruling in the store's file, as a disk does."""
+    path = folder / STORE
+    path.write_bytes(path.read_bytes().replace(b"seen by the arbiter", b"seen by the orbiter"))
+
+
+def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_once_the_ruling_is_back(
+    tmp_path: Path,
+) -> None:
+    folder = event_folder(tmp_path / "event", [])
+    with hall_in(folder) as hall:
+        hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=3, result=None), (1, 1)), HEAD)
+        hall.scorer.step(timeout=0)
+        hall.hear(*log(1, *steps_to(replace(result(1, 1), deal=3)), *steps(1, 2)))
+        at_table, before = kept(hall, 1), told(hall.scorer.state)
+    alter_reasons(folder)
+    assert open_stored_event(folder).room.plays_at(1) == 1
+    with hall_in(folder) as hall:
+        assert (hall.scorer.state.plays_at(1), hall.scorer.state.apart_plays()) == (1, [])
+        assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["gaps"]) == (10, [])
+        give_back(hall, 1, *at_table)
+        assert told(hall.scorer.state) == before
+    with hall_in(folder) as hall:
+        assert (told(hall.scorer.state), hall.alerts()) == (before, [])
+
+
+def test_where_it_is_missing_who_was_seated_in_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
+    folder, chance, said = event_folder(tmp_path / "event", [], staged_plan()), Random(2), dict[int, int]()
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal, staged_event())
+        room = hall.scorer.state
+        hall.hear(*play_rounds(room.planned, (1, 2), chance, said))
+        whole = told(room)
+        hall.scorer.rulings.give(draft(room, draft_stage(room, STAGES[1])), HEAD)
+        hall.hear(*play_rounds(room.planned, (3,), chance, said))
+        assert told(room) != whole
+    alter_reasons(folder)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal, staged_event())
+        assert told(hall.scorer.state) == whole
 
 
 def test_what_is_decided_is_a_ruling_with_its_bytes(older: Path) -> None:

@@ -109,6 +109,24 @@ def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not
     assert public(ear) == [(DEAL, False, 0), left]
 
 
+def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_back_on_the_next_connection() -> None:
+    facts = whole_event()
+    seq = sum(one.table == 1 for one in facts)
+    reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    room, tables = room_of([*facts, fact(1, seq + 1, reopen)]), event().expected[DEAL]
+    publishes, ear = publisher(room)
+    publishes.connection_changed(LinkChanged(up=True))
+    publishes.publish_again()
+    left = len(event().plan.plays) - tables
+    assert public(ear) == [*((deal, deal != DEAL, (deal != DEAL) * tables) for deal in event().expected), left]
+    publishes.connection_changed(LinkChanged(up=False))
+    publishes.plays_changed([DEAL])
+    ear.forget()
+    publishes.connection_changed(LinkChanged(up=True))
+    publishes.publish_again()
+    assert (DEAL, False, 0) in public(ear)
+
+
 def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
     """Return all public messages of an event that is told by its tables, without what names this process."""
     room, seqs = EventState(event()), Counter[int]()

@@ -33,6 +33,7 @@ from broker.scorer.quarantine import ApartDecisions, Quarantine
 from broker.store import SqliteJournal, copy_journal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
+    OTHER_FORM,
     OUTCOMES,
     deals,
     declared,
@@ -139,6 +140,18 @@ def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
     assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
 
 
+def test_a_play_that_was_taken_over_is_compared_with_those_whose_tiles_lay_as_its_table_has_restored_them(
+    hall: Hall, tmp_path: Path, journal: SqliteJournal
+) -> None:
+    hall.hear(*log(1, restored(1, 4, OTHER_FORM), *steps(1, 4)[1:]))
+    (play,) = hall.scorer.state.apart_plays()
+    taken = decide(hall, TakenOver(facts=play.ids, replaces=None))
+    assert [group.form for group in hall.scorer.state.groups()] == [OTHER_FORM]
+    assert [group.form for group in make_hall(tmp_path, journal).scorer.state.groups()] == [OTHER_FORM]
+    decide(hall, Undo(ruling=taken))
+    assert hall.scorer.state.play((1, 4)).form == event().form(play.deal)
+
+
 def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_comes(hall: Hall) -> None:
     forged_result = fact(1, 1, result(1, 4, OUTCOMES[0]))
     hall.hear(forged_result)
@@ -157,6 +170,15 @@ def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_
     assert hall.alerts() == [("gap", 1)]
     hall.hear(seated)
     assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == ([], 1)
+
+
+def test_what_a_ruling_shows_to_be_out_of_turn_is_an_alert_though_its_effects_were_looked_at_first(hall: Hall) -> None:
+    waits, discarded = fact(1, 2, result(1, 4)), fact(1, 3, result(1, 3))
+    hall.hear(waits, discarded)
+    assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_waits"], False)
+    decide(hall, Discarded(facts=(discarded.id,)), round_=3)
+    hall.connect(up=True)
+    assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_out_of_turn"], True)
 
 
 def test_a_call_is_heard_at_once_whatever_is_missing(hall: Hall) -> None:

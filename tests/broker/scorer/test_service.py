@@ -183,8 +183,8 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
             for kind in ("receipt", "assignment", "pin", "served", "kept")
             for table in range(1, 5)
         ]
-        + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
-        + ["hm/cup/standings"]
+        + [f"hm/cup/{kind}/{deal}" for kind in ("traveller", "public/deal") for deal in range(1, 5)]
+        + ["hm/cup/standings", "hm/cup/public/places"]
     )
     assert {retain for _, _, retain in hall.ear.said} == {True}
 

@@ -159,6 +159,14 @@ def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
     assert embargo.open_part(room.snapshot()) is shown
 
 
+def test_that_a_round_is_over_is_public_before_any_deal_is() -> None:
+    embargo, room = Embargo(), EventState(event())
+    for message in until_round(1):
+        room.apply(message)
+        last = embargo.open_part(room.snapshot())
+    assert (last.complete, last.rounds_over) == (frozenset(), 1)
+
+
 @given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
 @COSTLY
 def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[LogMessage], ruled: list[int]) -> None:

@@ -16,12 +16,15 @@ from broker.protocol import (
     Adjusted,
     Award,
     DealPlayed,
+    Fine,
     FineRuled,
     Fouled,
     LogMessage,
+    Overridden,
     Reopen,
     Ruled,
     Ruling,
+    Seat,
     SeatsPlayed,
     Undo,
     Void,
@@ -48,6 +51,7 @@ from tests.broker.scorer.small import (
     restored,
     result,
     sent,
+    steps,
     whole_event,
     whole_log,
 )
@@ -227,6 +231,30 @@ def test_a_play_out_of_place_is_of_its_table_however_high_its_number(table: int)
     play = laid.scored()
     assert play is not None
     assert (real_table(play), play.table != table) == (table, True)
+
+
+def test_a_fine_of_a_result_entered_anew_is_whose_the_table_says_whoever_was_ruled_to_have_sat_there_before() -> None:
+    key, sits, deal = (1, 1), event().bookings[1, 1].players, event().bookings[1, 1].deal
+    fined: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")}
+    first = steps(*key, OUTCOMES[1], fined)
+    room = room_of(log(1, *first))
+    seats = {**sits, "north": event().bookings[2, 1].players["north"]}
+    room.apply(ruling(room, SeatsPlayed(players=seats), key))
+    assert room.play(key).fines == {seats["north"]: 4}
+    reopened = Ruled(round=1, deal=deal, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    corrected = Overridden(round=1, deal=deal, guards=("declarations_corrected",), reason="it was south")
+    for message in log(1, reopened, corrected, result(*key, OUTCOMES[2], fined), first=len(first) + 1):
+        room.apply(message)
+    assert (room.play(key).players, room.play(key).fines) == (sits, {sits["north"]: 4})
+
+
+def test_that_a_void_play_was_played_all_the_same_is_in_the_next_snapshot() -> None:
+    room = room_of([])
+    room.apply(ruling(room, Void(), PLAY))
+    for message in log(1, *steps(1, 1), *steps(*PLAY)):
+        room.apply(message)
+        last = room.snapshot()
+    assert (last.ruled[PLAY][0].result, last.instead) == (room.results[PLAY].id, {})
 
 
 def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:

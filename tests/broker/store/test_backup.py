@@ -12,6 +12,7 @@ import pytest
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, BadEvent, RestoreTaken
 from broker.event import open_event
 from broker.scorer import open_stored_event
+from broker.scorer.space import RESERVE
 from broker.store import STORE, DatabaseAddress, backup, open_journal
 from broker.store.backup import (
     check_copy,
@@ -62,8 +63,8 @@ def test_what_is_on_the_stick_is_its_owner_s_alone(event: Path, stick: Path) -> 
     ] == []
 
 
-def test_files_in_folders_are_copied_but_the_broker_s_store_and_links_are_not(event: Path, stick: Path) -> None:
-    for name in ("sheets/a.pdf", "broker/x", ".hidden", "standings.csv"):
+def test_files_in_folders_are_copied_but_not_the_broker_s_store_links_and_the_reserve(event: Path, stick: Path) -> None:
+    for name in ("sheets/a.pdf", "broker/x", ".hidden", "standings.csv", RESERVE):
         (event / name).parent.mkdir(exist_ok=True)
         (event / name).write_bytes(b"x")
     (event / "link").symlink_to("/etc/passwd")
