@@ -278,7 +278,7 @@ RIICHI: Final = (
         AFTER_WINDOW,
     ),
     Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_tenpai_press),
-    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING,)),
+    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING, Phase.RECORDED)),
     Rule((Phase.ACCEPTING,), events.ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), events.ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), events.HandEntered, riichi.on_minor_fault),

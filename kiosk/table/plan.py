@@ -199,7 +199,8 @@ def on_session_assigned(state: Table, event: events.Assigned) -> Step:
         raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
     fresh = replace(cleared(state, event.at), assignment=came)
     if came.session is None:
-        return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED), ()
+        _refuse_unknown(came)
+        return _from_another_store(fresh, event), ()
     session = _new_session(came)
     phase = Phase.FINISHED if session.state.over else Phase.CONFIRMING
     return replace(fresh, session=session, phase=phase), ()
