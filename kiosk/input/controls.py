@@ -21,12 +21,12 @@ from kiosk.input.panel import (
     Decided,
     PanelClosed,
     PinGiven,
+    is_current,
     opened_panel,
     panel_after_pin,
     panel_draft,
     panel_from_draft,
     panel_on_claim,
-    possible_acts,
     press_panel_key,
     ruling_event,
 )
@@ -273,8 +273,8 @@ class Keyboard:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-        """Start over where something else can be ruled by now."""
-        return panel if panel.acts == possible_acts(state) else opened_panel(state)
+        """Start over where something else can be ruled by now, or on another play."""
+        return panel if is_current(panel, state) else opened_panel(state)
 
     def idle(self, state: Table, now: int) -> None:
         """Let an arbiter go who has touched nothing for a while; wait no longer than is bearable for the scorer."""
