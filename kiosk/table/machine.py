@@ -32,7 +32,8 @@ def index_brought_forward(state: Table, round_: int) -> int:
     index = next((at for at, one in enumerate(plays) if one.round == round_), None)
     if index is None or index == state.index:
         raise NotNow("no_such_play", f"round {round_}")
-    if round_ in {one.round for one in state.played}:
+    recorded = state.assignment.recorded if state.assignment else ()
+    if round_ in {*recorded, *(one.round for one in state.played)}:
         raise NotNow("deal_played_here", f"round {round_}")
     if _ids(plays[index]) != {player.id for player in state.players.values()}:
         raise NotNow("other_players", f"round {round_} is for other players than sit here")
