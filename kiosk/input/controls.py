@@ -1,7 +1,7 @@
 """What buttons and keys of a table do: each is an event, or fills in a form or the arbiter's panel.
 
-A press counts from its edge; one that agrees when it is let go, as what was accepted cannot be taken back. A claim
-window stays open until whoever pressed in time was heard.
+A press counts from its edge; one that agrees, or says tenpai, when it is let go: a hold calls, and does neither. A
+claim window stays open until whoever pressed in time was heard.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from kiosk.input.panel import (
 from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
 from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
-AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
+AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.DECLARED, Phase.ACCEPTING)
 
 
 class ButtonInput:

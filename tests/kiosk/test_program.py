@@ -9,10 +9,11 @@ import pytest
 from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
 from kiosk.screens import RestoringView
-from kiosk.table import Phase, active_guards
+from kiosk.table import Phase, active_guards, riichi_session_of
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
+from tests.kiosk.riichi_tables import session_plan
 from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
@@ -37,6 +38,19 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     table.program.report(Pressed("north", again))
     table.program.step(timeout=0)
     assert table.program.state.declarations == ()
+
+
+def test_who_holds_to_call_while_tenpai_is_asked_says_nothing_of_the_own_hand(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.CONFIRMING, session_plan())
+        table.press(*SEATS)
+        table.time.wait(5 * S)
+        table.type("d")
+        table.pass_time(9 * S)
+        table.press("east")
+        table.hold("south")
+        state = table.program.state
+        assert (state.phase, state.calling, [*riichi_session_of(state).tenpai]) == (Phase.DECLARED, True, ["east"])
 
 
 def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
