@@ -113,6 +113,14 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table.until(Phase.PLAYING)
 
 
+def test_trays_are_looked_at_by_the_device_that_serves_and_anew_when_it_does_again(table: Table) -> None:
+    table.until(Phase.RESTORING)
+    device, play = table.program._table.journal.device, table.program.state.play
+    for serving, target in ((device, play), (OTHER, None), (device, play)):
+        tell(table, served(serving))
+        assert table.program.camera_target == target
+
+
 def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:
     begin(table)
     device = table.program._table.journal.device
