@@ -30,10 +30,10 @@ from kiosk.input.panel import (
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
+from kiosk.input.riichi import RiichiForm, RiichiKeys, asks_tenpai, riichi_draft, riichi_form_from_draft
 from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
-AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.DECLARED, Phase.ACCEPTING)
+AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
 
 class ButtonInput:
@@ -43,11 +43,11 @@ class ButtonInput:
         self._agreeing: dict[Seat, int] = {}
         """Who is pressing to agree, and since when."""
 
-    def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
-        """Return what has happened, if anything has yet."""
+    def event(self, report: Pressed | Released | Held, phase: Phase, *, tenpai: bool = False) -> Event | None:
+        """Return what has happened, if anything has yet; `tenpai`: a press answers that question."""
         since = self._agreeing.pop(report.seat, None)
         match report:
-            case Pressed(seat, at) if phase in AGREEING:
+            case Pressed(seat, at) if phase in AGREEING or tenpai:
                 self._agreeing[seat] = at
                 return None
             case Pressed(seat, at):
@@ -117,7 +117,8 @@ class TableButtons:
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._closing.heard(now)
-        event = self._input.event(report, state.phase)
+        tenpai = state.phase is Phase.DECLARED and asks_tenpai(state) and report.at >= (state.closed_at or 0)
+        event = self._input.event(report, state.phase, tenpai=tenpai)
         return event if event is None or self.counts(event, state) else None
 
     def counts(self, event: Event, state: Table) -> bool:

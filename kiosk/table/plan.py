@@ -391,10 +391,7 @@ def _verified(state: Table, at: int) -> Step:
 
 def on_confirming_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take one player's word that the own tiles are right; the fourth begins the play."""
-    play = state.play
-    if play is None:
-        raise NotNow("no_play")
-    state = with_acceptance(state, event)
+    play, state = current_play(state), with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()
     begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=PlayClock(event.at))
