@@ -469,12 +469,12 @@ class JournalFile:
     def _come_back(self, left: Path) -> None:
         try:
             card = connect(self._card)
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:  # what a failing card holds may be no database any more
             return
         try:
             self._store.backup(card)
-        except sqlite3.OperationalError:
-            with suppress(sqlite3.OperationalError):
+        except sqlite3.DatabaseError:
+            with suppress(sqlite3.DatabaseError):
                 card.close()
             return
         self._store.close()

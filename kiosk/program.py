@@ -77,6 +77,7 @@ from kiosk.table import (
     SelfTestBegun,
     Table,
     TrayChecked,
+    active_guards,
     arbiter,
 )
 from kiosk.upgrade import TableUpgrade
@@ -190,11 +191,14 @@ class CameraTasks:
         return state.may_keep and not state.paused and CAMERA not in self._health.codes and self.keeping is None
 
     def target(self, state: Table) -> CameraTarget | None:
-        """Return what the camera is to look at: nothing while tiles are played with."""
+        """Return what the camera is to look at: nothing while tiles are played with.
+
+        Nothing of a play that is stopped: a tray is told once, and would be refused.
+        """
         if self.self_test is not None:
             return self.self_test.camera_target
         if state.phase is Phase.RESTORING:
-            return state.play
+            return None if active_guards(state) else state.play
         return self.counting.camera_target or (self.keeping.now.asked if self.keeping is not None else None)
 
 
@@ -457,8 +461,8 @@ class TableProgram:
 
     @property
     def camera_target(self) -> CameraTarget | None:
-        """What the camera is to look at: nothing while tiles are played with."""
-        return self._tasks.target(self.state)
+        """What the camera is to look at: nothing while tiles are played with, or another device serves the table."""
+        return None if self._server.elsewhere else self._tasks.target(self.state)
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""

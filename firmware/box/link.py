@@ -246,7 +246,6 @@ OUTSTANDING: Final = 8
 LAMPS_NS: Final = 200 * MS
 """Between two commands to the lamps, where the box does not say that it shows them."""
 
-
 AHEAD_NS: Final = 10 * MS
 """By how much a press may seem to be later than it is told: times are mapped, and never quite exactly."""
 
@@ -283,6 +282,7 @@ class BoxLink:
         self.lamps = 0
         """What they are to show: see `L` in `codec.FIELDS`."""
         self._lamps_at = 0
+        self._pressed_at: dict[Seat, int] = {}  # as it was told: a hold is told with the time of its press
         self._reports: list[SessionReport] = []
         self._outgoing: list[bytes] = []
 
@@ -377,8 +377,11 @@ class BoxLink:
                     self._tell_health(one.code, one.text)
                 else:
                     self._reports.append(one)
-            else:
-                self._reports.append(replace(one, at=happened_by(now, one.at)))
+                continue
+            at = self._pressed_at[one.seat] if isinstance(one, Held) else happened_by(now, one.at)
+            if isinstance(one, Pressed):
+                self._pressed_at[one.seat] = at
+            self._reports.append(replace(one, at=at))
 
     def _tell_health(self, code: str | None, text: str) -> None:
         """Tell what is new."""

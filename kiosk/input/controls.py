@@ -1,7 +1,7 @@
 """What buttons and keys of a table do: each is an event, or fills in a form or the arbiter's panel.
 
-A press counts from its edge; one that agrees when it is let go, as what was accepted cannot be taken back. A claim
-window stays open until whoever pressed in time was heard.
+A press counts from its edge; one that agrees, or says tenpai, when it is let go: a hold calls, and does neither. A
+claim window stays open until whoever pressed in time was heard.
 """
 
 from collections.abc import Callable
@@ -21,16 +21,16 @@ from kiosk.input.panel import (
     Decided,
     PanelClosed,
     PinGiven,
+    is_current,
     opened_panel,
     panel_after_pin,
     panel_draft,
     panel_from_draft,
     panel_on_claim,
-    possible_acts,
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
+from kiosk.input.riichi import RiichiForm, RiichiKeys, asks_tenpai, riichi_draft, riichi_form_from_draft
 from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
@@ -43,11 +43,11 @@ class ButtonInput:
         self._agreeing: dict[Seat, int] = {}
         """Who is pressing to agree, and since when."""
 
-    def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
-        """Return what has happened, if anything has yet."""
+    def event(self, report: Pressed | Released | Held, phase: Phase, *, tenpai: bool = False) -> Event | None:
+        """Return what has happened, if anything has yet; `tenpai`: a press answers that question."""
         since = self._agreeing.pop(report.seat, None)
         match report:
-            case Pressed(seat, at) if phase in AGREEING:
+            case Pressed(seat, at) if phase in AGREEING or tenpai:
                 self._agreeing[seat] = at
                 return None
             case Pressed(seat, at):
@@ -117,7 +117,8 @@ class TableButtons:
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._closing.heard(now)
-        event = self._input.event(report, state.phase)
+        tenpai = state.phase is Phase.DECLARED and asks_tenpai(state) and report.at >= (state.closed_at or 0)
+        event = self._input.event(report, state.phase, tenpai=tenpai)
         return event if event is None or self.counts(event, state) else None
 
     def counts(self, event: Event, state: Table) -> bool:
@@ -273,8 +274,8 @@ class Keyboard:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-        """Start over where something else can be ruled by now."""
-        return panel if panel.acts == possible_acts(state) else opened_panel(state)
+        """Start over where something else can be ruled by now, or on another play."""
+        return panel if is_current(panel, state) else opened_panel(state)
 
     def idle(self, state: Table, now: int) -> None:
         """Let an arbiter go who has touched nothing for a while; wait no longer than is bearable for the scorer."""

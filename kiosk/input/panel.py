@@ -81,6 +81,8 @@ class ArbiterPanel:
     ask: PanelStep
     acts: tuple[Act, ...] = ()
     """What can be ruled now."""
+    about: tuple[str, ...] = ()
+    """The round of the play, and who sits there."""
     fines: tuple[int, ...] = ()
     offences: tuple[Offence, ...] = ()
     """What may be ruled as an infraction."""
@@ -148,9 +150,7 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
     """Return what can be ruled on the play itself."""
-    acts: list[Act] = []
-    if active_guards(state):
-        acts.append("override")
+    acts: list[Act] = ["override"] if active_guards(state) else []
     if state.check is not None and state.check.deal is not None:
         acts.append("forward")
     if state.public in ("restoring", "seating", "confirming"):
@@ -167,14 +167,24 @@ def _acts_of_play(state: Table) -> tuple[Act, ...]:
 def opened_panel(state: Table) -> ArbiterPanel:
     """Return the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
     if state.session is not None:
-        return ArbiterPanel("act", possible_acts(state))
+        return ArbiterPanel("act", possible_acts(state), _about(state))
     profile = state.profile
     offences = tuple(
         Offence(id_, tuple(one.names.items()), choices_of(profile, id_))
         for id_, one in infractions_of(profile).items()
         if id_ != FALSE_HU
     )
-    return ArbiterPanel("act", possible_acts(state), profile.false_hu.fines.value, offences, scene=scene_of(state))
+    fines = profile.false_hu.fines.value
+    return ArbiterPanel("act", possible_acts(state), _about(state), fines, offences, scene=scene_of(state))
+
+
+def _about(state: Table) -> tuple[str, ...]:
+    return (str(state.play.round), *(player.id for player in state.players.values())) if state.play else ()
+
+
+def is_current(panel: ArbiterPanel, state: Table) -> bool:
+    """Return whether a panel asks what can be ruled now, on the play and the people that it was opened for."""
+    return (panel.acts, panel.about) == (possible_acts(state), _about(state))
 
 
 def panel_on_claim(seat: Seat) -> ArbiterPanel:
@@ -211,7 +221,7 @@ def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
         return None
     if panel is None or panel.ask == "pin":
         return panel and (replace(panel, digits="") if state.arbiter is None else None)
-    return panel if state.arbiter is not None and panel.acts == possible_acts(state) else None
+    return panel if state.arbiter is not None and is_current(panel, state) else None
 
 
 def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -233,7 +243,7 @@ def _back(panel: ArbiterPanel) -> PanelResult:
 
 def _acts_again(panel: ArbiterPanel) -> ArbiterPanel:
     """Return to the choice of a ruling, keeping what the rules were asked about, for the ruling or another question."""
-    return ArbiterPanel("act", panel.acts, panel.fines, panel.offences, scene=panel.scene)
+    return ArbiterPanel("act", panel.acts, panel.about, panel.fines, panel.offences, scene=panel.scene)
 
 
 def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -245,9 +255,7 @@ def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
 
 
 def _choose(panel: ArbiterPanel, key: str) -> PanelResult:
-    at = int(key) - 1 if key in DIGITS else -1
-    if key == "0":
-        at = 9
+    at = (int(key) - 1) % 10 if key in DIGITS else -1
     if not 0 <= at < len(panel.acts):
         return panel
     act = panel.acts[at]

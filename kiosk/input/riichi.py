@@ -202,7 +202,7 @@ class RiichiKeys:
         elif isinstance(form, WinForm) and key != "i":
             self._fill(form, key, now)
         elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
-            self.form, self.problem = RiichiQuestion(opened[0]), None
+            self.form, self._left, self.problem = RiichiQuestion(opened[0]), form, None
         elif event := _plain(key, state, now):
             self._do(event)
 
@@ -228,11 +228,11 @@ class RiichiKeys:
         if isinstance(answered, RiichiQuestion):
             self.form = answered
         elif answered is not None:
-            self._close()
             self._do(answered)
+            self._close(None if isinstance(answered, DepositLaid) and not self.problem else self._left)
 
     def _close(self, left: WinForm | None = None) -> None:
-        """Go back to the form that was left for a question; else one starts over where somebody has declared."""
+        """Go back to the form that was left for a question; without one it starts over where somebody has declared."""
         self.form, self._left = left, None
         self._declared = left.declared if left else ()
 

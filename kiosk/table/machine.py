@@ -32,7 +32,8 @@ def index_brought_forward(state: Table, round_: int) -> int:
     index = next((at for at, one in enumerate(plays) if one.round == round_), None)
     if index is None or index == state.index:
         raise NotNow("no_such_play", f"round {round_}")
-    if round_ in {one.round for one in state.played}:
+    recorded = state.assignment.recorded if state.assignment else ()
+    if round_ in {*recorded, *(one.round for one in state.played)}:
         raise NotNow("deal_played_here", f"round {round_}")
     if _ids(plays[index]) != {player.id for player in state.players.values()}:
         raise NotNow("other_players", f"round {round_} is for other players than sit here")
@@ -278,7 +279,7 @@ RIICHI: Final = (
         AFTER_WINDOW,
     ),
     Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_tenpai_press),
-    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING,)),
+    Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING, Phase.RECORDED)),
     Rule((Phase.ACCEPTING,), events.ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), events.ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), events.HandEntered, riichi.on_minor_fault),

@@ -199,7 +199,8 @@ def on_session_assigned(state: Table, event: events.Assigned) -> Step:
         raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
     fresh = replace(cleared(state, event.at), assignment=came)
     if came.session is None:
-        return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED), ()
+        _refuse_unknown(came)
+        return _from_another_store(fresh, event), ()
     session = _new_session(came)
     phase = Phase.FINISHED if session.state.over else Phase.CONFIRMING
     return replace(fresh, session=session, phase=phase), ()
@@ -390,10 +391,7 @@ def _verified(state: Table, at: int) -> Step:
 
 def on_confirming_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take one player's word that the own tiles are right; the fourth begins the play."""
-    play = state.play
-    if play is None:
-        raise NotNow("no_play")
-    state = with_acceptance(state, event)
+    play, state = current_play(state), with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()
     begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=PlayClock(event.at))

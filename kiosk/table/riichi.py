@@ -19,7 +19,7 @@ from broker.rules.riichi import (
     standing_from_state,
 )
 from kiosk.table import claim, events
-from kiosk.table.session import PlannedHand, RiichiSession, SessionEntry
+from kiosk.table.session import BESIDE_HANDS, PlannedHand, RiichiSession, SessionEntry
 from kiosk.table.state import (
     NotNow,
     Phase,
@@ -123,16 +123,25 @@ def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
         raise NotNow("nothing_to_take_back", "nothing of this session was recorded here")
     last = session.entries[-1]
     kind = last.fact.event.kind
-    if kind not in ("minor_fault", "end") and session.riichi and state.phase is not Phase.RECORDED:
+    if last.ended_hand and session.riichi and state.phase is not Phase.RECORDED:
         raise NotNow("not_now", "riichi is declared in the hand that followed")
     before = replace(session, state=last.before, entries=session.entries[:-1], recorded=session.recorded - 1)
     fact = RiichiTakenBack(round=session.planned.round, deal=last.hand, entry=last.fact.entry)
     if kind == "minor_fault" and state.phase is not Phase.RECORDED:
         return replace(state, session=before), (fact,)
-    if kind == "end":
-        return replace(state, phase=Phase.RECORDED, since=event.at, session=before), (fact,)
+    if kind == "end" or any(one.hand == last.hand and one.ended_hand for one in before.entries):
+        return replace(state, phase=Phase.RECORDED, since=event.at, session=_shown_again(before)), (fact,)
     again = replace(before.next_hand(), hand=last.hand, riichi=last.riichi)
     return _begin(state, again, event.at), (fact,)
+
+
+def _shown_again(session: RiichiSession) -> RiichiSession:
+    """Show what the last entry that stands has paid, of those that this device knows."""
+    last = next(reversed(session.entries), None)
+    if last is None:
+        return replace(session, pending=None, settled=None)
+    told = last.fact.event
+    return replace(session, pending=told, settled=settle_event(last.before, event_from_message(told), session.profile))
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
@@ -144,7 +153,7 @@ def _recorded(
     session: RiichiSession, told: RiichiEvent, settled: SettledEvent, declared_on: Mapping[Seat, Seat] | None = None
 ) -> tuple[RiichiSession, RiichiRecorded]:
     """Make an entry. What lay on the table of this hand is in the state by then, but where the hand goes on."""
-    number, over = session.recorded + 1, told.kind not in ("minor_fault", "end")
+    number, over = session.recorded + 1, told.kind not in BESIDE_HANDS
     fact = RiichiRecorded(
         round=session.planned.round,
         deal=session.hand,
@@ -157,8 +166,8 @@ def _recorded(
     )
     entry = SessionEntry(fact, session.state, session.hand, session.riichi)
     riichi = () if over else session.riichi
-    entries = (*session.entries, entry)
-    return replace(session, state=settled.state, settled=settled, riichi=riichi, recorded=number, entries=entries), fact
+    shown = replace(session, pending=told, settled=settled, riichi=riichi)
+    return replace(shown, state=settled.state, recorded=number, entries=(*session.entries, entry)), fact
 
 
 def on_deposit_laid(state: Table, event: events.DepositLaid) -> Step:
@@ -245,6 +254,8 @@ def on_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
 def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
     session, kind = riichi_session_of(state), event.told.kind
+    if kind == "minor_fault":
+        return on_minor_fault(state, event)
     if kind in ("ron", "tsumo") and set(event.told.wins) != claim.entitled(state, event.declared_on, event.told.loser):
         raise NotNow("winners_differ", "every declaration is valued, or it is a chombo")
     if kind == "draw" and not session.asking:

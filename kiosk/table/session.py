@@ -15,6 +15,9 @@ from broker.protocol import (
 from broker.rules import load_riichi, parse_riichi
 from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, first_state, state_from_standing
 
+BESIDE_HANDS: Final = ("minor_fault", "end")
+"""Kinds of entries that end no hand."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
@@ -24,6 +27,11 @@ class SessionEntry:
     before: SessionState
     hand: int
     riichi: tuple[Seat, ...]
+
+    @property
+    def ended_hand(self) -> bool:
+        """Whether its hand was over with it."""
+        return self.fact.event.kind not in BESIDE_HANDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from firmware.box.box import ButtonBox
 from firmware.box.codec import encode_frame
 from firmware.box.link import AHEAD_NS, BoxLink, happened_by
 from firmware.presses import MS
-from firmware.reports import Health, Pressed, Report, Scanned, TooShort
+from firmware.reports import Health, Held, Pressed, Report, Scanned, TooShort
 from firmware.scanners import open_scanner
 from firmware.sim.cable import Plug
 from kiosk.table import ButtonPressed, Phase
@@ -119,15 +119,15 @@ frames = st.one_of(
 )
 
 
-def greeted(link: BoxLink, now: int) -> int:
-    """Let a box introduce itself as it should, and its time be known."""
+def greeted(link: BoxLink, now: int, late: int = 0) -> int:
+    """Let a box introduce itself as it should, and its time be known, from answers that come so many ns late."""
     link.opened(now)
     link.received(encode_frame("B", 1, 7) + encode_frame("H", 7, 0, 0, 0, 0, now // 1000), now)
     while link._session is None or not link._session.clock.ready:
         now += 300 * MS
         link.received(b"", now)
-        link.received(encode_frame("R", link._queries[-1], now // 1000), now)
-    return now
+        link.received(encode_frame("R", link._queries[-1], now // 1000), now + late)
+    return now + late
 
 
 @pytest.mark.parametrize("us", [0, 10**15, 2**63, 2**70, 10**60])
@@ -144,6 +144,24 @@ def test_a_press_that_a_box_says_is_yet_to_come_opens_no_window_that_never_close
             table.program.report(one)
         table.pass_time(20 * S)
         assert table.phase in (Phase.DECLARED, Phase.PLAYING)
+
+
+def test_a_hold_calls_and_is_no_hu_where_a_slow_line_makes_its_press_lie_ahead(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        link = BoxLink()
+        now = greeted(link, table.time.now, late=100 * MS)
+        edge, heard = encode_frame("E", 7, 0, 0, 1, now // 1000), 0
+        for ns in (0, 4 * MS, 2001 * MS):
+            table.time.now = now + ns
+            beat = encode_frame("H", 7, 0, 1, 0, 0, table.time.now // 1000)
+            for one in link.received(edge + beat, table.time.now).reports:
+                heard += isinstance(one, Pressed | Held)
+                table.program.report(one)
+            table.program.step(timeout=0)
+        assert (heard, table.phase) == (2, Phase.CLAIMING)
+        table.pass_time(5 * S)
+        assert (table.phase, table.program.state.declarations, table.program.state.calling) == (Phase.PLAYING, (), True)
 
 
 @given(st.integers(0, 2**50), st.integers(1, 10**9), st.integers(1_000, 10**9))

@@ -9,10 +9,11 @@ import pytest
 from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
 from kiosk.screens import RestoringView
-from kiosk.table import Phase, active_guards
+from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards, riichi_session_of
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
+from tests.kiosk.riichi_tables import session_plan
 from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
@@ -37,6 +38,19 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     table.program.report(Pressed("north", again))
     table.program.step(timeout=0)
     assert table.program.state.declarations == ()
+
+
+def test_who_holds_to_call_while_tenpai_is_asked_says_nothing_of_the_own_hand(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.CONFIRMING, session_plan())
+        table.press(*SEATS)
+        table.time.wait(5 * S)
+        table.type("d")
+        table.pass_time(9 * S)
+        table.press("east")
+        table.hold("south")
+        state = table.program.state
+        assert (state.phase, state.calling, [*riichi_session_of(state).tenpai]) == (Phase.DECLARED, True, ["east"])
 
 
 def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
@@ -157,3 +171,14 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.type("enter")
         assert active_guards(table.program.state) == ("player_played_deal",)
         assert phase_view(table.program.view(), RestoringView).repeating == ("west",)
+
+
+def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp_path: Path) -> None:
+    """What the camera tells once, of a tray that nobody touches, must not come while it is refused."""
+    with standing(tmp_path) as table:
+        stopped = msgspec.structs.replace(plan(play(1)), repeats={1: ("p03",)})
+        table.program._apply(Assigned(at=table.time.wait(), assignment=stopped))
+        assert table.program.camera_target is None
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne Arbiter", session="0" * 32))
+        table.program._apply(GuardOverridden(at=table.time.wait(), reason="he saw no tile"))
+        assert table.program.camera_target == play(1)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from broker.protocol import SEATS, LogMessage, Served, TableState, decode_on_topic, encode, topics
 from kiosk.screens import CallView, ElsewhereView
 from kiosk.server import ServiceStatus
-from kiosk.table import Phase
+from kiosk.table import Assigned, Phase
 from tests.kiosk.connected import Table, begin, connected, restore
-from tests.kiosk.tables import EVENT, TABLE, S
+from tests.kiosk.tables import EVENT, TABLE, S, plan, play
 from tests.patience import PATIENCE_S
 
 OURS, OTHER = "kiosk-ours-1", "kiosk-other-1"
@@ -111,6 +111,14 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     } == {device}
     table.press(*SEATS)
     table.until(Phase.PLAYING)
+
+
+def test_trays_are_looked_at_by_the_device_that_serves_and_anew_when_it_does_again(table: Table) -> None:
+    device = table.program._table.journal.device
+    table.program._apply(Assigned(at=table.time.wait(), assignment=plan(play(1))))
+    for serving, target in ((device, play(1)), (OTHER, None), (device, play(1))):
+        tell(table, served(serving))
+        assert table.program.camera_target == target
 
 
 def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:

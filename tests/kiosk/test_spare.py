@@ -81,6 +81,16 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
     assert (table.happened(), table.journal.unsent()) == (events, unsent)
 
 
+def test_a_card_whose_file_is_spoiled_meanwhile_ends_no_play(table: Standing, card: Path) -> None:
+    table.come_to(Phase.PLAYING)
+    with refusing(card):
+        table.press("west")
+    card.write_bytes(b"\xff" * card.stat().st_size)
+    card.with_name(f"{card.name}-wal").unlink(missing_ok=True)
+    table.pass_time(31 * S)
+    assert (health(table), table.journal.away) == (REFUSES, True)
+
+
 def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
     with small_disk(tmp_path / "card", 200) as folder, standing(folder, spares=spares) as table:
         table.come_to(Phase.PLAYING)

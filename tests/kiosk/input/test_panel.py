@@ -1,11 +1,13 @@
 """The arbiter's panel at a table: keys in, rulings out; a PIN is in no record and on no picture."""
 
+import dataclasses
 import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
@@ -15,9 +17,10 @@ from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_pan
 from kiosk.screens.texts import REASON
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
+from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import standing
-from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
+from tests.kiosk.tables import EVENT, TABLE, S, Sitting, plan, play, sitting_in
 from tests.pins import HASHED, PIN
 
 
@@ -205,7 +208,29 @@ def typed(panel: ArbiterPanel, *keys: str) -> PanelResult:
     return found
 
 
-ACTS = ArbiterPanel("act", ("extra_time", "swap", "declared", "adjust", "pause"), (4, 8))
+ACTS = ArbiterPanel("act", ("extra_time", "swap", "declared", "adjust", "pause"), fines=(4, 8))
+
+
+def test_what_is_chosen_for_one_play_is_never_ruled_on_another_that_a_new_plan_brings() -> None:
+    at = Keyed(Sitting(play(1), play(2)))
+    at.sitting.admit()
+    void = str(possible_acts(at.sitting.table).index("void") + 1)
+    at.type("a", void, "4")
+    at.sitting.take(Assigned(at=at.sitting.wait(), assignment=plan(play(2))))  # the desk has taken the first play away
+    at.type("y")
+    assert (at.sitting.play.round, at.sitting.table.phase) == (2, Phase.RESTORING)
+    assert at.keys.panel == opened_panel(at.sitting.table)
+
+
+def test_two_players_who_are_to_change_seats_are_chosen_anew_where_a_new_plan_seats_others() -> None:
+    at = Keyed(Sitting(play(1)))
+    at.sitting.admit()
+    at.type("a", str(possible_acts(at.sitting.table).index("swap") + 1), "e", "s", "enter")
+    others = {seat: replace(player, id=f"q{player.id}") for seat, player in play(1).players.items()}
+    at.sitting.take(Assigned(at=at.sitting.wait(), assignment=plan(replace(play(1), players=others))))
+    assert at.sitting.table.players == others
+    at.type("2")
+    assert at.sitting.table.players == others
 
 
 @pytest.mark.parametrize(
@@ -242,7 +267,7 @@ def test_what_ends_a_play_does_not_stand_beside_what_leaves_the_panel(phase: Pha
     assert {"forward", "adjust", "void"}.isdisjoint(possible_acts(sitting_in(phase).table)[-2:])
 
 
-OFFENCES = ArbiterPanel("act", ("infraction",), (4, 8), opened_panel(sitting_in(Phase.PLAYING).table).offences)
+OFFENCES = dataclasses.replace(opened_panel(sitting_in(Phase.PLAYING).table), acts=("infraction",))
 
 
 @pytest.mark.parametrize(

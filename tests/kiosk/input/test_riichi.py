@@ -71,6 +71,15 @@ def test_a_chombo_beside_enter_asks_first_and_a_slip_loses_nothing_that_was_type
     assert at.sitting.session.pending == RiichiEvent(kind="chombo", offenders=("south",))
 
 
+@pytest.mark.parametrize("beside", [("x", "2"), ("i", "back")])
+def test_what_is_asked_beside_a_hand_that_is_entered_loses_nothing_that_was_typed(beside: tuple[str, ...]) -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", *beside, "0", "enter", "w")
+    assert (at.sitting.table.phase, at.keys.problem) == (Phase.ACCEPTING, None)
+    assert at.sitting.session.pending == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+
+
 def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:
     at = At()
     at.sitting.declare("south")

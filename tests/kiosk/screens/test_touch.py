@@ -131,7 +131,7 @@ def test_whatever_an_arbiter_is_asked() -> None:
     walls = view_of(Keyed(sitting_in(Phase.RESTORING)))
     acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)} - {"what_happened"})
     offences = opened_panel(sitting_in(Phase.RESTORING).table).offences[:6]
-    seen, new = set[ArbiterPanel](), [ArbiterPanel("pin"), ArbiterPanel("act", acts, (8,), offences)]
+    seen, new = set[ArbiterPanel](), [ArbiterPanel("pin"), ArbiterPanel("act", acts, fines=(8,), offences=offences)]
     while new:
         seen.add(panel := new.pop())
         offered, results = touched(replace(walls, panel=panel)), {key: press_panel_key(panel, key) for key in KEYS}

@@ -167,6 +167,13 @@ def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(r
     assert sitting.refusal(bring(sitting, round_)) == code
 
 
+def test_a_play_whose_result_the_scorer_has_from_another_device_is_not_brought_forward() -> None:
+    sitting = Sitting(play(1), play(2), play(3))
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1), play(2), play(3), recorded=(3,), store="other")))
+    sitting.admit()
+    assert (sitting.play.round, sitting.refusal(bring(sitting, 3))) == (1, "deal_played_here")
+
+
 def ruled(sitting: Sitting) -> Sitting:
     """Let an arbiter in."""
     sitting.take(ArbiterAdmitted(at=sitting.wait(), by=AT_THE_TABLE))

@@ -32,7 +32,7 @@ from kiosk.table import (
 )
 from tests.examples import COSTLY
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, riichi_in, session_plan
-from tests.kiosk.tables import plan
+from tests.kiosk.tables import plan, play
 
 
 @pytest.fixture
@@ -210,6 +210,40 @@ def test_a_minor_fault_costs_a_deposit_and_the_hand_goes_on(table: RiichiSitting
     assert table.scores == (25_000, 24_000, 25_000, 25_000)
 
 
+def test_a_minor_fault_that_is_ruled_over_a_declared_hand_leaves_the_declaration_to_be_valued(
+    table: RiichiSitting,
+) -> None:
+    table.declare("south")
+    table.tell("minor_fault", offenders=["north"])
+    assert (table.table.phase, table.scores[3]) == (Phase.DECLARED, 24_000)
+    table.tell("ron", wins={"south": fu30(3)}, loser="west")
+    table.record()
+    assert tuple(table.session.state.scores) == (25_000, 29_900, 21_100, 24_000)
+
+
+def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: RiichiSitting) -> None:
+    table.draw()
+    table.press("south")
+    table.tell("minor_fault", offenders=["north"])
+    assert (table.table.phase, table.session.asking, [*table.session.tenpai]) == (Phase.DECLARED, True, ["south"])
+    table.tell("draw")
+    table.record()
+    assert tuple(table.session.state.scores) == (24_000, 28_000, 24_000, 23_000)
+
+
+def test_a_minor_fault_after_a_hand_shows_its_own_payment_and_taken_back_that_of_the_hand(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    hand = table.session.pending, table.session.settled
+    table.tell("minor_fault", offenders=["north"])
+    fault = RiichiEvent(kind="minor_fault", offenders=("north",))
+    assert table.session.pending == fault
+    table.take(LastTakenBack(at=table.wait()))
+    assert (table.table.phase, table.session.pending, table.session.settled) == (Phase.RECORDED, *hand)
+    table.next_deal()
+    assert (table.table.phase, table.session.hand) == (Phase.PLAYING, 2)
+
+
 def test_the_last_entry_can_be_taken_back_and_the_hand_entered_again(table: RiichiSitting) -> None:
     table.hold("west")
     table.ron("south", "west")
@@ -262,6 +296,8 @@ def test_an_end_can_be_taken_back(table: RiichiSitting) -> None:
     table.take(SessionStopped(at=table.wait()))
     table.take(LastTakenBack(at=table.wait()))
     assert (table.table.phase, table.session.state.over) == (Phase.RECORDED, False)
+    assert table.session.settled is not None
+    assert (table.session.settled.deltas, table.session.settled.places) == ((3000, -1000, -1000, -1000), None)
     table.next_deal()
     assert table.session.hand == 2
 
@@ -310,8 +346,10 @@ def test_after_a_riichi_session_a_table_can_have_plays_with_carriers(table: Riic
     table.drawn()
     table.record()
     table.take(SessionStopped(at=table.wait()))
-    table.take(Assigned(at=table.wait(), assignment=plan()))
-    assert (table.table.phase, table.table.session) == (Phase.RESTORING, None)
+    unknown = Assigned(at=table.wait(), assignment=plan(profile="nowhere"))
+    assert table.refusal(unknown) == "unknown_profile"  # the journal must not keep it: no program could start on it
+    table.take(Assigned(at=table.wait(), assignment=plan(play(1), play(2)), first=1))
+    assert (table.table.phase, table.table.session, table.play.round) == (Phase.RESTORING, None, 2)
 
 
 @pytest.mark.parametrize(
