@@ -20,6 +20,8 @@ from broker.console import said_as_json, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
 from broker.i18n import Message
 from broker.mqtt import Certificates
+from broker.people.copies import name_copied
+from broker.people.database import PEOPLE_FILE
 from broker.people.webhooks import is_loopback
 from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
@@ -195,6 +197,8 @@ class StandingBy:
         except FollowedDiffers as differs:
             click.echo(f"{differs.code}: {differs}: put aside as {copy.begin_anew()}")
             return
+        if PEOPLE_FILE in told.part.files:
+            name_copied(self._folder)  # else the audit log seems to have been cut off
         if whole and not self._whole:
             click.echo(f"Standby: up to date, {copy.journal.height} messages")
         self._whole = self._whole or whole

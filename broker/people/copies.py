@@ -91,6 +91,15 @@ def _rename_file(folder: Path, end: str) -> None:
     path.rename(next(folder / name for name in names if not (folder / name).exists()))
 
 
+def name_copied(folder: Path) -> None:
+    """Name anew, in the file beside it, the entries of a log that came whole from another machine.
+
+    Raises PeopleStoreBroken.
+    """
+    with closing(SqlitePeople(folder / PEOPLE_FILE)) as store:
+        store.name_entries(folder / PEOPLE_WITNESS, anew=True)
+
+
 CLOSING: Final = ("account_disabled", "password_set", "sessions_ended", "token_revoked")
 """What is done to keep somebody out."""
 

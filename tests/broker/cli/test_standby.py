@@ -1,20 +1,24 @@
 """A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
+from typing import NoReturn
 
 import pytest
 
-from broker.cli.standby import StandbyPlace, tables_heard, was_replaced
+from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, tables_heard, was_replaced
 from broker.mqtt.access import Credentials
+from broker.people.accounts import AuditLog
+from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
-from broker.scorer.standby import Peer
+from broker.scorer.standby import FollowAsked, FollowTold, Peer
 from broker.store import STORE, SqliteJournal
+from broker.store.following import FollowedEvent
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
@@ -116,3 +120,27 @@ def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
     assert tables_heard(Incoming(on_its_own, encode(one), lambda: None) for one in beats) == {1}
     said = [Incoming(topics.BEAT.at(NAME, table=one.table), encode(one), lambda: None) for one in beats]
     assert tables_heard(said) == {1, 2, 3}
+
+
+def test_the_audit_log_that_a_standby_takes_over_holds(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = event_folder(tmp_path / "first", [])
+    with closing(open_people(first, 0)) as people:
+        for action in ("account_added", "logged_in", "pairing_opened"):
+            AuditLog(people).note(0, "anne", action)
+
+    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
+        part = FollowedEvent(first, NAME).part(asked.have)
+        has_all = bool(asked.have.files) and not part.states
+        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
+
+    def nothing(*_: object) -> NoReturn:
+        raise AssertionError("the first machine is there")
+
+    monkeypatch.setattr(FollowLine, "ask", ask)
+    standing = StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing)
+    with ExitStack() as running:
+        assert standing.run(Event(), running) is None
+    with closing(open_people(first, 0)) as there, closing(open_people(folder, 0)) as here:
+        assert list(AuditLog(here).checked()) == list(AuditLog(there).checked())
