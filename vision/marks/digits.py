@@ -192,7 +192,7 @@ def _ink(crop: Picture) -> float:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
-_DOUBTED, BEYOND_DOUBT = 0.9, 0.99  # confidences between which a number may still be another
+_DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be another
 _RULED_OUT = 2e-3  # likelihood up to which a reader rules that other one out
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9

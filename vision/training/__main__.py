@@ -18,7 +18,7 @@ from vision.training.fonts import families, families_kept_back
 NETWORKS: Final = {
     "finder": ("finder_train", (), ("--steps", "20", "--closeup-steps", "20")),
     "digits": ("digits_train", ("--crops", "160000", "--epochs", "7"), ("--crops", "1000", "--epochs", "1")),
-    "lines": ("lines_train", ("--lines", "100000", "--epochs", "5"), ("--lines", "800", "--epochs", "1")),
+    "lines": ("lines_train", ("--lines", "160000", "--epochs", "8"), ("--lines", "800", "--epochs", "1")),
 }
 """By the name of the network: the module that trains it, its options, its options with `--quick`."""
 

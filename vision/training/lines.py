@@ -34,7 +34,7 @@ from vision.training.parallel import Drawn
 MOST_SIGNS = 6
 _TRAPS = 0.07  # share of backs without a line of signs
 _LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of one to five digits
-_WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.35, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
+_WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.5, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
 _CLEAR = 0.12  # share of a sign's ink that may be gone while an eye still tells it
 _DOUBTED = 0.22  # share from which none should; between the two nothing is drawn
 _GONE = 0.9  # share from which nobody sees that there was a sign

@@ -132,8 +132,8 @@ def _jolted(
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--lines", type=int, default=160_000)
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--processes", type=int, default=cores(), help="that draw (default: %(default)s)")
     asked = parser.parse_args()
     began = time.perf_counter()

@@ -497,7 +497,7 @@ def test_rivals_are_what_either_reader_does_not_rule_out(*, turned: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("confidence", "has_rivals"), [(0.8999, False), (0.9001, True), (0.9899, True), (0.9901, False)]
+    ("confidence", "has_rivals"), [(0.8999, False), (0.9001, True), (0.9949, True), (0.9951, False)]
 )
 def test_only_a_number_in_doubt_has_rivals(confidence: float, *, has_rivals: bool) -> None:
     agreed = confidence ** (np.log(0.7) / np.log(0.95))  # the first reader has no doubt

@@ -206,7 +206,7 @@ def test_a_number_in_doubt_counts_once_its_digits_look_right(monkeypatch: pytest
     assert 125 in {one.serial for one in reader.read_picture(table()).reads}
 
 
-@pytest.mark.parametrize(("confidence", "left"), [(0.9899, None), (0.99, 125)])
+@pytest.mark.parametrize(("confidence", "left"), [(0.9949, None), (0.995, 125)])
 def test_a_number_in_doubt_that_stands_against_its_tray_is_not_read(confidence: float, left: int | None) -> None:
     last = replace(marks()[11], confidence=confidence)
     label = replace(last, pitch=float("nan"))
