@@ -112,7 +112,9 @@ def _event(folder: Path) -> Iterator[Finding]:
         except ScorerError:
             return  # it is among the problems
         for code, text in notes:
-            yield Finding(code, what=str(text), why="it may not be meant", do="leave it if it is", must=False)
+            yield Finding(
+                code, what=str(text), why="it may be unintended", do="put it right, unless it is intended", must=False
+            )
 
 
 @cache
