@@ -92,9 +92,9 @@ class _Person(Struct, kw_only=True):
     last_name: str = ""
 
     @property
-    def details(self) -> tuple[str, ...]:
-        """What is known but for the name, in the order of DETAILS."""
-        return tuple(getattr(self, column) for column in DETAILS)
+    def details(self) -> dict[str, str]:
+        """What is known but for the name, by column."""
+        return {column: getattr(self, column) for column in DETAILS}
 
 
 class EarlierLine(_Person):
@@ -134,10 +134,8 @@ class _Player(_Person):
 
     def line(self, standing: EarlierLine) -> EarlierLine:
         """Return the player's line: the own one, or that of the team."""
-        known = dict(zip(DETAILS, self.details, strict=True))
-        return replace(
-            EarlierLine(standing.place, standing.imp, self.id, name=self.name, event=standing.event), **known
-        )
+        line = EarlierLine(standing.place, standing.imp, self.id, name=self.name, event=standing.event)
+        return replace(line, **self.details)
 
 
 class _Plan(Struct, frozen=True):

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from broker.errors import RuleError, collect_errors, raise_errors, reason
+from broker.event.earlier import DETAILS
 from broker.event.event import Event
 from broker.event.file_io import CsvRow, read_csv
 from broker.event.files import PLAYERS
@@ -19,13 +20,13 @@ from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
 from broker.spreadsheet import as_typed, csv_text
 
-EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")
-PARTS: Final = ("first_name", "last_name")
+PARTS: Final = DETAILS[-2:]
+EXTRA_COLUMNS: Final = DETAILS[:-2]
 NUMBERS: Final = ("id", "national", "ema")
 """Columns in which an apostrophe only keeps a spreadsheet from taking zeros away; a name may begin with one."""
 TEAM: Final = "team"
 WITHOUT_STANDING: Final = "without_standing"
-COLUMNS: Final = ("id", "name", *EXTRA_COLUMNS, *PARTS, TEAM, WITHOUT_STANDING)
+COLUMNS: Final = ("id", "name", *DETAILS, TEAM, WITHOUT_STANDING)
 YES: Final = frozenset({"yes", "y", "x", "1", "true", "oui", "o", "是"})
 NO: Final = frozenset({"", "no", "n", "0", "false", "non", "否", "-", "–"})
 MAX_PLAYERS: Final = 4000
@@ -46,7 +47,7 @@ class ListedPlayer:
     @property
     def details(self) -> dict[str, str]:
         """What is said beside id, name and team, by column."""
-        return dict(zip((*EXTRA_COLUMNS, *PARTS), (*self.further, self.first_name, self.last_name), strict=True))
+        return dict(zip(DETAILS, (*self.further, self.first_name, self.last_name), strict=True))
 
     @property
     def country(self) -> str:

@@ -215,7 +215,7 @@ def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish)
         read_part(part)
     all_of_them, chosen = tuple(wish.lines), going_on(wish.lines, wish.first)
     kind: Kind = "team" if any(line.team for line in chosen) else "individual"
-    people = [(one.called, *one.details, line.team or "") for line in chosen for one in line.people]
+    people = [(one.called, *one.details.values(), line.team or "") for line in chosen for one in line.people]
     if not listed and people:
         listed = player_list_of(csv_text(("name", *DETAILS, "team"), people))
         if kind == "individual":  # the list is in their order: namesakes are told apart by the ids that it gives

@@ -42,7 +42,7 @@ def next_event_csv(folder: Path, stored: StoredEvent) -> str:
     return csv_text(
         HEADER,
         (
-            (one.event, line.place, line.team, one.player, one.name, _exact(line.imp), *one.details)
+            (one.event, line.place, line.team, one.player, one.name, _exact(line.imp), *one.details.values())
             for line in next_event_lines(folder, stored)
             for one in line.people
         ),

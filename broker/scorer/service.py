@@ -573,8 +573,10 @@ class Scorer:
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
         self.publisher.height = self._journal.height
-        self.live.counted.clear()
         self.live.intake.rule(ruling)
+        for fact in self.live.intake.placed():  # what was played by a ruling that was missing
+            deals |= self.state.apply(fact, self.live.judged)
+        self.live.counted.clear()
         if isinstance(ruling.decision, CheckedIn):
             return  # it is for the desk alone
         self.dashboard.changed()
@@ -606,14 +608,10 @@ class Scorer:
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""
-        if not isinstance(decided.message, Ruling):
+        if isinstance(decided.message, Ruling):
+            self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
+        else:
             self.live.devices.hold(decided.message)
-            return
-        deals = self.state.apply(decided.message, self.live.judged)
-        self.live.intake.rule(decided.message)
-        for fact in self.live.intake.placed():
-            deals |= self.state.apply(fact, self.live.judged)
-        self._ruled(decided.message, deals)
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Show that another device serves these tables, or another arbiter goes there."""
