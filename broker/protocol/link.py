@@ -146,6 +146,8 @@ class Link:
         self._answered = False
         """Whether the broker has answered since this connection was begun."""
         self._last: mqtt.MQTTMessageInfo | None = None
+        self._again: threading.Timer | None = None
+        """Subscribes once more."""
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
@@ -185,6 +187,9 @@ class Link:
         """Say good-bye, permanently; the will is not sent. May be called twice."""
         self._client.disconnect()
         self._client.loop_stop()
+        if self._again:
+            self._again.cancel()
+            self._again.join()  # it may be sending, by the sockets that are closed next
         self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
         self._up.clear()
 
@@ -271,9 +276,9 @@ class Link:
             self._retry_soon()
             self._up.set()
             self._tell(LinkChanged(up=True))
-            again = threading.Timer(LISTEN_AGAIN_S, self._listen_again, (self._generation,))
-            again.daemon = True
-            again.start()
+            self._again = threading.Timer(LISTEN_AGAIN_S, self._listen_again, (self._generation,))
+            self._again.daemon = True
+            self._again.start()
 
     def _listen_again(self, generation: int) -> None:
         """Subscribe once more: what is retained comes again, and is the latest by now."""

@@ -1,13 +1,16 @@
 """What a link of ours asks of both brokers."""
 
+import itertools
 import os
 import queue
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import paho.mqtt.client as mqtt
 import pytest
 
 from broker.protocol import TOPICS, Topic, topics
@@ -122,3 +125,31 @@ def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_bef
         came = [heard.get(timeout=PATIENCE_S) for _ in range(3)]
     assert sorted(one.payload if isinstance(one, Incoming) else b"up" for one in came) == [b"retained"] * 2 + [b"up"]
     hall.client("scorer").say(place, b"", retain=True)
+
+
+def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.protocol.link.LISTEN_AGAIN_S", 0.0)
+    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+    again, closed, left = threading.Event(), threading.Event(), threading.Event()
+    with begun(hall, user_of("table", 3), hall.broker.port, heard) as link:
+        client = link._client
+        subscribe, close, calls = client.subscribe, client.reinitialise, itertools.count()
+
+        def subscribing(topics: list[tuple[str, int]]) -> None:
+            if next(calls):
+                again.set()
+                left.wait(PATIENCE_S)
+                assert not closed.wait(0.1)
+            subscribe(topics)
+
+        def closing_sockets() -> None:
+            closed.set()
+            close()
+
+        monkeypatch.setattr(client, "subscribe", subscribing)
+        monkeypatch.setattr(client, "reinitialise", closing_sockets)
+        monkeypatch.setattr(client, "disconnect", lambda: (mqtt.Client.disconnect(client), left.set()))
+        assert again.wait(PATIENCE_S)
+    assert closed.is_set()
