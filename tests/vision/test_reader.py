@@ -11,14 +11,14 @@ import pytest
 
 from tests.vision.test_pictures import HERE
 from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
-from vision.finder import DetectedTile, Detections, find_tiles
+from vision.finder import DetectedTile, Detections, RefinedTiles, find_tiles
 from vision.geometry import Picture, Quad
 from vision.layout import LaidOutPlace, LaidOutTray, TableLayout, TilePosition
 from vision.marks import TileMark
 from vision.marks.digits import cut_backs, look_at_crops_twice
 from vision.marks.read import read_marks
 from vision.picture import load_picture
-from vision.reader import look_beside_trays, take_second_look, to_reading
+from vision.reader import _straightened, look_beside_trays, take_second_look, to_reading
 from vision.reading import ROW_LENGTHS, SEATS, PictureReading, PlaceState, TileRead
 from vision.verdict import compare, verified
 
@@ -157,6 +157,19 @@ def test_a_tile_whose_outline_lay_on_its_side_is_read_after_all(number: int) -> 
     mark = look_again_at(on_its_side(tiles[number]), UNREAD)
     assert mark is not None
     assert mark.serial == marks[number].serial
+
+
+@pytest.mark.parametrize(("degrees", "likely", "straight"), [(8, 0.95, True), (12, 0.95, False), (8, 0.85, False)])
+def test_an_outline_is_straightened_where_a_tile_lies_along_its_place(
+    monkeypatch: pytest.MonkeyPatch, degrees: float, likely: float, *, straight: bool
+) -> None:
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    place = THING - THING.mean(axis=0)
+    seen = place @ np.array([[c, s], [-s, c]])
+    judged = RefinedTiles(seen[None], np.array([likely]), np.array([0.0]))
+    monkeypatch.setattr("vision.finder.refine_again", lambda _picture, _quads: judged)
+    told = _straightened(np.zeros((1, 1, 3), np.uint8), {5: place})
+    assert list(told) == ([5] if straight else [])
 
 
 def test_a_surer_look_does_not_overrule_one_that_made_out_another_number() -> None:

@@ -67,6 +67,11 @@ def test_two_rows_that_could_be_any_two_are_left_open() -> None:
     assert settled([(row, col) for row in (1, 2) for col in range(9)]) is None
 
 
+def test_two_short_rows_that_stand_in_the_middle_are_the_near_ones() -> None:
+    held = [(1, col) for col in range(11)] + [(2, col) for col in range(10)]
+    assert told(settled(held, CENTRED)) == held
+
+
 def test_a_row_with_nothing_in_it_is_still_counted() -> None:
     held = [(0, col) for col in range(13)] + [(2, col) for col in range(10)]
     row, col = np.array(held).T
