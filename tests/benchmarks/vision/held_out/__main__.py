@@ -94,13 +94,16 @@ def write_scene(scene: Scene, folder: Path) -> None:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", help="only these kinds")
+    parser.add_argument("kinds", nargs="*", metavar="kind", help=f"only these kinds: {'; '.join(KINDS)}")
     parser.add_argument("--count", type=int, default=3, help="pictures of each kind (default: %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="first seed (default: %(default)s)")
     parser.add_argument("--part", choices=get_args(Part), default="test", help="whose fonts (default: %(default)s)")
     parser.add_argument("--enrolled", action="store_true", help="enrol sets of kinds, and read them before and after")
     parser.add_argument("--out", type=Path, help="write pictures and truth there, and read nothing")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if unknown := set(asked.kinds) - KINDS.keys():
+        parser.error(f"no such kind: {', '.join(sorted(unknown))}")
+    return asked
 
 
 def _seeds(asked: argparse.Namespace) -> range:
