@@ -113,7 +113,6 @@ class EventState:
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = self._no_deals_of_teams()
         self._snapshot: Snapshot | None = None
-        self._seatings = self.tables.seatings
 
     def load(
         self,
@@ -272,7 +271,8 @@ class EventState:
         """Return a copy in which a ruling can be tried."""
         new = EventState(self.original)
         new.planned, new.event, new.elsewhere = self.planned, self.event, self.elsewhere
-        new.checked_in, new._seatings = self.checked_in, self._seatings
+        new.checked_in = self.checked_in
+        new.tables = TableFacts(self.original.session_rules, self.tables.seatings.copy())
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new._told.update(self._told)
@@ -315,13 +315,14 @@ class EventState:
         self.book.add(entry)
         self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
         root = self.book.root(entry)
-        if isinstance(root.decision, PlanChanged):
-            self._replan()
-        elif isinstance(root.decision, CheckedIn):
-            self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
+        # What was taken over may have begun a play, and what is left out again has not.
+        if isinstance(root.decision, PlanChanged | TakenOver) and self.book.last(WHO_PLAYS):
+            self._replan()
+        elif isinstance(root.decision, CheckedIn):
+            self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
         if about is not None and about not in self.results and not entry.at_table:
             self.early.add(entry.id)
         if isinstance(message, LogMessage):
@@ -331,7 +332,7 @@ class EventState:
 
     def _replan(self) -> None:
         """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
-        self.planned = plan.planned_event(self.original, self.book, self._seatings.begun())
+        self.planned = plan.planned_event(self.original, self.book, self.tables.seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
     # ---- what the head arbiter has taken over ----------------------------------------------
@@ -437,25 +438,26 @@ class EventState:
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
-        if key in self._followed:
-            had = self._followed.pop(key)
+        followed = key in self._followed
+        if followed and (had := self._followed.pop(key)) is not None:
+            self._told[key] = had
+        elif followed:
             self._told.pop(key, None)
-            if had is not None:
-                self._told[key] = had
-            self._add_result(key, message)
-            self._set_result(key, self.results[key])
-            return
         if key not in self.results:
             self._told[key] = message
-            return
-        first, second = sorted((self.results[key], message), key=lambda result: result.seq)
-        reopened = any(
-            isinstance(entry.decision, Reopen) and entry.at_table and first.seq < entry.number < second.seq
-            for entry in self.book.all_of(key)
-        )
-        if first.id != second.id and not reopened:
-            self._other_results.setdefault(key, []).append(second)
-        self._told[key] = second if reopened else first
+        else:
+            first, second = sorted((self.results[key], message), key=lambda result: result.seq)
+            reopened = any(
+                isinstance(entry.decision, Reopen) and entry.at_table and first.seq < entry.number < second.seq
+                for entry in self.book.all_of(key)
+            )
+            if first.id != second.id and not reopened:
+                self._other_results[key] = [*self._other_results.get(key, ()), second]  # a fork has the old list
+            self._told[key] = second if reopened else first
+        if followed:
+            self._set_result(key, self.results[key])
+        if self.results[key].id == message.id:
+            self.book.enter(key, message.id)
 
     # ---- plays as they count ------------------------------------------------------------------------
 
@@ -580,12 +582,10 @@ class EventState:
 
     def last_word(self, subject: Subject) -> str | None:
         """Return the id of the last message about something: a ruling or, of a play, its result."""
-        last = self.book.last(subject)
-        result = self.results.get(subject) if isinstance(subject, tuple) else None
-        entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
-        if last is None or entered_since:
-            return result.id if result else None
-        return last.id
+        if (last := self.book.last_word(subject)) or not isinstance(subject, tuple):
+            return last
+        result = self.results.get(subject)
+        return result.id if result else None
 
     def replanned(self, table: int) -> dict[int, int]:
         """Return the rounds of a table in which it is to play another deal than was planned, and which."""
