@@ -14,8 +14,8 @@ from typing import Final, Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from broker.event import Event, HallsFile, read_centre
-from broker.halls.centre import Centre
+from broker.event import HALLS, Event, HallsFile, missing_file, read_centre
+from broker.halls.centre import KEPT, Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
 from broker.protocol import (
@@ -194,6 +194,8 @@ class LiveEvent:
         admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
+        if not halls.now() and journal.remembered(KEPT):
+            raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link with the centre, in a hall among others."""
         content = journal, stored.decided, self.intake.has
