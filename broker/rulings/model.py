@@ -391,7 +391,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
     @property
     def left_out(self) -> set[str]:
-        """Who is given or fined something here without sitting here: it counts for nobody."""
+        """Who is given or fined something here without sitting here: it counts for them beside the play."""
         return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
 
     def scored(self) -> ScoredPlay | None:
@@ -576,6 +576,20 @@ def adjustments(
             found += [Adjustment(one, imp_of(gift, awards), 0, stage) for one, gift in entry.decision.gives.items()]
         elif isinstance(entry.decision, FineRuled):
             found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items() if imp]
+    return found
+
+
+def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
+    """Return what plays give and take of those who do not sit there. `stages`: by deal.
+
+    Whoever was named when it was ruled may not be seated any more: by the result of a play that was reopened since, or
+    that a table has begun by an older plan. `validate.py` refuses rulings by which somebody would leave such a seat.
+    """
+    found = []
+    for play in plays:
+        for one in sorted(play.left_out):
+            given = play.instead.get(one, 0) + play.awards.get(one, 0)
+            found.append(Adjustment(one, given, play.fines.get(one, 0), stages.get(play.deal, 0)))
     return found
 
 

@@ -204,7 +204,7 @@ def _check_undo(event: Event, room: EventState, undo: Undo) -> None:
 
 
 def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
-    """Refuse to leave an award or a fine to somebody who does not sit there any more: it would count for nobody."""
+    """Refuse to leave an award or a fine at a play to somebody who does not sit there any more."""
     if left_out := after.left_out - before.left_out:
         raise Refused(
             "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))

@@ -45,6 +45,7 @@ from broker.rulings import (
     entry_of,
     follows_plan,
     form_of,
+    gifts_of_others,
     plan,
     result_of,
     settled_by_ruling,
@@ -249,20 +250,21 @@ class EventState:
     def _apply_one(self, message: LogMessage | Ruling) -> frozenset[int]:
         """Add a ruling, or a fact that counts."""
         planned = self.planned
-        if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
-            key = message.table, message.fact.round
-            counts = isinstance(message.fact, Result | Restored) and key in planned.bookings
-            before = {key: self.play(key)} if counts else {}
-            self._add(message)
-            return self._recount(before) if self.planned is planned else self._count_all()
-        adjusted = self._beside_plays()
-        before = {key: self.play(key) for key in self._plays_of_entry(entry_of(message))}
+        if is_ruling := not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
+            keys = self._plays_of_entry(entry_of(message))
+        else:
+            key, counts = (message.table, message.fact.round), isinstance(message.fact, Result | Restored)
+            keys = [key] if counts and key in planned.bookings else []
+        adjusts = is_ruling or not self._ruled.keys().isdisjoint(keys)
+        adjusted = self._beside_plays() if adjusts else []
+        before = {key: self.play(key) for key in keys}
         self._add(message)
         if self.planned is not planned:
             return self._count_all() | planned.expected.keys()
         deals = self._recount(before)
-        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
-        self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
+        if adjusts:
+            taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
+            self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
         if any(one.name not in planned.players for one in adjusted):
             self.count(self.scored(), self.complete)  # who has left, and only was fined, has no line without that
         return deals
@@ -339,11 +341,10 @@ class EventState:
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
         """Return the tables of whose facts others may follow since a ruling."""
-        entry = self.book.entries[ruling.id]
-        if isinstance(self.book.root(entry).decision, PlanChanged):
+        root = self.book.root(self.book.entries[ruling.id])
+        if isinstance(root.decision, PlanChanged):
             return set(self.original.tables)
-        play = self.book.root(entry).play
-        return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
+        return {root.play[0]} if root.play else {table for table, _ in self._plays_of_entry(root)}
 
     def _passed(self, key: PlayKey) -> bool:
         """Return whether arbiters have ever ruled on a play so that its table may have been told to leave it out."""
@@ -409,8 +410,7 @@ class EventState:
     def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
         """Keep the result that a play has by itself, and let count what stands in its place."""
         self._followed[key] = followed
-        result = self._result_under(key, self.book)
-        if result is not None:
+        if (result := self._result_under(key, self.book)) is not None:
             self._told[key] = result
         else:
             self._told.pop(key, None)
@@ -478,14 +478,14 @@ class EventState:
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Return the IMPs that rulings gave or took apart from any play: of the stage that was seated last then."""
+        """Return the IMPs that rulings gave or took apart from any play, or of who does not sit in it, by stages."""
         stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
         begun = [(one.number, stages[said.stage]) for one, said in plan.plan_changes(self.book) if said.stage]
         return adjustments(
             self.book.of_the_event(),
             self.planned.profile.awards,
             lambda entry: max((at for number, at in begun if number < entry.number), default=0),
-        )
+        ) + gifts_of_others(self._ruled.values(), self.planned.stage_of_deal)
 
     def _beside_plays(self) -> list[Adjustment]:
         """Return all IMPs of players that belong to no play of the event."""
