@@ -586,7 +586,7 @@ def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> 
     that a table has begun by an older plan. `validate.py` refuses rulings by which somebody would leave such a seat.
     """
     found = []
-    for play in plays:
+    for play in sorted(plays, key=lambda one: (one.table, one.round)):
         for one in sorted(play.left_out):
             given = play.instead.get(one, 0) + play.awards.get(one, 0)
             found.append(Adjustment(one, given, play.fines.get(one, 0), stages.get(play.deal, 0)))

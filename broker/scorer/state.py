@@ -104,8 +104,8 @@ class EventState:
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
         """The forms restored for each play, with the number of the fact; none of whole plays, which lay as planned."""
         self.book = RulingBook()
-        self.early: set[str] = set()
-        """Ids of the desk's rulings that were taken before their play had a result."""
+        self.results_then: dict[str, str | None] = {}
+        """By the ids of rulings on plays: the id of the result that counted once each was taken, if there was one."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
         """The plays on which, or on whose deal, something was ruled."""
         self.elsewhere: frozenset[int] | None = frozenset() if event.among_halls else None
@@ -279,7 +279,7 @@ class EventState:
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new._told.update(self._told)
         new._other_results, new._forms = dict(self._other_results), dict(self._forms)
-        new.book, new.early, new._ruled = self.book.copy(), set(self.early), dict(self._ruled)
+        new.book, new.results_then, new._ruled = self.book.copy(), dict(self.results_then), dict(self._ruled)
         new._counts, new._ledger, new.teams = self._counts.copy(), self._ledger, self.teams.copy()
         return new
 
@@ -325,8 +325,8 @@ class EventState:
             self._replan()
         elif isinstance(root.decision, CheckedIn):
             self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
-        if about is not None and about not in self.results and not entry.at_table:
-            self.early.add(entry.id)
+        if about is not None:
+            self.results_then[entry.id] = self.results[about].id if about in self.results else None
         if isinstance(message, LogMessage):
             key = message.table, message.fact.round
             for other in self._other_results.pop(key, []):
@@ -410,12 +410,12 @@ class EventState:
     def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
         """Keep the result that a play has by itself, and let count what stands in its place."""
         self._followed[key] = followed
-        if (result := self._result_under(key, self.book)) is not None:
+        if (result := self.result_under(key, self.book)) is not None:
             self._told[key] = result
         else:
             self._told.pop(key, None)
 
-    def _result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
+    def result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
         """Return the result that counts with other rulings, or without any; not `entered`: as if none had followed."""
         if key not in self._followed:
             return self.results.get(key) if entered else None
@@ -433,7 +433,7 @@ class EventState:
         """Return the results that stand without what was taken over."""
         if not self._followed:
             return self._told
-        found = {key: self._result_under(key, None) for key in {**self._told, **self._followed}}
+        found = {key: self.result_under(key, None) for key in {**self._told, **self._followed}}
         return {key: result for key, result in found.items() if result is not None}
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
@@ -496,7 +496,7 @@ class EventState:
 
         Not `entered`: as if it had no result yet.
         """
-        result, planned = self._result_under(key, book, entered=entered), planned_play(self.planned, key)
+        result, planned = self.result_under(key, book, entered=entered), planned_play(self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -642,7 +642,7 @@ class EventState:
 
     def out_of_place(self) -> list[CountedPlay]:
         """Return the plays in which another deal was played than planned, or by other players."""
-        return [play for key, play in self._ruled.items() if out_of_place(self.planned, key, play)]
+        return [play for key, play in sorted(self._ruled.items()) if out_of_place(self.planned, key, play)]
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Return table and round of a scored play."""
