@@ -196,7 +196,8 @@ class Seatings:
         """Forget a fact that counts no longer."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
-            self._seated.get(key, {}).pop(message.seq, None)
+            left = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
+            self._seated |= {key: left} if left else {}
         elif self._counted.get(key) is fact:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)

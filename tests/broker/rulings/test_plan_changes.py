@@ -33,7 +33,7 @@ from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_
 from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import event, whole_event, whole_play
 
 GONE: Final = "p07"
@@ -227,6 +227,18 @@ def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall)
     assert (refused.value.code, len(room.results)) == ("unknown_play", 0)
     again = EventState(event())
     again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
+def test_a_scorer_starts_again_where_a_play_was_dropped_whose_seats_were_taken_over_and_left_out(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 1)
+    _, sat, *_, result = of_round(1, {1})
+    hall.hear(replace(sat, seq=1), replace(result, seq=2))
+    (apart,) = room.apart_plays()
+    taken = hall.scorer.rulings.give(draft(room, TakenOver(facts=apart.ids, replaces=None), play), HEAD)
+    give(hall, Undo(ruling=taken.id))
+    give(hall, PlanChanged(dropped=((1, 1),)))
+    again = make_hall(hall.folder, hall.journal).scorer.state
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
