@@ -159,6 +159,11 @@ def folded(text: str) -> str:
     return "".join(one for one in plain if not unicodedata.combining(one))
 
 
+def name_key(name: str) -> str:
+    """Return a name as it is compared: however its accents are encoded, and whatever its capitals and spaces."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+
+
 SEAT_NAMES: Final[Mapping[str, Message]] = {
     "east": N_("East"),
     "south": N_("South"),

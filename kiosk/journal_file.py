@@ -290,19 +290,47 @@ class JournalFile:
             return path.open()
 
     def _open_somewhere(self) -> None:
-        """Open the card's file and join to it what spares hold; where it cannot be written, open a spare."""
+        """Open the card's file and join to it what spares hold; where it is spoiled or takes no write, open a spare."""
         try:
             self._open(self._card)
             for folder in self.spares:
                 self._join(folder / JOURNAL_FILE)
-        except (sqlite3.OperationalError, OSError) as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             found = open_without_card(self.spares, self._card) if refused(error) else None
+            if found is None and isinstance(error, sqlite3.DatabaseError):
+                found = self._whole_spare()
             if found is None:
                 raise
             if hasattr(self, "_store"):
                 self._store.close()
             self._open(found)
             self._spare = found
+
+    def _whole_spare(self) -> Path | None:
+        """Return the longest journal in a spare that this device has written; None: there is none.
+
+        Of a card that is spoiled nobody can tell what it holds, and a spare holds all that it held.
+        """
+        found, nothing = dict[Path, int](), sqlite3.connect(":memory:")
+        with closing(nothing):
+            nothing.executescript(SCHEMA)
+            for path in (folder / JOURNAL_FILE for folder in self.spares):
+                with suppress(sqlite3.DatabaseError, Refused):
+                    if path.exists():
+                        with closing(connect(path)) as spare:
+                            if self._is_ours(spare, nothing):
+                                found[path] = _length(spare)
+        return max(found, key=found.__getitem__, default=None)
+
+    def _is_ours(self, spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
+        """Return whether a spare holds a journal of this table that this device has written."""
+        about = dict(spare.execute("SELECT key, value FROM about"))
+        if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+            return False
+        ours = written_by(spare, card, self.key.public)
+        if not ours:
+            log.warning("spare_journal_foreign")
+        return ours
 
     def _join(self, path: Path) -> None:
         """Take in what a spare holds and the card does not, then drop it.
@@ -313,9 +341,7 @@ class JournalFile:
             return
         try:
             with closing(connect(path)) as other:
-                about = dict(other.execute("SELECT key, value FROM about"))
-                of = about.get("event"), about.get("table")
-                if of != (self._whose.event, str(self._whose.table)) or not self._has_written(other):
+                if not self._is_ours(other, self._store):
                     return
                 if is_ahead(other, self._store):
                     other.backup(self._store)
@@ -335,18 +361,12 @@ class JournalFile:
             return
         remove_journal(path)
 
-    def _has_written(self, other: sqlite3.Connection) -> bool:
-        ours = written_by(other, self._store, self.key.public)
-        if not ours:
-            log.warning("spare_journal_foreign")
-        return ours
-
     def _open(self, path: Path) -> None:
         sync_log(path)
         self._store = connect(path)
         (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":  # a card that lost what it said it had written: better now than at a press
-            raise JournalBroken(str(said))
+            raise sqlite3.DatabaseError(str(said))
         # Laid out at once: a card that fills up meanwhile has no journal, rather than one that says not whose it is.
         self._store.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
         self._read_about()

@@ -13,7 +13,7 @@ import click
 from broker.console import EXISTING, json_option, working
 from broker.export.document import read_document, restore_event
 from broker.files import deliver
-from broker.i18n import N_, languages
+from broker.i18n import N_, languages, name_key
 from broker.rules import RuleError
 from broker.scorer import open_part, open_stored_event
 from broker.scoring import EventStrength, Ledger, joint_strength
@@ -73,7 +73,7 @@ def _rated(path: Path) -> RatedEvent:
         snapshot = open_part(open_stored_event(folder).room.snapshot())
     event = snapshot.event
     written = {player: event.name_of(player) for player in snapshot.ledger.entries.names}
-    names = {player: " ".join(name.split()).casefold() for player, name in written.items()}
+    names = {player: name_key(name) for player, name in written.items()}
     for name, times in Counter(names.values()).items():
         if times > 1:
             text = N_("{event}: {count} players are called {name}", event=event.name, count=times, name=name)

@@ -15,6 +15,7 @@ from broker.event.event import Event, PlanVersion, PlayColumns, open_event
 from broker.event.file_io import CsvRow, decode_json, publish_file, read_csv, read_json
 from broker.event.files import (
     DEALS,
+    HALL,
     HANDS,
     PLAYERS,
     PROFILE,
@@ -48,6 +49,7 @@ from broker.event.halls import (
     Hall,
     HallsFile,
     Nodes,
+    missing_file,
     plan_of_hall,
     read_centre,
     read_halls,

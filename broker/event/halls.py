@@ -94,8 +94,8 @@ class HallsFile:
         self._halls = read_halls(folder)
 
     def now(self) -> tuple[Hall, ...]:
-        """Return the halls; while the file cannot be read, as they were."""
-        if (stamp := self._stamped()) != self._stamp:
+        """Return the halls; while the file is away or cannot be read, as they were."""
+        if (stamp := self._stamped()) not in {None, self._stamp}:
             with suppress(BadEvent):
                 self._halls = read_halls(self._folder)
             self._stamp = stamp
@@ -137,6 +137,12 @@ def _refuse_shared(halls: Iterable[Hall]) -> None:
 
 def _wrong(error: RuleError) -> BadEvent:
     return BadEvent(error.text, [error])
+
+
+def missing_file(file: str) -> BadEvent:
+    """Return the error where a store is of an event in many places, and the file that says so is gone."""
+    text = N_("{file} is missing, but what is stored is of an event in several halls: put the file back", file=file)
+    return _wrong(RuleError("hall_file_missing", text))
 
 
 def write_halls(folder: Path, halls: Iterable[Hall]) -> None:

@@ -1,6 +1,7 @@
 """Players from a list: their teams, and country, club, national and EMA numbers, which are kept beside the plan."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,7 +91,8 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
 
 
 def _listed(row: CsvRow, made: str) -> ListedPlayer:
-    of = {column: as_typed(row.cells.get(column, "")) for column in COLUMNS}
+    # Of one list some lines may have been typed on a Mac, which keeps accents apart: a team would be two.
+    of = {column: unicodedata.normalize("NFC", as_typed(row.cells.get(column, ""))) for column in COLUMNS}
     of |= {column: of[column].removeprefix("'") for column in NUMBERS}
     parts = [" ".join(of[column].split()) for column in PARTS]
     name = " ".join(of["name"].split() or filter(None, parts))

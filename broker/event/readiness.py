@@ -24,7 +24,7 @@ from broker.event.halls import read_halls, refuse_travellers
 from broker.event.plan import BookedPlay, Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.event.stages import section_plays
-from broker.i18n import N_
+from broker.i18n import N_, name_key
 
 Finding = tuple[str, str]
 """Code and text."""
@@ -121,7 +121,7 @@ def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     """Two people may well share a name; more often a line is there twice, and makes a player who never comes."""
     of_name: dict[str, list[ListedPlayer]] = {}
     for one in listed:
-        of_name.setdefault(" ".join(one.player.name.casefold().split()), []).append(one)
+        of_name.setdefault(name_key(one.player.name), []).append(one)
     for several in of_name.values():
         if len(several) > 1:
             ids = ", ".join(one.player.id for one in several)

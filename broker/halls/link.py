@@ -4,7 +4,7 @@ The journal is the outbox: nothing is queued beside it. What the centre has, its
 sent (again), so that a link that was cut for hours needs nothing but the next receipt. On the scorer's thread alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from broker.errors import CredentialsMissing
 from broker.event import CentreAddress
 from broker.protocol import (
     BEAT_S,
+    LATEST_MS,
     LONGEST_ROW,
     MOST_PASSED,
     MOST_ROWS,
@@ -33,6 +34,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.tls import Identity
+from broker.read_ahead import StoredRow
 from broker.store import FIRST_LINK, Journal
 from broker.version import program_version
 
@@ -271,8 +273,8 @@ class HallLink:
         """Return whether the row that the centre has last is in this journal as it is there."""
         if not receipt.upto:
             return True
-        link = self._journal.link_at(receipt.upto)
-        return link is not None and link.hex() == receipt.link
+        link = self._journal.link_at(receipt.upto) or FIRST_LINK  # as a row that is missing was sent
+        return receipt.upto <= self._journal.height and link.hex() == receipt.link
 
     # ---- what goes --------------------------------------------------------------------------
 
@@ -317,16 +319,17 @@ class HallLink:
             self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
     def _next_rows(self, most: int) -> HallRow | None:
-        """Return the next rows, as they are stored, in one message: as many as fit. None: the next one is lost."""
+        """Return the next rows, as they are stored, in one message: as many as fit. None: there is none."""
         found, size = list[NextRow](), 0
         before, first = self._sent_link, self._sent + 1
-        with closing(self._journal.linked_rows(self._sent, most)) as rows:
+        with closing(self._rows_after(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
                 text = bytes(body).decode(errors="replace")  # a damaged row may be none: the centre passes it over
                 size += len(body)
-                if height != self._sent + 1 or (found and size > AT_ONCE_BYTES):
+                if found and size > AT_ONCE_BYTES:
                     break
-                found.append(NextRow(link.hex(), at, text if len(text) <= LONGEST_ROW else ""))
+                told_at = at if 0 <= at <= LATEST_MS else 0  # nor is the time of one a time
+                found.append(NextRow(link.hex(), told_at, text if len(text) <= LONGEST_ROW else ""))
                 self._sent, self._sent_link = height, link
         if not found:
             return None
@@ -343,6 +346,15 @@ class HallLink:
             body=found[0].body,
             then=tuple(found[1:]),
         )
+
+    def _rows_after(self, height: int, most: int) -> Generator[StoredRow, None, None]:
+        """Return the rows after one; in the place of one that is missing an empty one, without a link."""
+        with closing(self._journal.linked_rows(height, most)) as rows:
+            for row in rows:
+                if height < row[0] <= self._journal.height:  # else its number was changed
+                    yield from ((missing, 0, b"", FIRST_LINK) for missing in range(height + 1, row[0]))
+                    height = row[0]
+                    yield row
 
     def _state(self, lifecycle: Literal["there", "gone"]) -> HallState:
         return HallState(

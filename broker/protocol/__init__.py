@@ -195,6 +195,7 @@ from broker.protocol.types import (
     FINE_IMP,
     HOST_PATTERN,
     LAST_TABLE,
+    LATEST_MS,
     LONGEST_LINE,
     LONGEST_PROFILE,
     LONGEST_REASON,

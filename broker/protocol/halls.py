@@ -35,7 +35,11 @@ MOST_LACKING: Final = 100
 RowLink = Annotated[Hash, Meta(description="of this row (docs/store.md)")]
 RowTime = Annotated[Milliseconds, Meta(description="when the hall took it, by its wall clock")]
 RowBody = Annotated[
-    str, Meta(max_length=LONGEST_ROW, description="as it is stored, JSON; empty: it is for its hall alone")
+    str,
+    Meta(
+        max_length=LONGEST_ROW,
+        description="as it is stored, JSON; empty: it is for its hall alone or, with a link of zeros, missing there",
+    ),
 ]
 
 

@@ -97,7 +97,9 @@ DeskRole = Literal["head_arbiter", "table_arbiter", "organiser"]
 """Who may decide at the desk; an organiser corrects the plan alone."""
 FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
-Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]
+LATEST_MS: Final = 7_258_118_400_000
+
+Milliseconds = Annotated[int, Meta(ge=0, le=LATEST_MS, description="since 1970, to the year 2200")]
 
 
 def wall_clock_ms() -> int:

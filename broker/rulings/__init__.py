@@ -19,6 +19,7 @@ from broker.rulings.model import (
     entry_of,
     event_subject,
     form_of,
+    gifts_of_others,
     imp_of,
     player_subject,
     result_of,

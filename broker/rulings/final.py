@@ -141,7 +141,9 @@ def next_stage(room: EventState) -> Stage | None:
 
 def unsettled_before(room: EventState) -> int:
     """Return how many plays of the stages that are seated have no result yet, or need a decision."""
-    open_ = len(room.planned.plan.plays) - room.plays_in
+    stage = next_stage(room)
+    begun = (key for key in room.planned.bookings if stage and key[1] in stage.rounds)  # before it was taken back
+    open_ = len(room.planned.plan.plays) - room.plays_in - sum(not room.play(key).settled for key in begun)
     return open_ + len(room.snapshot().doubles) + len(room.apart_plays())
 
 

@@ -199,11 +199,13 @@ class RulingBook:
         self._undone: set[str] = set()
         self._through: dict[str, list[str]] = {}
         """Rulings at a table that count only through others, by which the head arbiter has taken them over."""
+        self._entered: dict[Subject, str] = {}
+        """Of plays the id of a result that was entered since something was ruled there last."""
 
     def copy(self) -> "RulingBook":
         """Return another that begins with the same rulings."""
         new = RulingBook()
-        new.entries, new._undone = dict(self.entries), set(self._undone)
+        new.entries, new._undone, new._entered = dict(self.entries), set(self._undone), dict(self._entered)
         new._through = {id_: list(rulings) for id_, rulings in self._through.items()}
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
         return new
@@ -224,7 +226,9 @@ class RulingBook:
         undone = entry.decision.ruling if isinstance(entry.decision, Undo) else None
         known = undone in self.entries  # what is not there before cannot be taken back: there are no circles
         self.entries[entry.id] = entry
-        self._about[self.subject(entry) if known or undone is None else entry.id].append(entry)
+        subject = self.subject(entry) if known or undone is None else entry.id
+        self._about[subject].append(entry)
+        self._entered.pop(subject, None)
         if undone is not None and known:
             self._turn(undone)
 
@@ -235,6 +239,11 @@ class RulingBook:
             self._through[entry.id] = []
         if through not in self._through.get(entry.id, (through,)):
             self._through[entry.id].append(through)
+
+    def enter(self, play: PlayKey, result: str) -> None:
+        """Take in that a result of a play counts, by its id."""
+        if play in self._about:
+            self._entered[play] = result
 
     def _turn(self, id_: str) -> None:
         """Let a ruling count no longer, or again; what it took back itself turns the other way, and so on down."""
@@ -278,8 +287,13 @@ class RulingBook:
         return event_subject(root.decision) or root.id  # IMPs of the event: each stands for itself
 
     def last(self, subject: Subject) -> RulingEntry | None:
-        """Return the last word on something, whether it counts or not."""
+        """Return the last ruling on something, whether it counts or not."""
         return self._about[subject][-1] if self._about.get(subject) else None
+
+    def last_word(self, subject: Subject) -> str | None:
+        """Return the id of the last ruling on something, or of the result that was entered since."""
+        last = self.last(subject)
+        return self._entered.get(subject, last.id if last else None)
 
     def of(self, subject: Subject) -> list[RulingEntry]:
         """Return the rulings on something that count, oldest first; an undo is not among them."""
@@ -377,7 +391,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
     @property
     def left_out(self) -> set[str]:
-        """Who is given or fined something here without sitting here: it counts for nobody."""
+        """Who is given or fined something here without sitting here: it counts for them beside the play."""
         return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
 
     def scored(self) -> ScoredPlay | None:
@@ -562,6 +576,20 @@ def adjustments(
             found += [Adjustment(one, imp_of(gift, awards), 0, stage) for one, gift in entry.decision.gives.items()]
         elif isinstance(entry.decision, FineRuled):
             found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items() if imp]
+    return found
+
+
+def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
+    """Return what plays give and take of those who do not sit there. `stages`: by deal.
+
+    Whoever was named when it was ruled may not be seated any more: by the result of a play that was reopened since, or
+    that a table has begun by an older plan. `validate.py` refuses rulings by which somebody would leave such a seat.
+    """
+    found = []
+    for play in sorted(plays, key=lambda one: (one.table, one.round)):
+        for one in sorted(play.left_out):
+            given = play.instead.get(one, 0) + play.awards.get(one, 0)
+            found.append(Adjustment(one, given, play.fines.get(one, 0), stages.get(play.deal, 0)))
     return found
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 from msgspec.structs import replace
 
 from broker.event import BookedPlay, Event, PlanVersion, session_problems
-from broker.i18n import N_
+from broker.i18n import N_, name_key
 from broker.protocol import (
     PLAN_DECISIONS,
     AnyDecision,
@@ -60,11 +60,11 @@ def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey
 
 def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], decision: Substitute) -> bool:
     """Return whether somebody of the substitute's name sits in another seat while this one is taken over."""
-    known, asked = tuple(entries), decision.name.casefold()
+    known, asked = tuple(entries), name_key(decision.name)
     rounds = {round_ for _, round_ in plays_of_player(event, decision.player, decision.first_round)}
     plays = (play for play in event.plan.plays if play.round in rounds)
     others = ((one, play.round) for play in plays for one in play.players.values() if one != decision.player)
-    return any(_name(event, known, *other).casefold() == asked for other in others)
+    return any(name_key(_name(event, known, *other)) == asked for other in others)
 
 
 def _name(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
@@ -83,7 +83,7 @@ def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> boo
     """Return whether somebody is named by their own name, as it was planned or is corrected now: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
-    return decision.name.casefold() in {one.name_of(decision.player).casefold() for one in (planned, now)}
+    return name_key(decision.name) in {name_key(one.name_of(decision.player)) for one in (planned, now)}
 
 
 def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecision) -> list[tuple[int, int, Seat, str]]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import Event
-from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Withdrawn
+from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Seat, Substitute, Withdrawn
 from broker.rules import Outcome, RiichiProfile, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
@@ -66,20 +66,20 @@ class RulingChanges:
         about = [one for one in book.all_of(subject) if self._order[one.id] <= number]
         if root.play is not None and root.play in self._event.bookings:
             about += [one for one in book.all_of(WHO_PLAYS) if self._order[one.id] < number]
-        before, after = self._held(about, root, entry, apart=entry.id), self._held(about, root, entry)
-        return RulingChange(entry, book.about(entry), root, before if self._is_known(root.play, entry) else None, after)
-
-    def _held(
-        self, about: Iterable[RulingEntry], root: RulingEntry, entry: RulingEntry, apart: str = ""
-    ) -> SubjectState:
-        """Return what counted by these rulings, but for one."""
-        book = RulingBook()
+        then, before, after = self._room.results_then.get(entry.id), RulingBook(), RulingBook()
         for one in about:
-            if one.id != apart:
-                book.add(one)
+            after.add(one)
+            if one.id != entry.id:
+                before.add(one)
+        result = self._room.result_under(root.play, after) if root.play and then else None
+        entered = result is not None and result.id == then
+        known = self._held(before, root, entered=entered) if entered or then is None else None
+        return RulingChange(entry, book.about(entry), root, known, self._held(after, root, entered=entered))
+
+    def _held(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
+        """Return what counted by some rulings; `entered`: the result that a play has was there."""
         if root.play is not None:
             there = root.play in self._event.bookings
-            entered = self._entered(root.play, entry)
             return SubjectState(play=self._room.play_under(root.play, book, entered=entered) if there else None)
         said = root.decision
         if isinstance(said, Substitute | Withdrawn):
@@ -96,26 +96,6 @@ class RulingChanges:
     def _sits(self, book: RulingBook, said: Substitute | Withdrawn) -> str:
         last = last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
         return sitting_name(last, self._event.name_of(said.player))
-
-    def _entered(self, key: PlayKey, entry: RulingEntry) -> bool:
-        """Return whether the result that a play has was there when the ruling was taken."""
-        result = self._room.results.get(key)
-        if result is None or entry.id in self._room.early:
-            return False
-        return result.seq < entry.number if entry.at_table else not self._reopened_since(key, entry)
-
-    def _is_known(self, key: PlayKey | None, entry: RulingEntry) -> bool:
-        if key is None or self._room.results.get(key) is None or entry.id in self._room.early:
-            return True
-        return self._entered(key, entry)
-
-    def _reopened_since(self, key: PlayKey, entry: RulingEntry) -> bool:
-        result, number = self._room.results[key], self._order[entry.id]
-        return any(
-            isinstance(one.decision, Reopen) and one.at_table and one.number < result.seq
-            for one in self._room.book.all_of(key)
-            if self._order[one.id] > number
-        )
 
 
 class StandingChange(Struct, frozen=True):

@@ -46,6 +46,7 @@ from broker.rulings.model import (
     PlayKey,
     RulingAuthor,
     RulingDraft,
+    RulingEntry,
     Subject,
     event_subject,
     seated,
@@ -203,7 +204,7 @@ def _check_undo(event: Event, room: EventState, undo: Undo) -> None:
 
 
 def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
-    """Refuse to leave an award or a fine to somebody who does not sit there any more: it would count for nobody."""
+    """Refuse to leave an award or a fine at a play to somebody who does not sit there any more."""
     if left_out := after.left_out - before.left_out:
         raise Refused(
             "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
@@ -330,17 +331,17 @@ def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChan
         raise Refused(
             "team_event", N_("in a team event a player who leaves is replaced by a substitute: the seating stays")
         )
-    if isinstance(decision, PlanChanged) and decision.stage is not None:
-        check_stage(room, decision)
-    elif isinstance(decision, PlanChanged):
-        _check_names(room, decision)
-    elif not _is_last(room, decision):
+    root = room.book.root(room.book.entries[decision.ruling]) if isinstance(decision, Undo) else None
+    if root and not _is_last(room, root):
         raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
+    if change.stage is not None and not (root and room.book.counts(root.id)):  # it is given, or comes back
+        check_stage(room, change)
+    elif root is None:
+        _check_names(room, change)
 
 
-def _is_last(room: EventState, undo: Undo) -> bool:
+def _is_last(room: EventState, root: RulingEntry) -> bool:
     """Return whether no change was given since one that is taken back, or comes back as it was published."""
-    root = room.book.root(room.book.entries[undo.ruling])
     if room.book.counts(root.id):
         return plan_changes(room.book)[-1][0] is root
     return [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)][-1] is root

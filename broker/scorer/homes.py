@@ -1,32 +1,27 @@
 """Second homes of what the desk decides: rulings and admissions come back to a store that lacks them.
 
-One home is a folder on another disk (broker/store/second_home.py), the other are tables: those that a decision is
-about, and a few more. Tables keep it sealed with the event's key: they can neither read nor make one.
+One home is a folder on another disk (broker/store/second_home.py), the other are tables (kept_at_tables.py).
 """
 
-import base64
-import hashlib
-import hmac
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Final
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec.structs import replace
 
-from broker.errors import StoreBroken, StoreError
-from broker.protocol import MOST_KEPT, DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, SigningKey, topics
+from broker.errors import StoreError
+from broker.protocol import DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, encode
 from broker.scorer.alerts import Concern, ranges
+from broker.scorer.kept_at_tables import KeptAtTables, Seal
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
     DESK,
     LOST,
     STORE,
     Decided,
-    Entry,
     Fault,
     Journal,
     SecondHome,
@@ -36,109 +31,6 @@ from broker.store import (
     message_of,
     sequence_of,
 )
-
-FEWEST_HOMES: Final = 3
-"""Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
-
-LARGEST: Final = topics.KEPT.limit * 3 // 4
-"""Bytes of a message with all that a table keeps."""
-
-NONCE: Final = 12
-
-
-class Seal:
-    """Makes of a record what only this event's scorer can open."""
-
-    def __init__(self, event: str, key: SigningKey) -> None:
-        self._event = event.encode()
-        self._secret = hmac.digest(key.to_bytes(), b"homologue: records kept at tables", "sha256")
-        self._cipher = AESGCM(self._secret)
-
-    def close(self, entry: Entry, id_: str) -> KeptRecord:
-        """Return a record as a table keeps it: the same record always in the same form."""
-        plain = b"%d %b" % entry
-        nonce = hmac.digest(self._secret, plain, hashlib.sha256)[:NONCE]
-        sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
-        return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
-
-    def open(self, record: KeptRecord) -> Decided | None:
-        """Return a record that a table has given back; None if it is not ours."""
-        try:
-            sealed = base64.b64decode(record.sealed, validate=True)
-            plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
-            received_at, _, body = plain.partition(b" ")
-            message = message_of(body)
-        except (ValueError, InvalidTag, StoreBroken):
-            return None
-        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
-
-
-class KeptAtTables:
-    """What each table keeps for the scorer."""
-
-    def __init__(self, tables: Iterable[int], seal: Seal) -> None:
-        self._tables, self._seal = tuple(sorted(tables)), seal
-        self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
-        self._ids: set[str] = set()
-        self.waiting: dict[str, Decided] = {}
-        """What has come back and has to wait for what was decided before it."""
-
-    def add(self, decided: Decided) -> list[int]:
-        """Let tables keep a record; return which."""
-        self._ids.add(decided.message.id)
-        self.waiting.pop(decided.message.id, None)
-        record = self._seal.close((decided.received_at, decided.body), decided.message.id)
-        homes = [table for table in self._homes(decided) if table in self._records]
-        for table in homes:
-            self._records[table][record.id] = record
-        return homes
-
-    def _homes(self, decided: Decided) -> list[int]:
-        """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
-        about = decided.message.table
-        homes = [about] if about is not None and about in self._records else []
-        start = sequence_of(decided.message)[1]
-        for place in range(len(self._tables)):
-            if len(homes) >= FEWEST_HOMES:
-                break
-            table = self._tables[(start + place) % len(self._tables)]
-            homes += [table] if table not in homes else []
-        return homes
-
-    def records(self, table: int) -> tuple[KeptRecord, ...]:
-        """Return what a table keeps: all, or the newest that a message has room for."""
-        kept: list[KeptRecord] = []
-        left = LARGEST
-        for record in reversed(self._records[table].values()):
-            left -= len(record.sealed) + len(record.id) + 50
-            if left < 0 or len(kept) == MOST_KEPT:
-                break
-            kept.append(record)
-        return tuple(reversed(kept))
-
-    def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
-        """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
-        for record in records:
-            if record.id in self._ids or record.id in self.waiting:
-                continue
-            decided = self._seal.open(record)
-            if decided is None or decided.message.id != record.id:
-                text = f"table {table} has given back a record that is none of this event's"
-                yield Concern("kept_unproven", text, table)
-            else:
-                self.waiting[record.id] = decided
-
-    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
-        """Return what may be taken back now: in order nothing above a number that nobody has given back yet.
-
-        It waits no more.
-        """
-        for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
-            whose, number = sequence_of(decided.message)
-            if not in_order or number <= first_missing(whose):
-                return self.waiting.pop(decided.message.id)
-        return None
-
 
 PATIENCE_WITH_GAPS_S: Final = 60.0
 """Rulings that tables have given back wait so long for those that were given before them."""
@@ -173,6 +65,8 @@ class SecondHomes:
         """Tables that are to keep something more."""
         for decided in stored.decided:
             self._kept.add(decided)
+        self._came_as: dict[str, int] = {}
+        """Of records of devices that have come back and got another number, the one that they had."""
         self.gaps_at = inf
         """From when on (s) what has come back is to be taken though something before it has not: by `take_back`."""
 
@@ -223,10 +117,13 @@ class SecondHomes:
         """
         back, found = list[Decided](), list[Concern]()
         while one := self._kept.next(self.numbers.first_missing, in_order=now < self.gaps_at):
-            late = self._is_late(one.message)
-            if self.numbers.has(one):
+            decided = [other.message for other in self._decided]
+            late = is_late(one.message, decided, self._came_as)
+            if self.numbers.has(one) or (not late and is_late(one.message, decided, {})):
                 found += concerns_of_clash([one])
-                if not isinstance(one.message, Ruling) and not late:  # of a device each record stands by itself
+                old = late or is_late(one.message, (other.message for other in self._kept.waiting.values()), {})
+                if not isinstance(one.message, Ruling) and not old:  # of a device each record stands by itself
+                    self._came_as[one.message.id] = one.message.number
                     self._record(one.message)
                     back.append(one)
                 continue
@@ -244,13 +141,19 @@ class SecondHomes:
             self.gaps_at = inf
         return found
 
-    def _is_late(self, message: Ruling | DeviceRecord) -> bool:
-        """Return whether something was decided after it that it may change: of a device that is what is about it."""
-        after = (one.message for one in self._decided if one.message.number >= message.number)
-        if isinstance(message, Ruling):
-            return any(isinstance(one, Ruling) for one in after)
-        about = message.table, message.device
-        return any(not isinstance(one, Ruling) and (one.table, one.device) == about for one in after)
+
+def is_late(
+    message: Ruling | DeviceRecord, others: Iterable[Ruling | DeviceRecord], came_as: Mapping[str, int]
+) -> bool:
+    """Return whether something was decided after it that it may change: of a device that is what is about it.
+
+    `came_as`: the numbers, by id, under which records were given first that have others by now.
+    """
+    after = [one for one in others if came_as.get(one.id, one.number) >= message.number and one.id != message.id]
+    if isinstance(message, Ruling):
+        return any(isinstance(one, Ruling) for one in after)
+    about = message.table, message.device
+    return any(not isinstance(one, Ruling) and (one.table, one.device) == about for one in after)
 
 
 def with_second_home(
@@ -285,6 +188,7 @@ def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tu
         (clashing if sequence_of(message) in numbers else back).append(decided)
         there.add(message.id)
         numbers.setdefault(sequence_of(message), message.id)
+    back += _renumbered(clashing, [one.message for one in (*content.decided, *back, *clashing)])
     with journal.commit():
         for one in back:
             journal.append(one.message, one.received_at, one.body, repairs=altered.get(one.message.id))
@@ -294,6 +198,16 @@ def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tu
     lost = [] if journal.agrees_with(witness) else journal.lost(witness)
     content = content.with_faults([fault for fault in lost if (fault.id, fault.code) not in known])
     return content, [*concerns_of_return(back), *concerns_of_clash(clashing)]
+
+
+def _renumbered(clashing: Iterable[Decided], known: Sequence[Ruling | DeviceRecord]) -> Iterator[Decided]:
+    """Return what was decided last about devices, with numbers of its own: of a device each record stands by itself."""
+    highest = max((one.number for one in known if not isinstance(one, Ruling)), default=0)
+    for one in clashing:
+        if not isinstance(one.message, Ruling) and not is_late(one.message, known, {}):
+            highest += 1
+            message = replace(one.message, number=highest)
+            yield Decided(message, one.received_at, encode(message))
 
 
 def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:

@@ -14,8 +14,8 @@ from typing import Final, Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from broker.event import Event, HallsFile, read_centre
-from broker.halls.centre import Centre
+from broker.event import HALLS, Event, HallsFile, missing_file, read_centre
+from broker.halls.centre import KEPT, Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
 from broker.protocol import (
@@ -46,8 +46,9 @@ from broker.scorer.alerts import (
 )
 from broker.scorer.counting import HandCounter
 from broker.scorer.devices import Devices
-from broker.scorer.homes import Seal, SecondHomes
+from broker.scorer.homes import SecondHomes
 from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.kept_at_tables import Seal
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
@@ -194,6 +195,8 @@ class LiveEvent:
         admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
+        if not halls.now() and journal.remembered(KEPT):
+            raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link with the centre, in a hall among others."""
         content = journal, stored.decided, self.intake.has

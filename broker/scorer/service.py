@@ -214,6 +214,9 @@ class Scorer:
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
             self.publisher.centre_has = self._at_centre.of
+            if not journal.remembered(ELSEWHERE):  # it is known to be a hall, whatever becomes of its file
+                with journal.commit():
+                    journal.remember(ELSEWHERE, "[]")
         self._note_key(folder)
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = self.live.homes.numbers.given(DESK)

@@ -45,6 +45,7 @@ from broker.rulings import (
     entry_of,
     follows_plan,
     form_of,
+    gifts_of_others,
     plan,
     result_of,
     settled_by_ruling,
@@ -103,8 +104,8 @@ class EventState:
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
         """The forms restored for each play, with the number of the fact; none of whole plays, which lay as planned."""
         self.book = RulingBook()
-        self.early: set[str] = set()
-        """Ids of the desk's rulings that were taken before their play had a result."""
+        self.results_then: dict[str, str | None] = {}
+        """By the ids of rulings on plays: the id of the result that counted once each was taken, if there was one."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
         """The plays on which, or on whose deal, something was ruled."""
         self.elsewhere: frozenset[int] | None = frozenset() if event.among_halls else None
@@ -113,7 +114,6 @@ class EventState:
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = self._no_deals_of_teams()
         self._snapshot: Snapshot | None = None
-        self._seatings = self.tables.seatings
 
     def load(
         self,
@@ -250,20 +250,21 @@ class EventState:
     def _apply_one(self, message: LogMessage | Ruling) -> frozenset[int]:
         """Add a ruling, or a fact that counts."""
         planned = self.planned
-        if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
-            key = message.table, message.fact.round
-            counts = isinstance(message.fact, Result | Restored) and key in planned.bookings
-            before = {key: self.play(key)} if counts else {}
-            self._add(message)
-            return self._recount(before) if self.planned is planned else self._count_all()
-        adjusted = self._beside_plays()
-        before = {key: self.play(key) for key in self._plays_of_entry(entry_of(message))}
+        if is_ruling := not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
+            keys = self._plays_of_entry(entry_of(message))
+        else:
+            key, counts = (message.table, message.fact.round), isinstance(message.fact, Result | Restored)
+            keys = [key] if counts and key in planned.bookings else []
+        adjusts = is_ruling or not self._ruled.keys().isdisjoint(keys)
+        adjusted = self._beside_plays() if adjusts else []
+        before = {key: self.play(key) for key in keys}
         self._add(message)
         if self.planned is not planned:
             return self._count_all() | planned.expected.keys()
         deals = self._recount(before)
-        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
-        self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
+        if adjusts:
+            taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
+            self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
         if any(one.name not in planned.players for one in adjusted):
             self.count(self.scored(), self.complete)  # who has left, and only was fined, has no line without that
         return deals
@@ -272,12 +273,13 @@ class EventState:
         """Return a copy in which a ruling can be tried."""
         new = EventState(self.original)
         new.planned, new.event, new.elsewhere = self.planned, self.event, self.elsewhere
-        new.checked_in, new._seatings = self.checked_in, self._seatings
+        new.checked_in = self.checked_in
+        new.tables = TableFacts(self.original.session_rules, self.tables.seatings.copy())
         new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new._told.update(self._told)
         new._other_results, new._forms = dict(self._other_results), dict(self._forms)
-        new.book, new.early, new._ruled = self.book.copy(), set(self.early), dict(self._ruled)
+        new.book, new.results_then, new._ruled = self.book.copy(), dict(self.results_then), dict(self._ruled)
         new._counts, new._ledger, new.teams = self._counts.copy(), self._ledger, self.teams.copy()
         return new
 
@@ -315,15 +317,16 @@ class EventState:
         self.book.add(entry)
         self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
         root = self.book.root(entry)
-        if isinstance(root.decision, PlanChanged):
-            self._replan()
-        elif isinstance(root.decision, CheckedIn):
-            self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
-        if about is not None and about not in self.results and not entry.at_table:
-            self.early.add(entry.id)
+        # What was taken over may have begun a play, and what is left out again has not.
+        if isinstance(root.decision, PlanChanged | TakenOver) and self.book.last(WHO_PLAYS):
+            self._replan()
+        elif isinstance(root.decision, CheckedIn):
+            self.checked_in = plan.checked_in(self.checked_in, self.book, root.decision.player)
+        if about is not None:
+            self.results_then[entry.id] = self.results[about].id if about in self.results else None
         if isinstance(message, LogMessage):
             key = message.table, message.fact.round
             for other in self._other_results.pop(key, []):
@@ -331,18 +334,17 @@ class EventState:
 
     def _replan(self) -> None:
         """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
-        self.planned = plan.planned_event(self.original, self.book, self._seatings.begun())
+        self.planned = plan.planned_event(self.original, self.book, self.tables.seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
     # ---- what the head arbiter has taken over ----------------------------------------------
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
         """Return the tables of whose facts others may follow since a ruling."""
-        entry = self.book.entries[ruling.id]
-        if isinstance(self.book.root(entry).decision, PlanChanged):
+        root = self.book.root(self.book.entries[ruling.id])
+        if isinstance(root.decision, PlanChanged):
             return set(self.original.tables)
-        play = self.book.root(entry).play
-        return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
+        return {root.play[0]} if root.play else {table for table, _ in self._plays_of_entry(root)}
 
     def _passed(self, key: PlayKey) -> bool:
         """Return whether arbiters have ever ruled on a play so that its table may have been told to leave it out."""
@@ -408,13 +410,12 @@ class EventState:
     def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
         """Keep the result that a play has by itself, and let count what stands in its place."""
         self._followed[key] = followed
-        result = self._result_under(key, self.book)
-        if result is not None:
+        if (result := self.result_under(key, self.book)) is not None:
             self._told[key] = result
         else:
             self._told.pop(key, None)
 
-    def _result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
+    def result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
         """Return the result that counts with other rulings, or without any; not `entered`: as if none had followed."""
         if key not in self._followed:
             return self.results.get(key) if entered else None
@@ -432,30 +433,31 @@ class EventState:
         """Return the results that stand without what was taken over."""
         if not self._followed:
             return self._told
-        found = {key: self._result_under(key, None) for key in {**self._told, **self._followed}}
+        found = {key: self.result_under(key, None) for key in {**self._told, **self._followed}}
         return {key: result for key, result in found.items() if result is not None}
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
-        if key in self._followed:
-            had = self._followed.pop(key)
+        followed = key in self._followed
+        if followed and (had := self._followed.pop(key)) is not None:
+            self._told[key] = had
+        elif followed:
             self._told.pop(key, None)
-            if had is not None:
-                self._told[key] = had
-            self._add_result(key, message)
-            self._set_result(key, self.results[key])
-            return
         if key not in self.results:
             self._told[key] = message
-            return
-        first, second = sorted((self.results[key], message), key=lambda result: result.seq)
-        reopened = any(
-            isinstance(entry.decision, Reopen) and entry.at_table and first.seq < entry.number < second.seq
-            for entry in self.book.all_of(key)
-        )
-        if first.id != second.id and not reopened:
-            self._other_results.setdefault(key, []).append(second)
-        self._told[key] = second if reopened else first
+        else:
+            first, second = sorted((self.results[key], message), key=lambda result: result.seq)
+            reopened = any(
+                isinstance(entry.decision, Reopen) and entry.at_table and first.seq < entry.number < second.seq
+                for entry in self.book.all_of(key)
+            )
+            if first.id != second.id and not reopened:
+                self._other_results[key] = [*self._other_results.get(key, ()), second]  # a fork has the old list
+            self._told[key] = second if reopened else first
+        if followed:
+            self._set_result(key, self.results[key])
+        if self.results[key].id == message.id:
+            self.book.enter(key, message.id)
 
     # ---- plays as they count ------------------------------------------------------------------------
 
@@ -476,14 +478,14 @@ class EventState:
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Return the IMPs that rulings gave or took apart from any play: of the stage that was seated last then."""
+        """Return the IMPs that rulings gave or took apart from any play, or of who does not sit in it, by stages."""
         stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
         begun = [(one.number, stages[said.stage]) for one, said in plan.plan_changes(self.book) if said.stage]
         return adjustments(
             self.book.of_the_event(),
             self.planned.profile.awards,
             lambda entry: max((at for number, at in begun if number < entry.number), default=0),
-        )
+        ) + gifts_of_others(self._ruled.values(), self.planned.stage_of_deal)
 
     def _beside_plays(self) -> list[Adjustment]:
         """Return all IMPs of players that belong to no play of the event."""
@@ -494,7 +496,7 @@ class EventState:
 
         Not `entered`: as if it had no result yet.
         """
-        result, planned = self._result_under(key, book, entered=entered), planned_play(self.planned, key)
+        result, planned = self.result_under(key, book, entered=entered), planned_play(self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -580,12 +582,10 @@ class EventState:
 
     def last_word(self, subject: Subject) -> str | None:
         """Return the id of the last message about something: a ruling or, of a play, its result."""
-        last = self.book.last(subject)
-        result = self.results.get(subject) if isinstance(subject, tuple) else None
-        entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
-        if last is None or entered_since:
-            return result.id if result else None
-        return last.id
+        if (last := self.book.last_word(subject)) or not isinstance(subject, tuple):
+            return last
+        result = self.results.get(subject)
+        return result.id if result else None
 
     def replanned(self, table: int) -> dict[int, int]:
         """Return the rounds of a table in which it is to play another deal than was planned, and which."""
@@ -642,7 +642,7 @@ class EventState:
 
     def out_of_place(self) -> list[CountedPlay]:
         """Return the plays in which another deal was played than planned, or by other players."""
-        return [play for key, play in self._ruled.items() if out_of_place(self.planned, key, play)]
+        return [play for key, play in sorted(self._ruled.items()) if out_of_place(self.planned, key, play)]
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Return table and round of a scored play."""

@@ -19,11 +19,13 @@ from msgspec.structs import replace
 
 from broker.errors import RuleError, StoreBroken
 from broker.event import (
+    HALL,
     DealPar,
     DealRecord,
     Event,
     EventPar,
     HandRecord,
+    missing_file,
     open_event,
     par_of_deal,
     read_deals,
@@ -262,7 +264,7 @@ IsSigned = Callable[[LogMessage, bytes], bool]
 
 
 def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
-    """Read a journal, and prove each row. Raises StoreBroken, StoreLost.
+    """Read a journal, and prove each row. Raises BadEvent, StoreBroken, StoreLost.
 
     Its link must fit (broker/store/records.py), it must be a message, and points must follow from their outcome.
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
@@ -284,8 +286,11 @@ ELSEWHERE: Final = "elsewhere"
 
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
-    """Return the deals that all halls have played, as it was kept; None if there is one hall."""
-    return frozenset(json.loads(journal.remembered(ELSEWHERE).get("", "[]"))) if event.among_halls else None
+    """Return the deals that all halls have played, as it was kept; None if there is one hall. Raises BadEvent."""
+    kept = journal.remembered(ELSEWHERE).get("")
+    if kept and not event.among_halls:  # its deals would be public before others have played them
+        raise missing_file(HALL)
+    return frozenset(json.loads(kept or "[]")) if event.among_halls else None
 
 
 class JournalLoader:

@@ -50,10 +50,11 @@ from broker.scorer.whole_plays import WholePlay
 class TableFacts:
     """The projections of one event's facts. `rules_of` gives the rules of a riichi session."""
 
-    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
+    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile], seatings: "Seatings | None" = None) -> None:
+        """`seatings`: those that there are already, where a ruling is tried."""
         self.clock = FactTimes()
         self.times = TableTimes()
-        self.seatings = Seatings()
+        self.seatings = Seatings() if seatings is None else seatings
         self.visits = Visits()
         self.sessions = RiichiSessions(rules_of)
         self._of_kind = defaultdict[type[Struct], list[Callable[[LogMessage], None]]](list)
@@ -161,6 +162,14 @@ class Seatings:
         self._have_played: dict[int, Counter[PlayerId]] = {}
         """Who has played each deal, how often: counted when somebody asks."""
 
+    def copy(self) -> "Seatings":
+        """Return an independent copy."""
+        new = Seatings()
+        new._seated = {key: dict(facts) for key, facts in self._seated.items()}
+        new._counted = dict(self._counted)
+        new._of_deal.update({deal: dict(results) for deal, results in self._of_deal.items()})
+        return new
+
     def apply(self, message: LogMessage) -> None:
         """Take in one accepted fact; what is not about seats changes nothing."""
         fact, key = message.fact, (message.table, message.fact.round)
@@ -187,7 +196,8 @@ class Seatings:
         """Forget a fact that counts no longer."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
-            self._seated.get(key, {}).pop(message.seq, None)
+            left = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
+            self._seated |= {key: left} if left else {}
         elif self._counted.get(key) is fact:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)

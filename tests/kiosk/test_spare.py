@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from broker.protocol import SEATS, LogMessage, SigningKey
+from kiosk.errors import JournalBroken
 from kiosk.journal import TableJournal
 from kiosk.table import Phase
 from tests.kiosk.journals import OURS, core, receipt, told
@@ -89,6 +90,46 @@ def test_a_card_whose_file_is_spoiled_meanwhile_ends_no_play(table: Standing, ca
     card.with_name(f"{card.name}-wal").unlink(missing_ok=True)
     table.pass_time(31 * S)
     assert (health(table), table.journal.away) == (REFUSES, True)
+
+
+@pytest.mark.parametrize("spoiled", ["rubbish", "cut", "page"])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_start_on_a_spoiled_card_goes_on_with_the_spare_that_holds_everything(
+    card: Path, spares: list[Path], spoiled: str, at: int
+) -> None:
+    if at:
+        spares[0].parent.mkdir()
+        spares[0].touch()
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        told(journal, 200)
+        journal._store.execute("PRAGMA wal_checkpoint(RESTART)")
+        assert journal._move()
+        told(journal, 1)
+        everything = [*journal.events()], journal.unsent()
+    content = card.read_bytes()
+    damaged = {"rubbish": b"\xff" * len(content), "cut": content[:9000], "page": content[:8192] + b"\xff" * 8192}
+    card.write_bytes(damaged[spoiled] + (content[16384:] if spoiled == "page" else b""))
+    card.with_name(f"{card.name}-wal").unlink(missing_ok=True)
+    for more in range(2):
+        with closing(TableJournal(card, OURS, spares=spares)) as journal:
+            assert len([*journal.events()]) == len(everything[0]) + more
+            assert journal.unsent()[: len(everything[1])] == everything[1]
+            told(journal, 1)
+            journal.try_card()
+            assert journal.away is (spoiled != "page")  # what is a database is written anew
+
+
+def test_a_spoiled_card_is_told_where_a_spare_is_not_what_this_device_has_written(
+    card: Path, spares: list[Path], tmp_path: Path
+) -> None:
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        told(journal, 2)
+    card.write_bytes(b"\xff" * card.stat().st_size)
+    card.with_name(f"{card.name}-wal").unlink(missing_ok=True)
+    spares[0].mkdir(parents=True)
+    shutil.copyfile(forged(tmp_path), spares[0] / "table.sqlite")
+    with pytest.raises(JournalBroken):
+        TableJournal(card, OURS, spares=spares)
 
 
 def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:

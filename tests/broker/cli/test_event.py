@@ -5,6 +5,7 @@ import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from unicodedata import normalize
 
 import click
 import pytest
@@ -26,7 +27,7 @@ from broker.event import (
     read_plan,
     read_players,
 )
-from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3
+from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, teams_of
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats
 from broker.mqtt.certificates import Certificates
@@ -199,6 +200,13 @@ def test_players_of_one_name_and_countries_that_there_are_not_are_noted(tmp_path
         ("named_alike", "Anna: p01, p02"),
         ("country_unknown", "XX: p02, p07"),
     ]
+
+
+def test_names_and_teams_are_the_same_however_their_accents_are_encoded(tmp_path: Path) -> None:
+    rows = [[normalize(form, "José"), "", normalize(form, "Équipe")] for form in ("NFC", "NFD", "NFD", "NFC")]
+    listed = read_players(sheet(tmp_path, rows, ["name", "country", "team"]))
+    assert [*teams_of(listed)] == ["Équipe"]
+    assert player_list_notes(listed) == [("named_alike", "José: p01, p02, p03, p04")]
 
 
 def test_the_codes_of_countries_are_as_many_as_there_are() -> None:

@@ -69,8 +69,10 @@ def test_an_event_named_twice_is_refused(event: Path) -> None:
 
 def test_namesakes_in_one_event_are_refused(tmp_path: Path) -> None:
     players = plan().players
-    named = replace(plan(), players=(replace(players[0], name="player  7"), *players[1:]))
-    assert codes(asked(event_folder(tmp_path / "cup", of=named)).stderr) == ["same_name"]
+    for number, (one, other) in enumerate([("player  7", "Player 7"), ("Jos\u00e9", "Jose\u0301")]):
+        named = (replace(players[0], name=one), replace(players[1], name=other), *players[2:])
+        folder = event_folder(tmp_path / f"cup-{number}", of=replace(plan(), players=named))
+        assert codes(asked(folder).stderr) == ["same_name"]
 
 
 def test_nothing_is_told_where_nothing_was_played(tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ NOTED = """\
 
 % Of no play.
 % p01 Player 1: +20 IMP
+% p06 Player 6: fined 4 IMP
 % p16 Player 16: -7 IMP
 """
 

@@ -194,6 +194,8 @@ def of_paris(made: Places) -> list[tuple[int, int, str]]:
     return [one for one in facts_at(made) if one[0] in (1, 2)]
 
 
+ALTERED_TIME = "UPDATE journal SET received_at = 1 << 60 WHERE height = {}"
+
 ALL_OF_PARIS = [one for one in ALL if one[0] in (1, 2)]
 
 
@@ -470,6 +472,33 @@ def test_a_row_with_a_changed_byte_that_is_no_text_keeps_no_other_row_from_the_c
         line.steps(1)
         line.centre.take()
         assert line.centre.heights == [1, 2, 3]
+
+
+@pytest.mark.parametrize("changed", ["DELETE FROM journal WHERE height = {}", ALTERED_TIME])
+@pytest.mark.parametrize("height", [5, 8])
+def test_a_row_that_is_missing_or_has_no_time_keeps_no_other_row_from_the_centre(
+    tmp_path: Path, changed: str, height: int
+) -> None:
+    with places(tmp_path) as made:
+        made.carry()
+        made.halls["paris"].cut()
+        made.halls["paris"].hear(*said_in("paris"))
+        with closing(connect(tmp_path / "paris" / STORE)) as store:
+            for kind in ("delete", "update"):
+                store.execute(f"DROP TRIGGER journal_append_only_{kind}")
+            (lost,) = store.execute("SELECT table_no, seq FROM journal WHERE height = ?", (height,))
+            store.execute(changed.format(height))
+            store.commit()
+        made.halls["paris"].heal()
+        made.carry()
+        assert [one for one in ALL_OF_PARIS if one not in of_paris(made)] == [(*lost, f"t{lost[0]}-fact-{lost[1]}")]
+        made.halls["paris"].cut()
+        made.halls["paris"].heal()
+        assert made.at_centre._at["paris"].attempt == 0
+        made.restart("paris")
+        made.halls["paris"].hear(*said_in("paris"))
+        made.carry()
+        assert of_paris(made) == ALL_OF_PARIS
 
 
 def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:

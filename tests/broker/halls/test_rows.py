@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
+from broker.event import HALL, HallsFile, read_halls, write_halls
 from broker.event import HALLS as HALLS_FILE
-from broker.event import HallsFile, read_halls, write_halls
 from broker.halls.centre import MOST_ATTEMPTS, HallPosition
 from broker.protocol import (
     AnyDecision,
@@ -279,6 +279,32 @@ def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_
         made.centre.ear.there = True
         made.centre.step()
         assert {one.hall for one in made.centre.ear.heard("") if isinstance(one, HallReceipt)} == {"paris"}
+
+
+def test_a_centre_whose_list_of_halls_is_gone_keeps_its_halls_and_does_not_start_again_without_them(
+    tmp_path: Path,
+) -> None:
+    with places(tmp_path) as made:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name)[:6])
+        made.carry()
+        (made.folder / CENTRE / HALLS_FILE).unlink()
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name)[6:])
+        made.carry()
+        assert (made.centre.scorer.state.plays_in, [*made.at_centre.halls]) == (16, ["paris", "osaka"])
+        with pytest.raises(BadEvent) as refused:
+            made.restart(CENTRE)
+        assert [one.code for one in refused.value.found] == ["hall_file_missing"]
+
+
+def test_a_hall_that_does_not_know_any_more_that_it_is_one_makes_no_deal_public(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        made.halls["paris"].hear(*said_in("paris"))
+        (made.folder / "paris" / HALL).unlink()
+        with pytest.raises(BadEvent) as refused:
+            made.restart("paris")
+        assert [one.code for one in refused.value.found] == ["hall_file_missing"]
 
 
 def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) -> None:

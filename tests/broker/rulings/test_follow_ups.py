@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.protocol import SEATS, Adjusted, AnyDecision, Award, DealPlayed, FinalDeclared, Undo, Void
-from broker.rulings.follow_ups import follow_ups
+from broker.protocol import SEATS, Adjusted, AnyDecision, Award, DealPlayed, FinalDeclared, Fouled, Undo, Void
+from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.scorer import EventState, open_part
 from tests.broker.rulings.ruled import room_of, ruling
 from tests.broker.scorer.small import event, whole_event
@@ -47,6 +47,19 @@ def test_once_it_is_ruled_it_is_named_no_longer_and_taken_back_it_is_named_again
     assert (named(room), room.final, open_part(room.snapshot()).final) == ([], True, True)
     room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-2])))
     assert (named(room), room.final) == ([(LATER[-1], DEAL, True)], False)
+
+
+def test_what_was_missed_is_named_in_the_same_order_after_a_restart() -> None:
+    room, said = room_of([]), []
+    said.append(ruling(room, Fouled(groups=((1,), (2, 3, 4))), deal=event().bookings[EARLY].deal))
+    room.apply(said[0])
+    for key in ((2, 2), EARLY):
+        other = event().bookings[key].deal % 4 + 1
+        said.append(ruling(room, DealPlayed(played=other, result=None), key))
+        room.apply(said[-1])
+    again = EventState(event())
+    again.load(said)
+    assert missed_deals(again) == missed_deals(room)
 
 
 @pytest.mark.parametrize("decision", [Void(), Adjusted(gives=dict.fromkeys(HERE, "nobody"))])

@@ -1,6 +1,7 @@
 """Who has left, who sits in somebody's place, and corrections of the plan."""
 
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,21 @@ def test_who_is_back_is_nobodys_substitute_and_goes_by_the_name_that_is_correcte
     give(hall, Substitute(player=GONE, name="Zoe", first_round=1))
     give(hall, Undo(ruling=given))
     assert shown() == [None, None, "Player 7", *["Player 7"] * 4]
+
+
+@pytest.mark.parametrize(("own", "typed"), [("José Sá", "JOS\u00c9 S\u00c1"), ("Ma Long", "Ｍａ\u3000Ｌｏｎｇ")])
+def test_a_name_is_the_same_name_however_its_letters_are_encoded(hall: Hall, own: str, typed: str) -> None:
+    apart = normalize("NFD", own)
+    give(hall, PlayerCorrected(player=GONE, name=apart, country="", club="", national="", ema=""))
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=1))
+    with pytest.raises(Refused) as refused:
+        give(hall, Substitute(player="p08", name="ADA\u3000RESERVE", first_round=1))
+    assert refused.value.code == "sits_elsewhere"
+    give(hall, Substitute(player=GONE, name=typed, first_round=2))
+    assert hall.scorer.state.snapshot().sat(GONE, 2) is None
+    with pytest.raises(Refused) as refused:
+        give(hall, Substitute(player="p08", name=typed, first_round=2))
+    assert refused.value.code == "sits_elsewhere"
 
 
 def test_a_table_that_the_substitute_sits_at_is_shown_with_that_name(hall: Hall) -> None:

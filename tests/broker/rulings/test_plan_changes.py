@@ -22,6 +22,7 @@ from broker.protocol import (
     Result,
     Seat,
     Seated,
+    SeatedAnew,
     TakenOver,
     Undo,
     Void,
@@ -32,8 +33,8 @@ from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_
 from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import event, whole_event
+from tests.broker.scorer.hall import Hall, make_hall
+from tests.broker.scorer.small import event, whole_event, whole_play
 
 GONE: Final = "p07"
 EVERYBODY: Final = sorted(event().players)
@@ -229,6 +230,18 @@ def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall)
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
+def test_a_scorer_starts_again_where_a_play_was_dropped_whose_seats_were_taken_over_and_left_out(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 1)
+    _, sat, *_, result = of_round(1, {1})
+    hall.hear(replace(sat, seq=1), replace(result, seq=2))
+    (apart,) = room.apart_plays()
+    taken = hall.scorer.rulings.give(draft(room, TakenOver(facts=apart.ids, replaces=None), play), HEAD)
+    give(hall, Undo(ruling=taken.id))
+    give(hall, PlanChanged(dropped=((1, 1),)))
+    again = make_hall(hall.folder, hall.journal).scorer.state
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
 def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_out(hall: Hall) -> None:
     hall.hear(*until_round(1))
     room = hall.scorer.state
@@ -246,6 +259,32 @@ def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_ou
     assert room.apart_plays() == []
     give(hall, Undo(ruling=dropped))
     assert not room.play((1, 2)).settled
+
+
+def test_what_a_change_lets_count_is_begun_where_its_effects_are_looked_at_as_where_it_is_given(hall: Hall) -> None:
+    """Round 2 of table 1 is out of turn until the change has dropped round 1; then it stays as it was played."""
+    hall.hear(*whole_play(1, 2))
+    room, gone = hall.scorer.state, event().bookings[1, 2].players["east"]
+    change = PlanChanged(
+        entered=(Player(id="p17", name="Ada Reserve"),),
+        left=(gone,),
+        dropped=((1, 1),),
+        plays=tuple(
+            SeatedAnew(play.round, play.table, *("p17" if who == gone else who for who in play.players.values()))
+            for key, play in event().bookings.items()
+            if gone in play.players.values() and key != (1, 1)
+        ),
+    )
+    assert room.play((1, 2)).points is None
+    tried = room.fork()
+    tried.apply(ruling(tried, change))
+    effects = hall.scorer.rulings.effects(draft(room, change), HEAD)
+    before = {line.name for line in room.snapshot().ranking}
+    give(hall, change)
+    assert room.planned.bookings[1, 2] == event().bookings[1, 2]
+    assert (seated(tried), told(tried)) == (seated(room), told(room))
+    left = before - {line.name for line in room.snapshot().ranking}
+    assert {one.name for one in effects.players if one.place_after is None} == left
 
 
 def test_of_two_who_change_at_once_the_second_is_told(hall: Hall) -> None:
@@ -268,3 +307,23 @@ def test_who_is_checked_in_is_known_after_a_restart_and_nobodys_imps_move(hall: 
     again.load(hall.journal.messages())
     assert [dict(one.checked_in) for one in (hall.scorer.state, again)] == [{"p01": True, GONE: False}] * 2
     assert told(hall.scorer.state) == before
+
+
+def test_what_is_taken_over_of_a_table_that_had_not_heard_of_a_change_stands_in_the_plan_until_that_is_undone(
+    hall: Hall,
+) -> None:
+    room = hall.scorer.state
+    give(hall, changed(room, PlanWishes(replaced={GONE: "Ada Reserve"})))
+    before = seated(room), told(room)
+    key, play = next((key, play) for key, play in event().bookings.items() if GONE in play.players.values())
+    walls, *_, result = whole_play(*key)
+    hall.hear(walls, replace(result, seq=2))
+    taken = hall.scorer.rulings.give(draft(room, TakenOver(facts=(result.id,), replaces=None), key), HEAD)
+    assert room.planned.bookings[key] == play
+    assert GONE in {line.name for line in room.snapshot().ranking}
+    undone = give(hall, Undo(ruling=taken.id))
+    assert (seated(room), told(room)) == before
+    give(hall, Undo(ruling=undone))
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))

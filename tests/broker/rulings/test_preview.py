@@ -1,6 +1,18 @@
 """An old line of the history says what its author did, whatever was ruled or entered since."""
 
-from broker.protocol import Deadline, FineRuled, Fouled, Overridden, Reopen, Ruled, SeatsPlayed, Substitute, Undo, Void
+from broker.protocol import (
+    Award,
+    Deadline,
+    FineRuled,
+    Fouled,
+    Overridden,
+    Reopen,
+    Ruled,
+    SeatsPlayed,
+    Substitute,
+    Undo,
+    Void,
+)
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.scorer import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
@@ -49,9 +61,13 @@ def test_how_a_play_was_is_not_known_once_its_table_has_entered_another_result()
     deal = event().bookings[HERE].deal
     reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", decision=Reopen(), reason="upside down")
     corrected = Overridden(round=2, deal=deal, guards=("declarations_corrected",), reason="it was south")
-    for message in log(1, reopened, corrected, result(*HERE, OUTCOMES[2]), first=7):
+    *again, anew = log(1, reopened, corrected, result(*HERE, OUTCOMES[2]), first=7)
+    for message in again:
         room.apply(message)
-    assert [one.before for one in changes(room)] == [None, None]
+    room.apply(ruling(room, Award(gives={room.play(HERE).players["east"]: 4}), HERE))
+    assert None not in [one.before for one in changes(room)]
+    room.apply(anew)
+    assert [one.before for one in changes(room)] == [None, None, None]
 
 
 def test_who_sits_the_groups_of_a_deal_and_the_deadline_are_told_before_and_after() -> None:

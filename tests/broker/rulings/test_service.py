@@ -18,8 +18,10 @@ from broker.protocol import (
     FineRuled,
     Fouled,
     LogMessage,
+    Overridden,
     Refused,
     Reopen,
+    Ruled,
     Ruling,
     SeatsPlayed,
     Undo,
@@ -33,7 +35,7 @@ from broker.store import STORE, SqliteJournal, copy_journal
 from tests.broker.rulings.ruled import HEAD, TABLE, correct, draft, told
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
-from tests.broker.scorer.small import OUTCOMES, event, whole_event, whole_log
+from tests.broker.scorer.small import OUTCOMES, event, log, result, steps, whole_event, whole_log
 
 PLAY = (1, 2)
 HERE = event().bookings[PLAY]
@@ -107,6 +109,25 @@ def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) ->
     give(played, first, TABLE)
     assert refusal(played, second) == "ruling_conflict"
     give(played, replace(second, after=first.id))
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_who_rules_on_a_play_that_has_another_result_since_an_award_there_sees_a_conflict(
+    hall: Hall, *, reopened: bool
+) -> None:
+    room, said = hall.scorer.state, [*steps(1), *steps(1, 2)]
+    if reopened:
+        again = Ruled(round=2, deal=HERE.deal, author="T", role="table_arbiter", decision=Reopen(), reason="?")
+        corrected = Overridden(round=2, deal=HERE.deal, guards=("declarations_corrected",), reason="it was south")
+        said += [again, corrected, result(*PLAY, OUTCOMES[2])]
+    *before, last = log(1, *said)
+    hall.hear(*before)
+    give(hall, draft(room, Award(gives={EAST: 3}), PLAY))
+    one = draft(room, Void(), PLAY)
+    hall.hear(last)
+    assert refusal(hall, one) == "ruling_conflict"
+    assert make_hall(hall.folder, hall.journal).scorer.state.last_word(PLAY) == room.last_word(PLAY) == last.id
+    give(hall, draft(room, Void(), PLAY))
 
 
 def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:

@@ -437,3 +437,29 @@ def test_a_stage_does_not_come_back_after_another_change_of_who_plays(hall: Hall
     undone = give(draft(room, Undo(ruling=give(draft(room, draft_stage(room, FINAL)), HEAD).id)), HEAD)
     give(draft(room, draft_stage(room, FINAL)), HEAD)
     assert code_of(lambda: give(draft(room, Undo(ruling=undone.id)), HEAD)) == "plan_changed_since"
+
+
+def test_a_stage_does_not_come_back_while_a_play_before_it_is_open_again(hall: Hall) -> None:
+    give, said, room = hall.scorer.rulings.give, dict[int, int](), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), said))
+    undone = give(draft(room, Undo(ruling=give(draft(room, draft_stage(room, FINAL)), HEAD).id)), HEAD)
+    deal = room.planned.bookings[1, 2].deal
+    reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", reason="wrong hand", decision=Reopen())
+    hall.hear(fact(1, said[1] + 1, reopened))
+    assert code_of(lambda: give(draft(room, Undo(ruling=undone.id)), HEAD)) == "stage_not_over"
+    give(draft(room, Void(), (1, 2)), HEAD)
+    give(draft(room, Undo(ruling=undone.id)), HEAD)
+    assert next_stage(room) is None
+
+
+def test_a_table_that_has_begun_a_stage_that_was_taken_back_keeps_it_from_nobody(hall: Hall) -> None:
+    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    change = draft_stage(room, FINAL)
+    entry = give(draft(room, change), HEAD)
+    begun = [one for one in play_rounds(room.planned, [3], chance, said) if one.table == 1][:2]
+    undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
+    hall.hear(*begun)
+    assert draft_stage(room, FINAL) == change
+    give(draft(room, Undo(ruling=undone.id)), HEAD)
+    assert next_stage(room) is None

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from broker.protocol import (
     DealPlayed,
+    DeviceAdmitted,
     FineRuled,
     Kept,
     KeptBack,
@@ -25,9 +26,9 @@ from broker.protocol import (
 )
 from broker.rulings.final import draft_stage
 from broker.scorer import open_stored_event
-from broker.scorer.homes import FEWEST_HOMES, Seal
+from broker.scorer.kept_at_tables import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
-from broker.store import STORE, Decided, Journal, SqliteJournal
+from broker.store import DEVICES, STORE, Decided, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
@@ -52,6 +53,7 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
             scorer = admitting(Scorer(event(), journal, folder, clock, home=home))
             hall = Hall(scorer, journal, folder, ear, clock)
             hall.scorer.publisher.link = ear
+        hall.scorer.live.devices.admissions.number = hall.scorer.live.homes.numbers.given(DEVICES)
         hall.connect(up=True)
         yield hall
 
@@ -240,6 +242,75 @@ def test_a_record_is_sealed_alike_each_time_so_that_tables_write_it_once() -> No
     ruling = b'{"no":"ruling"}'
     assert seal.close((7, ruling), "id-1") == seal.close((7, ruling), "id-1")
     assert seal.open(seal.close((7, ruling), "id-1")) is None
+
+
+FIRST, SECOND, THIRD = "first-device", "second-device", "third-device"
+
+
+def decide(hall: Hall, *acts: tuple[str, str]) -> None:
+    """Admit devices at table 1, or revoke them, one after the other."""
+    for number, (act, device) in enumerate(acts):
+        if act == "revoke":
+            hall.scorer.live.devices.revoke(1, device, "it was stolen", "Marta", "marta")
+        else:
+            id_ = f"{hall.folder.name}-{device}-{number}"
+            admitted = DeviceAdmitted(id=id_, event=NAME, number=1, table=1, device=device, key=None, at=1)
+            hall.scorer.live.devices.record(admitted)
+        hall.scorer.step(timeout=0)
+
+
+def speaking(hall: Hall) -> set[str]:
+    """Return the devices that may speak for table 1, without those that always may."""
+    return {one.device for one in hall.scorer.live.devices.admissions.all() if one.table == 1} & {
+        FIRST,
+        SECOND,
+        THIRD,
+    }
+
+
+DECIDED: Final = [
+    ([("revoke", FIRST)], {SECOND}),
+    ([("admit", THIRD)], {FIRST, SECOND, THIRD}),
+    ([("admit", THIRD), ("revoke", THIRD)], {FIRST, SECOND}),
+    (
+        [
+            ("revoke", FIRST),
+            ("admit", FIRST),
+            ("revoke", FIRST),
+            ("revoke", SECOND),
+        ],
+        set(),
+    ),
+]
+"""What was decided after a copy was made, and who may speak then."""
+
+
+@pytest.mark.parametrize(("acts", "left"), DECIDED)
+@pytest.mark.parametrize("numbers_taken", [1, 2, 3])
+@pytest.mark.parametrize("at_tables", [False, True])
+def test_what_was_decided_of_devices_comes_back_though_others_have_its_numbers_by_now(
+    older: Path, tmp_path: Path, acts: list[tuple[str, str]], left: set[str], numbers_taken: int, *, at_tables: bool
+) -> None:
+    (tmp_path / "second").mkdir()
+    home, event_ = SecondHome(tmp_path / "second", NAME), older.with_name("event")
+    with hall_in(older) as hall:
+        decide(hall, ("admit", FIRST), ("admit", SECOND))
+    shutil.rmtree(event_)
+    shutil.copytree(older, event_, ignore=shutil.ignore_patterns("*.lock", "*.witness"))
+    with hall_in(event_) as hall, SecondHomeWriter(home, older, print) as writer:
+        hall.scorer.live.homes.write_to(writer)
+        decide(hall, *acts)
+        assert writer.wait()
+        assert speaking(hall) == left
+        records = {one.id: one for table in (1, 2, 3, 4) for one in kept(hall, table)}
+    with hall_in(older) as hall:
+        decide(hall, *(("admit", f"other-device-{number}") for number in range(numbers_taken)))
+        if at_tables:
+            give_back(hall, 2, *records.values())
+            assert speaking(hall) == left
+    for home_ in (None, None) if at_tables else (home, home, None):
+        with hall_in(older, home_) as hall:
+            assert speaking(hall) == left
 
 
 def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from broker.protocol import (
     LAST_TABLE,
     Adjusted,
+    AnyDecision,
     Award,
     DealPlayed,
     Fine,
@@ -54,6 +55,7 @@ from tests.broker.scorer.small import (
     steps,
     whole_event,
     whole_log,
+    whole_play,
 )
 from tests.broker.scoring.events import four_teams
 from tests.examples import COSTLY
@@ -246,6 +248,34 @@ def test_a_fine_of_a_result_entered_anew_is_whose_the_table_says_whoever_was_rul
     for message in log(1, reopened, corrected, result(*key, OUTCOMES[2], fined), first=len(first) + 1):
         room.apply(message)
     assert (room.play(key).players, room.play(key).fines) == (sits, {sits["north"]: 4})
+
+
+def test_a_fine_of_who_turns_out_not_to_have_sat_there_once_the_play_was_reopened_counts_all_the_same() -> None:
+    key, sits, deal = (1, 1), event().bookings[1, 1].players, event().bookings[1, 1].deal
+    other = event().bookings[2, 1].players["north"]
+    reopened = Ruled(round=1, deal=deal, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    corrected = Overridden(round=1, deal=deal, guards=("declarations_corrected",), reason="it was south")
+    again = log(1, reopened, corrected, result(*key, OUTCOMES[2]), first=len(steps(*key)) + 1)
+    fined = FineRuled(takes={other: 4}, infraction="sound")
+    seats, imps = SeatsPlayed(players={**sits, "north": other}), []
+    ruled: list[list[AnyDecision]] = [[seats], [seats, fined]]
+    for rulings in ruled:
+        room, said = room_of([]), list[LogMessage | Ruling]([*log(1, *steps(*key)), *whole_play(2)])
+        for message in said:
+            room.apply(message)
+        for decision in rulings:
+            said.append(ruling(room, decision, key))
+            room.apply(said[-1])
+        for message in again:
+            room.apply(message)
+        assert room.play(key).players == sits
+        recounted = EventState(event())
+        recounted.load([*said, *again])
+        assert told(recounted) == told(room)
+        imps.append({row.player: int(row.imp) for row in room.snapshot().standings})
+    assert imps[1] == {who: imp - 4 * (who == other) for who, imp in imps[0].items()}
+    room.apply(ruling(room, Undo(ruling="ruling-0002")))
+    assert {row.player: int(row.imp) for row in room.snapshot().standings} == imps[0]
 
 
 def test_that_a_void_play_was_played_all_the_same_is_in_the_next_snapshot() -> None:

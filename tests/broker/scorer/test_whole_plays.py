@@ -103,7 +103,7 @@ def everything(room: EventState) -> object:
     return (
         (room.planned.plan, room.planned.bookings, room.event.plan, room.event.version),
         list(room.results.items()),
-        (room._followed, room._taken_over, room._other_results, room.early, room._ruled),
+        (room._followed, room._taken_over, room._other_results, room.results_then, room._ruled),
         {key: room.play(key) for key in room.planned.bookings},
         room.book.entries,
         judged,
