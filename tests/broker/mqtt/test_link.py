@@ -148,8 +148,12 @@ def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(
             closed.set()
             close()
 
+        def leaving() -> None:
+            mqtt.Client.disconnect(client)
+            left.set()
+
         monkeypatch.setattr(client, "subscribe", subscribing)
         monkeypatch.setattr(client, "reinitialise", closing_sockets)
-        monkeypatch.setattr(client, "disconnect", lambda: (mqtt.Client.disconnect(client), left.set()))
+        monkeypatch.setattr(client, "disconnect", leaving)
         assert again.wait(PATIENCE_S)
     assert closed.is_set()
