@@ -108,19 +108,24 @@ def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: b
 
 
 def draw_name(
-    canvas: Canvas, at: tuple[float, float], name: str, room: float, largest: float, *, bold: bool = False
+    canvas: Canvas, at: tuple[float, float], name: str, room: tuple[float, float], largest: float, *, bold: bool = False
 ) -> None:
     """Write a name whole: as large as it fits in one line; where that is too small to read, in lines one over another.
 
-    `at`: where the last line begins.
+    `at`: where the last line begins. `room`: width and height; lines that are higher are made smaller.
     """
-    size = largest * room / max(text_width(name, largest, bold=bold), 1)
+    wide, high = room
+    size = largest * wide / max(text_width(name, largest, bold=bold), 1)
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
-    lines = Paragraph(_markup(name, bold=bold), ParagraphStyle("name", fontSize=LEGIBLE, leading=LEGIBLE * LEADING))
-    lines.wrapOn(canvas, room, MARGIN)
-    lines.drawOn(canvas, at[0], at[1] - LEGIBLE * (LEADING - 1))
+    size, markup = LEGIBLE, _markup(name, bold=bold)
+    while True:
+        lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
+        if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
+            break
+        size -= 0.25
+    lines.drawOn(canvas, at[0], at[1] - size * (LEADING - 1))
 
 
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
@@ -226,6 +231,9 @@ SIZE: Final = 9.5
 SMALL: Final = 8.5
 LEGIBLE: Final = 7.5
 """Points; a text that is too long at this size goes on in the next line."""
+
+SMALLEST: Final = 4.0
+"""Points, of the longest of names where there is room for few lines."""
 
 PAD: Final[float] = 1.0 * mm
 APART: Final[float] = 2.5 * mm
