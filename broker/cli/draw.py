@@ -11,6 +11,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.console import FILE, FOLDER, said_as_json, say, working
+from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
@@ -145,7 +146,7 @@ def _beacon(source: str, round_: str) -> Beacon:
     try:
         return msgspec.convert({"source": source.strip(), "round": round_.strip()}, Beacon)
     except msgspec.ValidationError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(reason(error)) from None
 
 
 def announcement_lines(announced: Announcement) -> str:

@@ -18,7 +18,7 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.previous import FIRST, begin_from
 from broker.console import ANY, EXISTING_FILE, AskedOption, json_option, said_as_json, say
-from broker.errors import RuleError, ScorerError, StoreError
+from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
     HALLS,
@@ -303,7 +303,7 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
     try:
         return msgspec.convert(said, Plan)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
 
 
 @event_group.command("formats", short_help="Show formats that fit players, tables, hours, carriers and sets.")

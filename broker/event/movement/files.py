@@ -226,7 +226,7 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
     try:
         teams = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
     except (OSError, ValueError, RecursionError) as error:
-        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
+        raise bad_teams(path, error) from None
     seen: set[str] = set()
     for members in check_teams_of_four(teams).values():
         for member in members:
@@ -234,6 +234,13 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
                 raise RuleError("player_in_two_teams", N_("{who} is listed more than once", who=member))
             seen.add(member)
     return teams
+
+
+def bad_teams(path: Path, error: BaseException) -> RuleError:
+    """Return the refusal of a file of teams, which says how one is written."""
+    example = '{"Reds": ["p01", "p02", "p03", "p04"]}'
+    problem = N_("{problem}; teams are written as in {example}", problem=reason(error), example=example)
+    return RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=problem))
 
 
 def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
