@@ -41,6 +41,7 @@ from reportlab.platypus import (
 from broker.event import Event, ListedPlayer, spelling
 from broker.event.readiness import Finding
 from broker.i18n import N_, Translator
+from broker.pictographs import without_pictographs
 from broker.qr import qr_code
 from broker.rules import RuleError
 
@@ -132,9 +133,9 @@ def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
     for name, printed in SPELLINGS.get(NO_SPELLINGS).items():
         text = text.replace(name, printed)
-    words = (
-        "".join(part) for _, part in groupby(_without_pictographs(unicodedata.normalize("NFC", text)), str.isspace)
-    )
+    text = unicodedata.normalize("NFC", text)
+    text = text if _encodes(text, "cp1252") else without_pictographs(text, _is_drawn)
+    words = ("".join(part) for _, part in groupby(text, str.isspace))
     pieces = [piece for word in words for piece in _word(word, bold=bold)]
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
 
@@ -144,33 +145,8 @@ def is_printable(text: str) -> bool:
     return _encodes(text, "cp1252") or not any("?" in run.text for run in font_runs(text.replace("?", "")))
 
 
-ZWJ: Final = "\N{ZERO WIDTH JOINER}"
-JOINING: Final = f"{ZWJ}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
-"""What makes one pictograph of several."""
-
-
-def _without_pictographs(text: str) -> str:
-    """Return a text as it is read aloud; one of pictographs alone by their names: somebody may be called so."""
-    if _encodes(text, "cp1252"):
-        return text
-    pairs = zip(f" {text}", text, strict=False)
-    left = "".join(letter for before, letter in pairs if not _is_pictograph(letter, before))
-    if left == text:
-        return text
-    said = (unicodedata.name(letter, "").lower() for letter in text if not _is_unseen(letter))
-    return " ".join(left.split()) or ", ".join(filter(None, said))
-
-
-def _is_pictograph(letter: str, before: str) -> bool:
-    """Return whether a letter is one, or a part of one, or cannot be seen. `before`: the letter before it."""
-    if _is_unseen(letter):
-        return True
-    drawn = _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
-    return unicodedata.category(letter) in {"So", "Sk"} and not (drawn and before != ZWJ)
-
-
-def _is_unseen(letter: str) -> bool:
-    return letter in JOINING or (unicodedata.category(letter) == "Cf" and not _encodes(letter, "cp1252"))
+def _is_drawn(letter: str) -> bool:
+    return _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
 
 
 def _word(word: str, *, bold: bool) -> list[FontRun]:
