@@ -89,7 +89,7 @@ class CsvRow:
             raise RuleError(
                 "line_incomplete",
                 N_(
-                    "line {line} has {fields} fields, but the header has {heading}",
+                    "fields in line {line}: {fields}; in the header: {heading}",
                     line=self.line,
                     fields=self.fields,
                     heading=fields,

@@ -163,7 +163,9 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError(
             "players_have_plays",
-            N_("{count} players who are already seated are not in this list: {names}", count=len(missing), names=names),
+            N_(
+                "players who are already seated and not in this list, {count}: {names}", count=len(missing), names=names
+            ),
         )
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:

@@ -161,7 +161,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     if plan.plays and not force:
         raise RuleError(
             "plays_exist",
-            N_("{file} has {count} plays; use --force to replace them", file=MOVEMENT, count=len(plan.plays)),
+            N_("plays in {file}: {count}; use --force to replace them", file=MOVEMENT, count=len(plan.plays)),
         )
     return plan
 
@@ -215,7 +215,12 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     if not TEAM <= players <= MOST_PLAYERS:
         raise RuleError(
             "impossible_size",
-            N_("{players} players; there can be {least} to {most}", players=players, least=TEAM, most=MOST_PLAYERS),
+            N_(
+                "number of players: {players}; there can be {least} to {most}",
+                players=players,
+                least=TEAM,
+                most=MOST_PLAYERS,
+            ),
         )
     width = max(2, len(str(players)))
     return [f"p{number:0{width}}" for number in range(1, players + 1)]
@@ -250,7 +255,7 @@ def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[st
             raise RuleError(
                 "teams_do_not_fit",
                 N_(
-                    "{team} has {count} players; a movement is made for {wanted}",
+                    "players in {team}: {count}; a movement is made for {wanted}",
                     team=team,
                     count=len(members),
                     wanted=TEAM,
