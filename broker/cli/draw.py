@@ -155,7 +155,7 @@ def announcement_lines(announced: Announcement) -> str:
     beacon = announced.beacon
     value = f" Public value: {beacon.source}, {beacon.round}." if beacon else ""
     return (
-        f"Draw {announced.number} of {announced.event}: {announced.deals} deals, words of {names}.{value}\n"
+        f"Draw {announced.number} of {announced.event}: {amount(announced.deals, 'deal')}, words of {names}.{value}\n"
         f"Publish this, or {draws.DRAWS}, before anybody says their words: {announced.hash}"
     )
 

@@ -121,7 +121,7 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
             click.echo(line)
         count = len(found.faults)
         without = "" if found.has_links else ", without links: they get them when its scorer starts"
-        whole = f"{count} rows fail verification" if count else "each as it was written"
+        whole = f"rows that fail verification: {count}" if count else "each as it was written"
         click.echo(f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}")
         for line in _anchor_lines(checked) if checked else ():
             click.echo(line)
