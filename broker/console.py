@@ -107,6 +107,11 @@ def say(text: str, **values: object) -> None:
     click.echo(json.dumps(values, ensure_ascii=False, default=str) if wants_json() else text)
 
 
+def amount(count: int, thing: str) -> str:
+    """Return how many there are of what has a regular plural."""
+    return f"{count} {thing}{'s' * (count != 1)}"
+
+
 def watched() -> bool:
     """Return whether somebody watches progress: standard error is a terminal, and people read the output."""
     return sys.stderr.isatty() and not wants_json()

@@ -4,8 +4,11 @@ Rooms on a table, people and web have an `errors.py` of their own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import ClassVar, Final, TypeVar
+
+from broker.i18n import N_, Message
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -26,65 +29,6 @@ class CodedError(Exception):
         cls.status = status or cls.status
 
 
-KINDS: Final[Mapping[str, str]] = {
-    "array": "a list",
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "null": "nothing",
-    "object": "an object",
-    "str": "text",
-}
-"""How msgspec names what it found, and how people do."""
-
-OTHERS: Final[Mapping[str, str]] = {
-    "Object missing required field `(.*)`": r"\1 is missing",
-    "Object contains unknown field `(.*)`": r"\1 is not known here",
-    "Invalid (?:enum )?value (.*)": r"\1 is not allowed here",
-}
-"""What else msgspec says of a value, and what people do."""
-
-LIMITS: Final[Mapping[str, str]] = {">=": "of at least", "<=": "of at most", "matching regex": "of the form"}
-
-
-def reason(error: BaseException) -> str:
-    """Return why something could not be read or written, in words for those who do not program."""
-    if isinstance(error, OSError):
-        return re.sub(r"^\[.*\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))  # OpenSSL says where it failed
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8 text"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if isinstance(error, KeyError):
-        return f"{error.args[0]} is missing"
-    said, at, place = str(error).partition(" - at `$")
-    return f"{_place(place)}{_said(said)}" if at else _said(said)
-
-
-def _place(path: str) -> str:
-    """Return where in a file a value is, with a colon; nothing for the whole."""
-    items = re.sub(r"\[(\d+)\]", lambda item: f", item {int(item[1]) + 1}, ", path.rstrip("`").replace("[...]", ""))
-    where = re.sub(r"(^|, )[., ]+", r"\1", items).strip(", ")
-    return f"{where}: " if where else ""
-
-
-def _said(text: str) -> str:
-    for internal, words in OTHERS.items():
-        text = re.sub(f"^{internal}$", words, text)
-    return re.sub(r"^Expected `(.*?)`(.*?)(?:, got `(.*?)`)?$", _of_a_kind, text)
-
-
-def _of_a_kind(found: re.Match[str]) -> str:
-    kind, limit, got = found.groups(default="")
-    for sign, words in LIMITS.items():
-        limit = limit.replace(sign, words)
-    return f"{_kinds(kind)}{limit} is needed{f', not {_kinds(got)}' if got else ''}"
-
-
-def _kinds(names: str) -> str:
-    return " or ".join(KINDS.get(name, name) for name in names.split(" | "))
-
-
 class RuleError(ValueError):
     """Input that the rules refuse. `code` is stable and listed in docs/codes.md."""
 
@@ -92,6 +36,102 @@ class RuleError(ValueError):
         super().__init__(text)
         self.code = code
         self.text = text
+
+
+KINDS: Final[Mapping[str, Message]] = {
+    "array": N_("a list"),
+    "bool": N_("true or false"),
+    "float": N_("a number"),
+    "int": N_("a whole number"),
+    "null": N_("nothing"),
+    "object": N_("an object"),
+    "str": N_("text"),
+}
+"""How msgspec names what it found, and how people do."""
+
+LETTERS_ALLOWED: Final = re.compile(r"\^(\[\S*?\])?\[(\S*?)\]\{(?:\d+,)?(\d+)\}\$\S*")
+"""A pattern that lists letters, perhaps others for the first, and how many."""
+
+Words = Callable[[re.Match[str]], str]
+
+WORDS: Final[Sequence[tuple[str, Words]]] = (
+    ("Object missing required field `(.*)`", lambda found: N_("{field} is missing", field=found[1])),
+    ("Object contains unknown field `(.*)`", lambda found: N_("{field} is not known here", field=found[1])),
+    (r"Invalid (?:enum )?value ('.*'|-?\d+)", lambda found: N_("{value} is not allowed here", value=found[1])),
+    ("Expected `str` matching regex '(.*)'", lambda found: _form(found[1])),
+    (r"Expected `\w+` of length >= 1", lambda _: N_("it is empty")),
+    (r"Expected `str` of length >= (\d+)", lambda found: N_("fewer than {least} characters", least=found[1])),
+    (r"Expected `str` of length <= (\d+)", lambda found: N_("more than {most} characters", most=found[1])),
+    (r"Expected `\w+` of length >= (\d+)", lambda found: N_("fewer than {least} entries", least=found[1])),
+    (r"Expected `\w+` of length <= (\d+)", lambda found: N_("more than {most} entries", most=found[1])),
+    (
+        r"Expected `array` of length (\d+), got (\d+)",
+        lambda found: N_("{wanted} entries are needed, not {count}", wanted=found[1], count=found[2]),
+    ),
+    (
+        r"Expected `(\w+)` >=? (.*)",
+        lambda found: N_("{wanted} of at least {least} is needed", wanted=_kinds(found[1]), least=found[2]),
+    ),
+    (
+        r"Expected `(\w+)` <=? (.*)",
+        lambda found: N_("{wanted} of at most {most} is needed", wanted=_kinds(found[1]), most=found[2]),
+    ),
+    (
+        "Expected `(.*)`, got `(.*)`",
+        lambda found: N_("{wanted} is needed, not {found}", wanted=_kinds(found[1]), found=_kinds(found[2])),
+    ),
+    ("Expected `(.*)`", lambda found: N_("{wanted} is needed", wanted=_kinds(found[1]))),
+    ("Input data was truncated", lambda _: N_("it ends too early: a bracket or a quotation mark is not closed")),
+    (
+        r"JSON is malformed: .*\(byte (\d+)\)",
+        lambda found: N_("it is not valid JSON from byte {byte} on", byte=found[1]),
+    ),
+    (
+        r".*\(at line (\d+), column (\d+)\)",
+        lambda found: N_("line {line}, column {column}: it is not valid TOML", line=found[1], column=found[2]),
+    ),
+    (r".*\(at end of document\)", lambda _: N_("it is not valid TOML: the last line is not complete")),
+)
+"""What msgspec and its readers of JSON and TOML say, and what people do."""
+
+
+def reason(error: BaseException) -> str:
+    """Return why something could not be read or written, in words for those who do not program."""
+    if isinstance(error, RuleError):
+        return error.text
+    if isinstance(error, OSError):
+        return re.sub(r"^\[.*\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))  # OpenSSL says where it failed
+    if isinstance(error, UnicodeDecodeError):
+        return N_("it is not UTF-8 text")
+    if isinstance(error, RecursionError):
+        return N_("it is nested too deeply")
+    if isinstance(error, KeyError):
+        return N_("{field} is missing", field=error.args[0])
+    said, _, path = str(error).partition(" - at `$")
+    matches = ((re.fullmatch(pattern, said, re.DOTALL), words) for pattern, words in WORDS)
+    problem = next((words(found) for found, words in matches if found), said)
+    return N_("{where}: {problem}", where=where, problem=problem) if (where := _place(path)) else problem
+
+
+def _place(path: str) -> str:
+    """Return where in a file a value is; nothing for the whole."""
+    where = ""
+    for names, number in re.findall(r"\.(\w+(?:\.\w+)*)|\[(\d+)\]", path):
+        part = names or N_("item {number}", number=int(number) + 1)
+        where = N_("{first}, {second}", first=where, second=part) if where else part
+    return where
+
+
+def _form(pattern: str) -> str:
+    if (found := LETTERS_ALLOWED.fullmatch(pattern)) is None:
+        return N_("it is not written as it must be")
+    letters, most = " ".join(re.findall(r".-.|.", found[2])), int(found[3]) + bool(found[1])
+    return N_("use only {letters}, at most {most} characters", letters=letters, most=most)
+
+
+def _kinds(names: str) -> str:
+    kinds: list[str] = [KINDS.get(name, name) for name in names.split(" | ")]
+    return reduce(lambda first, second: N_("{first} or {second}", first=first, second=second), kinds)
 
 
 def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence

@@ -180,8 +180,9 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
             if (line > 1 or not named) and cells and (cells[0].strip() or "".join(cells).strip()):
                 yield line, cells
             line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadRow("malformed", str(error), line) from None
+    except csv.Error:
+        problem = N_("a quotation mark is not closed, or stands within a cell")
+        raise BadRow("malformed", problem, line) from None
 
 
 def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -> Iterator[tuple[int, list[str]]]:

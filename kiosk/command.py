@@ -64,8 +64,12 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     paired.
     """
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if practice == (config is not None) or ((chosen and not practice) or ((anew or picture) and practice)):
-        raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
+    if practice == (config is not None):
+        raise click.UsageError("give either CONFIG or --practice")
+    if anew and practice:
+        raise click.UsageError("--pair needs CONFIG: a practice table is paired with no desk")
+    if chosen and not practice:
+        raise click.UsageError(f"--{min(chosen)} needs --practice: CONFIG says how a real table is set up")
     os.umask(0o077)  # the journal holds presses while a claim window is open
     set_up_logs(logging.INFO)
     stop = threading.Event()
@@ -82,7 +86,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         else:
             from kiosk.practice.session import PracticeTable, practise  # noqa: PLC0415 - no table in an event needs it
 
-            practise(stop, PracticeTable(**chosen))
+            practise(stop, PracticeTable(**chosen), picture)
     except sqlite3.Error as error:
         raise JournalBroken(str(error)) from error
 

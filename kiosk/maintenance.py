@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, amount, said_as_json, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
@@ -54,7 +54,7 @@ def import_journal(config: Path, card: Path) -> None:
     journal = find_journal(card, whose) if card.is_dir() else card
     taken = take_over_journal(journal, settings.journal, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
-    say(f"{where}; {taken.facts} facts will be sent.", goes_on=taken.whole, facts=taken.facts)
+    say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.whole, facts=taken.facts)
 
 
 @table.command("run")

@@ -387,7 +387,7 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    say(f"{len(registry)} sets, each whole: {_list(registry)}.", sets=sorted(registry))
+    say(f"Each set is whole: {_list(registry)}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS
-from broker.console import said_as_json, say
+from broker.console import amount, said_as_json, say
 from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
@@ -81,7 +81,7 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
         note_command(folder, EVENT_CLOSED, "", str(count))
     except (StoreError, BrokerError, OSError) as error:
         raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
-    text = f"{event.name} is closed: {count} devices revoked, other passwords for all tables, no PIN"
+    text = f"{event.name} is closed: {amount(count, 'device')} revoked, other passwords for all tables, no PIN"
     say(text, event=event.name, devices=count)
 
 

@@ -98,8 +98,8 @@ def _about(folder: Path) -> str:
     except ScorerError as error:
         return f"{error.code}\n"
     kinds = Counter("riichi" for _ in event.riichi)
-    counts = f"{len(event.tables)} tables, {len(event.players)} players, {len(event.expected)} deals"
-    return f"{event.name}: {event.profile.id}, {counts}, {len(event.plan.plays)} plays, {kinds['riichi']} sessions\n"
+    counts = f"tables: {len(event.tables)}, players: {len(event.players)}, deals: {len(event.expected)}"
+    return f"{event.name}: {event.profile.id}, {counts}, plays: {len(event.plan.plays)}, sessions: {kinds['riichi']}\n"
 
 
 def _event(folder: Path) -> Iterator[Finding]:

@@ -10,7 +10,8 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import FILE, FOLDER, said_as_json, say, working
+from broker.console import FILE, FOLDER, amount, said_as_json, say, working
+from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
@@ -145,7 +146,7 @@ def _beacon(source: str, round_: str) -> Beacon:
     try:
         return msgspec.convert({"source": source.strip(), "round": round_.strip()}, Beacon)
     except msgspec.ValidationError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(reason(error)) from None
 
 
 def announcement_lines(announced: Announcement) -> str:
@@ -154,7 +155,7 @@ def announcement_lines(announced: Announcement) -> str:
     beacon = announced.beacon
     value = f" Public value: {beacon.source}, {beacon.round}." if beacon else ""
     return (
-        f"Draw {announced.number} of {announced.event}: {announced.deals} deals, words of {names}.{value}\n"
+        f"Draw {announced.number} of {announced.event}: {amount(announced.deals, 'deal')}, words of {names}.{value}\n"
         f"Publish this, or {draws.DRAWS}, before anybody says their words: {announced.hash}"
     )
 
@@ -176,7 +177,7 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     words = [_asked(person) for person in draw.announcement.people]
     with working("Making and sealing deals"):
         root = draws.make_drawn_deals(folder, words, beacon_value)
-    click.echo(f"{draw.announcement.deals} deals in {folder / 'deals.json'}: sealed.")
+    click.echo(f"{amount(draw.announcement.deals, 'deal')} in {folder / 'deals.json'}: sealed.")
     click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
     click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
 
@@ -339,7 +340,7 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     make_folder(output, PRIVATE_FOLDER)
     write_registry(output, opened)
     say(
-        f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.",
+        f"{output / SETS}: {amount(len(opened), 'set')}, not sealed: delete it after printing.",
         file=output / SETS,
         sets=list(opened),
     )

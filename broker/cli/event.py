@@ -17,8 +17,8 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, AskedOption, json_option, said_as_json, say
-from broker.errors import RuleError, ScorerError, StoreError
+from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say
+from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
     HALLS,
@@ -286,7 +286,7 @@ def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure,
     asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
         found = forecast(plan, wish, minutes)
-        click.echo(f"{wish.rounds} rounds: {summary.forecast_sentence(found, minutes)}")
+        click.echo(f"{amount(wish.rounds, 'round')}: {summary.forecast_sentence(found, minutes)}")
         if found.nobody_compared and not plan.uncompared:
             text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
             if not asked:
@@ -303,7 +303,7 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
     try:
         return msgspec.convert(said, Plan)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
 
 
 @event_group.command("formats", short_help="Show formats that fit players, tables, hours, carriers and sets.")
@@ -425,7 +425,7 @@ def event_import(file: Path, folder: Path) -> None:
     os.umask(0o077)
     count = restore_event(read_document(file), folder)
     Certificates.ensure(folder)
-    say(f"{folder}: {count} facts. Start it with homologue scorer {folder}", folder=folder, facts=count)
+    say(f"{folder}: {amount(count, 'fact')}. Start it with homologue scorer {folder}", folder=folder, facts=count)
 
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")

@@ -9,7 +9,7 @@ import click
 
 from broker.cli import options
 from broker.cli.players import player_named
-from broker.console import json_option
+from broker.console import amount, json_option
 from broker.i18n import N_
 from broker.rules import RuleError
 from broker.scorer import Snapshot, open_part, open_stored_event
@@ -73,7 +73,7 @@ def _told(snapshot: Snapshot, found: EventStrength, than: str | None) -> dict[st
 
 
 def _as_text(told: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{told['plays']} plays of {told['deals']} deals, {told['plays_each']:.1f} each"
+    yield f"{amount(told['plays'], 'play')} of {amount(told['deals'], 'deal')}, {told['plays_each']:.1f} each"
     yield f"Strength in the standings: {_percent(told['reliability'])}"
     for goal, plays in told["plays_for"].items():
         counts = Interval(**{name: None if count is None else round(count) for name, count in plays.items()})

@@ -15,7 +15,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.rules_input import error_answer
-from broker.console import EXISTING, FILE, json_option, said_as_json, say, watched
+from broker.console import EXISTING, FILE, amount, json_option, said_as_json, say, watched
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -284,7 +284,7 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
         if problems:
             click.get_current_context().exit(1)
         count = files.write_movement_to_event(event, read.plays, force=force)
-        say(f"{count} plays in {event / MOVEMENT}", plays=count, file=event / MOVEMENT)
+        say(f"{amount(count, 'play')} in {event / MOVEMENT}", plays=count, file=event / MOVEMENT)
 
 
 @movement.command("check", short_help="Check a movement.")

@@ -109,7 +109,7 @@ def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: P
     Raises RuleError, BrokerError.
     """
     if len(set(places)) not in COUNTS or len(set(places)) != len(places):
-        raise RuleError("nodes_wrong", N_("{count} different addresses: give 3 or 5", count=len(set(places))))
+        raise RuleError("nodes_wrong", N_("different addresses: {count}; give 3 or 5", count=len(set(places))))
     try:
         nodes = Nodes(event, places)
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import EXISTING_FOLDER, said_as_json, say
+from broker.console import EXISTING_FOLDER, amount, said_as_json, say
 from broker.errors import RuleError, StoreError
 from broker.files import deliver
 from broker.people import (
@@ -98,7 +98,7 @@ def list_accounts(folder: Path) -> None:
         for one in auth.accounts.all():
             sessions = len(auth.sessions.of(one.name))
             row = {"name": one.name, "full": one.full, "role": one.role, "disabled": one.disabled, "sessions": sessions}
-            state = "disabled" if one.disabled else f"{sessions} session{'s' * (sessions != 1)}"
+            state = "disabled" if one.disabled else amount(sessions, "session")
             say(f"{one.name}\t{one.role}\t{state}\t{one.full}", **row)
 
 

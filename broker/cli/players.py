@@ -164,7 +164,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
             click.confirm("Publish the new seating?", abort=True, err=True)
         ruling = _give(scorer, folder, decision, reason)
         count = len({one.player.id for one in cost.moved})
-        say(f"{count} players have another seat", ruling=ruling, moved=count, empty=cost.empty, plays=cost.plays)
+        say(f"players who have another seat: {count}", ruling=ruling, moved=count, empty=cost.empty, plays=cost.plays)
 
 
 def _in_words(cost: PlanCost) -> Iterable[str]:

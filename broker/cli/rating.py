@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from broker.console import EXISTING, json_option, working
+from broker.console import EXISTING, amount, json_option, working
 from broker.export.document import read_document, restore_event
 from broker.files import deliver
 from broker.i18n import N_, languages, name_key
@@ -135,7 +135,7 @@ def _told(events: Sequence[str], found: EventStrength, rows: Iterable[RatedPlaye
 
 
 def _as_text(events: int, found: EventStrength, rows: Iterable[RatedPlayer]) -> Iterator[str]:
-    yield f"{events} events, {found.plays} plays of {found.deals} deals"
+    yield f"{amount(events, 'event')}, {amount(found.plays, 'play')} of {amount(found.deals, 'deal')}"
     share, low, high = (f"{100 * (part or 0):.0f}" for part in found.reliability)
     yield f"Strength in these results: {share} % ({low} to {high} %)"
     yield "  plays  strength, IMPs per play  stronger"

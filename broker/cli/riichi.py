@@ -15,6 +15,7 @@ from broker.cli.mjlog.check import riichi_check
 from broker.cli.rules_input import answer_each
 from broker.cli.rules_input import load_riichi_rules as chosen
 from broker.console import FILE, json_option, said_as_json, say
+from broker.errors import reason
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
 from broker.files import write_whole
 from broker.i18n import N_, Message
@@ -95,7 +96,7 @@ def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPo
             return msgspec.convert(asked, RiichiHandQuestion)
         return msgspec.convert(asked, RiichiPointsQuestion)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
 
 
 def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[RiichiHandValue, RiichiPayments]:

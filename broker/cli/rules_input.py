@@ -52,7 +52,7 @@ def read_line(line: str, kind: type[Q]) -> Q:
         question = msgspec.json.decode(line, type=kind)
         refuse_duplicate_names(line.encode())
     except (msgspec.DecodeError, Refused, UnicodeError, RecursionError) as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
     return question
 
 

@@ -14,8 +14,9 @@ from msgspec import Meta, Struct, field
 
 from broker.cli.rules_input import error_answer, input_lines, load_either_profile, read_line, write_answer
 from broker.console import ANY, json_option
-from broker.errors import RuleError, reason
+from broker.errors import RuleError
 from broker.event import Brought, Carried, Entrant, Place, brought, read_standings
+from broker.event.movement.files import bad_teams
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import DEFAULT_MCR, ComparisonRules
@@ -215,8 +216,9 @@ def read_previous(path: Path | None, profile: ComparisonRules, event: Event, par
     """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
         return Brought()
+    lines = read_standings(path)
     try:
-        ranked = [line.ranked(event) for line in read_standings(path)]
+        ranked = [line.ranked(event) for line in lines]
     except ValueError as error:
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
     return brought(ranked, profile, part)
@@ -238,8 +240,7 @@ def read_teams(path: Path | None, event: Event) -> Teams:
         teams = msgspec.json.decode(content, type=dict[Entrant, tuple[Entrant, ...]])
         refuse_duplicate_names(content)
     except (OSError, Refused, RecursionError, ValueError) as error:
-        problem = str(error) if isinstance(error, ValueError) else reason(error)
-        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=problem)) from None
+        raise bad_teams(path, error) from None
     return teams
 
 

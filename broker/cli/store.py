@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from broker.cli.scorer import ADDRESS, PASSWORD, database_address
-from broker.console import EXISTING_FOLDER, FOLDER, json_option, progress, said_as_json, say, working
+from broker.console import EXISTING_FOLDER, FOLDER, amount, json_option, progress, said_as_json, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -121,8 +121,8 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
             click.echo(line)
         count = len(found.faults)
         without = "" if found.has_links else ", without links: they get them when its scorer starts"
-        whole = f"{count} rows fail verification" if count else "each as it was written"
-        click.echo(f"{source}: {found.event}, {found.messages} messages{without}; {whole}")
+        whole = f"rows that fail verification: {count}" if count else "each as it was written"
+        click.echo(f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}")
         for line in _anchor_lines(checked) if checked else ():
             click.echo(line)
     if found.faults or (checked and not checked.holds):
@@ -184,7 +184,7 @@ def move_command(event: Path, address: str, store_password: Path | None) -> None
     if wanted is not None:
         with working("Moving"):
             count = _move(event, wanted)
-        say(f"{count} messages moved; {STORE}.moved is the journal as it was", messages=count)
+        say(f"{amount(count, 'message')} moved; {STORE}.moved is the journal as it was", messages=count)
 
 
 def _move(folder: Path, wanted: DatabaseAddress) -> int:
@@ -219,7 +219,7 @@ def _check_one(path: Path) -> bool:
 def _describe(path: Path, manifest: BackupManifest) -> str:
     """Say in a line what a copy is."""
     made = datetime.fromtimestamp(manifest.made_at / 1000, UTC)
-    return f"{path.name}: {manifest.event}, {manifest.height} messages, made {made:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{path.name}: {manifest.event}, {amount(manifest.height, 'message')}, made {made:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _names(folder: Path) -> Iterator[str]:

@@ -178,18 +178,19 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
     """
     try:
         content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
-        if content.lstrip().startswith((b"{", b"[")):
-            lines = _of_json(content)
-        else:
-            lines = _with_members(map(_of_row, read_csv(path, ("place", "imp"), COLUMNS)[0]))
+        is_json = content.lstrip().startswith((b"{", b"["))
+        rows = [] if is_json else read_csv(path, ("place", "imp"), COLUMNS)[0]
+    except RuleError as problem:  # names the file
+        raise RuleError("bad_previous", problem.text) from None
+    except OSError as error:
+        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
+    try:
+        lines = _of_json(content) if is_json else _with_members(map(_of_row, rows))
         twice = [one for one, count in Counter((one.team, one.player) for one in lines).items() if count > 1]
         if twice:
             raise RuleError("bad_previous", N_("{name} is listed twice", name=twice[0][0] or twice[0][1]))
-    except RuleError as problem:
-        raise RuleError("bad_previous", problem.text) from None
-    except (OSError, Refused, RecursionError, ValueError, LookupError) as error:
-        why = error.strerror if isinstance(error, OSError) else reason(error)
-        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=why)) from None
+    except (Refused, RecursionError, ValueError, LookupError) as error:
+        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
     return lines
 
 

@@ -48,7 +48,7 @@ def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=reason(error)[:300])) from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=reason(error))) from None
 
 
 def publish_file(path: Path, content: bytes) -> None:
@@ -89,7 +89,7 @@ class CsvRow:
             raise RuleError(
                 "line_incomplete",
                 N_(
-                    "line {line} has {fields} fields, but the header has {heading}",
+                    "fields in line {line}: {fields}; in the header: {heading}",
                     line=self.line,
                     fields=self.fields,
                     heading=fields,

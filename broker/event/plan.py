@@ -152,7 +152,7 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
     if loose := sorted(known - set(members)):
         yield RuleError(
             "teams_do_not_fit",
-            N_("{count} players are not in a team: {names}", count=len(loose), names=", ".join(loose[:5])),
+            N_("players without a team, {count}: {names}", count=len(loose), names=", ".join(loose[:5])),
         )
     elif len(set(members)) == len(members):
         faults = (check_teams(plays, teams) for plays, teams in _plays_of_teams(plan))

@@ -214,13 +214,13 @@ def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[Rul
         if team and size < SEATED:
             yield RuleError(
                 "teams_do_not_fit",
-                N_("{team} has {count} players; a team needs at least {least}", team=team, count=size, least=SEATED),
+                N_("players in {team}: {count}; a team needs at least {least}", team=team, count=size, least=SEATED),
             )
         elif team and size > LARGEST_TEAM:
             yield RuleError(
                 "teams_do_not_fit",
                 N_(
-                    "{team} has {count} players; a team can have at most {most}",
+                    "players in {team}: {count}; a team can have at most {most}",
                     team=team,
                     count=size,
                     most=LARGEST_TEAM,

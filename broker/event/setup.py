@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from broker.errors import BadEvent, RuleError
+from broker.errors import BadEvent, RuleError, reason
 from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
@@ -163,7 +163,9 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError(
             "players_have_plays",
-            N_("{count} players who are already seated are not in this list: {names}", count=len(missing), names=names),
+            N_(
+                "players who are already seated and not in this list, {count}: {names}", count=len(missing), names=names
+            ),
         )
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
@@ -340,7 +342,7 @@ def _converted(said: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(said, kind)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        raise RuleError("malformed", reason(error)) from None
 
 
 def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
@@ -387,7 +389,7 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     try:
         made = msgspec.convert(said, Session)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", N_("session {session}: {problem}", session=at, problem=str(error))) from None
+        raise RuleError("malformed", N_("session {session}: {problem}", session=at, problem=reason(error))) from None
     if made.last_round < made.first_round:
         raise RuleError(
             "malformed",

@@ -229,7 +229,7 @@ def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | 
         raise RuleError(
             "stages_wrong",
             N_(
-                "a final of {final} in {rounds} rounds cannot be made of {count} in {sections} sections",
+                "no such final can be made: {final} of {count}, rounds: {rounds}, sections: {sections}",
                 final=wish.final,
                 rounds=wish.final_rounds,
                 count=count,

@@ -194,7 +194,7 @@ def _filled(
         text, size = fit_text(_(SEAT_NAMES[seat]), wide - 3 * mm, 14, 9, bold=True)
         draw_text(canvas, (x + 1.5 * mm, y + 4.4 * mm), text, size, bold=True)
     elif key == "player":
-        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], wide - 3 * mm, 12)
+        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (wide - 3 * mm, ROW - 5.5 * mm), 12)
         canvas.setFillGray(GREY)
         whose = sheet.play.players[seat]
         if seat in sheet.replaced:

@@ -41,6 +41,7 @@ from reportlab.platypus import (
 from broker.event import Event, ListedPlayer, spelling
 from broker.event.readiness import Finding
 from broker.i18n import N_, Translator
+from broker.pictographs import without_pictographs
 from broker.qr import qr_code
 from broker.rules import RuleError
 
@@ -108,28 +109,33 @@ def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: b
 
 
 def draw_name(
-    canvas: Canvas, at: tuple[float, float], name: str, room: float, largest: float, *, bold: bool = False
+    canvas: Canvas, at: tuple[float, float], name: str, room: tuple[float, float], largest: float, *, bold: bool = False
 ) -> None:
     """Write a name whole: as large as it fits in one line; where that is too small to read, in lines one over another.
 
-    `at`: where the last line begins.
+    `at`: where the last line begins. `room`: width and height; lines that are higher are made smaller.
     """
-    size = largest * room / max(text_width(name, largest, bold=bold), 1)
+    wide, high = room
+    size = largest * wide / max(text_width(name, largest, bold=bold), 1)
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
-    lines = Paragraph(_markup(name, bold=bold), ParagraphStyle("name", fontSize=LEGIBLE, leading=LEGIBLE * LEADING))
-    lines.wrapOn(canvas, room, MARGIN)
-    lines.drawOn(canvas, at[0], at[1] - LEGIBLE * (LEADING - 1))
+    size, markup = LEGIBLE, _markup(name, bold=bold)
+    while True:
+        lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
+        if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
+            break
+        size -= 0.25
+    lines.drawOn(canvas, at[0], at[1] - size * (LEADING - 1))
 
 
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
     for name, printed in SPELLINGS.get(NO_SPELLINGS).items():
         text = text.replace(name, printed)
-    words = (
-        "".join(part) for _, part in groupby(_without_pictographs(unicodedata.normalize("NFC", text)), str.isspace)
-    )
+    text = unicodedata.normalize("NFC", text)
+    text = text if _encodes(text, "cp1252") else without_pictographs(text, _is_drawn)
+    words = ("".join(part) for _, part in groupby(text, str.isspace))
     pieces = [piece for word in words for piece in _word(word, bold=bold)]
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
 
@@ -139,33 +145,8 @@ def is_printable(text: str) -> bool:
     return _encodes(text, "cp1252") or not any("?" in run.text for run in font_runs(text.replace("?", "")))
 
 
-ZWJ: Final = "\N{ZERO WIDTH JOINER}"
-JOINING: Final = f"{ZWJ}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
-"""What makes one pictograph of several."""
-
-
-def _without_pictographs(text: str) -> str:
-    """Return a text as it is read aloud; one of pictographs alone by their names: somebody may be called so."""
-    if _encodes(text, "cp1252"):
-        return text
-    pairs = zip(f" {text}", text, strict=False)
-    left = "".join(letter for before, letter in pairs if not _is_pictograph(letter, before))
-    if left == text:
-        return text
-    said = (unicodedata.name(letter, "").lower() for letter in text if not _is_unseen(letter))
-    return " ".join(left.split()) or ", ".join(filter(None, said))
-
-
-def _is_pictograph(letter: str, before: str) -> bool:
-    """Return whether a letter is one, or a part of one, or cannot be seen. `before`: the letter before it."""
-    if _is_unseen(letter):
-        return True
-    drawn = _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
-    return unicodedata.category(letter) in {"So", "Sk"} and not (drawn and before != ZWJ)
-
-
-def _is_unseen(letter: str) -> bool:
-    return letter in JOINING or (unicodedata.category(letter) == "Cf" and not _encodes(letter, "cp1252"))
+def _is_drawn(letter: str) -> bool:
+    return _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
 
 
 def _word(word: str, *, bold: bool) -> list[FontRun]:
@@ -226,6 +207,9 @@ SIZE: Final = 9.5
 SMALL: Final = 8.5
 LEGIBLE: Final = 7.5
 """Points; a text that is too long at this size goes on in the next line."""
+
+SMALLEST: Final = 4.0
+"""Points, of the longest of names where there is room for few lines."""
 
 PAD: Final[float] = 1.0 * mm
 APART: Final[float] = 2.5 * mm

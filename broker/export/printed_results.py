@@ -143,9 +143,13 @@ def travellers_pdf(
     )
 
 
+def _plays_in(_: Translator, done: int, expected: int) -> str:
+    return _.ngettext("{done} of {count} play", "{done} of {count} plays", count=expected, done=done)
+
+
 def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
     """Return what stands on each page; `kind` says what it is."""
-    progress = _("{count} of {expected} plays", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
+    progress = _plays_in(_, stored.room.plays_in, len(stored.event.plan.plays))
     return PageHeading(stored.event.plan.title, kind, stored.final, stored.event.profile.id, progress, at, _, anchor)
 
 
@@ -206,8 +210,7 @@ def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: in
         lay = N_("tiles as planned") if group.form == stored.event.form(group.deal) else N_("tiles in another order")
         told.append(_("group {number}: {lay}", number=number, lay=_(lay)))
     if stored.embargoed(group.deal):
-        expected = stored.room.expected(group.deal)
-        told.append(_("{count} of {expected} plays", count=stored.room.plays_of(group.deal), expected=expected))
+        told.append(_plays_in(_, stored.room.plays_of(group.deal), stored.room.expected(group.deal)))
     names = [_("Table"), _("Round")]
     for seat in SEATS:
         names += [_(SEAT_NAMES[seat]), _("Pts"), _("IMP")]

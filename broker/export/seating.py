@@ -153,7 +153,7 @@ def _card(canvas: Canvas, event: Event, player: Player, places: tuple[SeatingPla
         draw_qr(canvas, link, (wide - PAD - QR, high - PAD - QR), QR)
     title, large = fit_text(event.plan.title, room, 9, 7)
     draw_text(canvas, (PAD, high - PAD - 3 * mm), title, large)
-    draw_name(canvas, (PAD, high - PAD - 11 * mm), player.name, room, 17, bold=True)
+    draw_name(canvas, (PAD, high - PAD - 11 * mm), player.name, (room, 7 * mm), 17, bold=True)
     columns = -(-len(places) // LINES) or 1
     size = 11 if columns <= ACROSS else 8
     top = high - PAD - (QR + 5 * mm if link else 20 * mm)

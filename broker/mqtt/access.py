@@ -10,7 +10,14 @@ from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 
-from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, SettingRefused, UserUnknown
+from broker.errors import (
+    CredentialsExposed,
+    CredentialsMalformed,
+    CredentialsMissing,
+    SettingRefused,
+    UserUnknown,
+    reason,
+)
 from broker.files import locked, make_folder, write_private
 from broker.protocol import TOPICS, EventName, Role, TableNo
 
@@ -83,7 +90,7 @@ def check_event_name(event: str) -> None:
     try:
         msgspec.convert(event, type=EventName)
     except msgspec.ValidationError as error:
-        raise SettingRefused(f"event {event!r}: {error}") from None
+        raise SettingRefused(f"event {event!r}: {reason(error)}") from None
 
 
 def check_tables(tables: int) -> None:
@@ -91,7 +98,7 @@ def check_tables(tables: int) -> None:
     try:
         msgspec.convert(tables, type=TableNo)
     except msgspec.ValidationError as error:
-        raise SettingRefused(f"{tables!r} tables: {error}") from None
+        raise SettingRefused(f"{tables!r} tables: {reason(error)}") from None
 
 
 PASSWORD_BYTES: Final = 24  # 192 bits: nobody needs to remember them, nobody can guess them

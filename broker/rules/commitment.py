@@ -223,7 +223,9 @@ def _seed(announced: Announcement, words: DrawnWords, computer: str) -> bytes:
     if words_hash(words.computer) != computer:
         raise RuleError("words_differ", N_("the computer’s secret is not the one that was announced"))
     if len(words.people) != len(announced.people):
-        raise RuleError("words_differ", N_("the words of {count} people are needed", count=len(announced.people)))
+        raise RuleError(
+            "words_differ", N_("the number of people whose words are needed: {count}", count=len(announced.people))
+        )
     for person, said in zip(announced.people, words.people, strict=True):
         check_words(person, said)
     if bool(announced.beacon) != bool(words.beacon):

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from broker.i18n import typeset
 from broker.rules.points import to_imp
 from broker.rules.profile import ComparisonRules, Stated, Step
 from broker.rules.riichi import RiichiProfile
@@ -46,6 +47,10 @@ class Infraction(Struct, frozen=True):
         """Return how it is called."""
         return self.names.get(language) or next(iter(self.names.values()), self.id)
 
+    def source_in(self, language: str) -> str:
+        """Return the source as it is read in a language; one of a profile of one's own as it is written there."""
+        return typeset(language, _shipped().sources.get(self.source, {}).get(language, self.source))
+
     def penalty(self, earlier: int) -> Penalty:
         """Return what it costs whoever has done it so many times before."""
         return penalty_of(self.steps[min(earlier, len(self.steps) - 1)])
@@ -68,17 +73,19 @@ def penalty_of(step: Step) -> Penalty:
 
 
 class _Shipped(Struct, frozen=True):
-    """What ships: the minutes for an appeal, names by infraction and language, and a catalogue a profile."""
+    """What ships: the minutes for an appeal, names and sources by language, and a catalogue a profile."""
 
     appeals: Stated[int]
     names: dict[str, dict[str, str]]
+    sources: dict[str, dict[str, str]]
+    """Translations of the English texts."""
     catalogues: dict[str, dict[str, Stated[tuple[Step, ...]]]]
 
 
 @cache
 def _shipped() -> _Shipped:
     tree = tomllib.loads((files("broker.rules") / "infractions.toml").read_text(encoding="utf-8"))
-    fixed = {part: tree.pop(part) for part in ("appeals", "names")}
+    fixed = {part: tree.pop(part) for part in ("appeals", "names", "sources")}
     return msgspec.convert({**fixed, "catalogues": tree}, _Shipped)
 
 

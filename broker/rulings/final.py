@@ -204,14 +204,14 @@ def _players(room: EventState, stage: Stage, going_on: list[str]) -> Mapping[str
         name = going_on[rank - 1]
         members = teams[name] if teams else (name,)
         if member > len(members):
-            raise RuleError("too_few_members", N_("{team} has {count} players", team=name, count=len(members)))
+            raise RuleError("too_few_members", N_("players in {team}: {count}", team=name, count=len(members)))
         found[written] = members[member - 1]
     return found
 
 
 def _not_over(room: EventState) -> str:
     return N_(
-        "{count} plays of the previous stage have no result yet, or need a decision", count=unsettled_before(room)
+        "plays of the previous stage without a result, or that need a decision: {count}", count=unsettled_before(room)
     )
 
 

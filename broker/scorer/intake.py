@@ -493,7 +493,7 @@ class Intake:
             raise Refused(
                 "seq_out_of_range",
                 N_(
-                    "message {number} is too far ahead: only {count} have been received",
+                    "message {number} is too far ahead; received so far: {count}",
                     number=message.seq,
                     count=len(book.taken),
                 ),

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
+from broker.errors import reason
 from broker.protocol import HandValue, Points, Seat, WinKind
 from broker.rules import Outcome, Profile, RuleError, mcr_folder, seat_points, to_imp
 
@@ -44,7 +45,7 @@ def read_examples(text: str) -> Examples:
     try:
         return msgspec.toml.decode(text, type=Examples)
     except (ValueError, RecursionError) as error:  # ValueError: also of msgspec
-        raise RuleError("bad_examples", str(error)) from None
+        raise RuleError("bad_examples", reason(error)) from None
 
 
 def shipped_examples(profile_id: str) -> Examples:

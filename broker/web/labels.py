@@ -92,9 +92,9 @@ COMMAND: Final[Mapping[str, Message]] = {
 
 ORDER_FATE: Final[Mapping[str, Message]] = {
     "given": N_("Order sent. It is marked as done once the table confirms."),
-    "waiting": N_("not yet received by table {tables}"),
-    "passed": N_("table {tables} carried out a later order instead: give this one again if you still need it"),
-    "forgotten": N_("table {tables} no longer reports whether it carried this out"),
+    "waiting": N_("Tables that have not received it yet: {tables}"),
+    "passed": N_("Tables that carried out a later order instead: {tables}. Give this one again if you still need it."),
+    "forgotten": N_("Tables that no longer report whether they carried this out: {tables}"),
     "calling": N_("Tables calling:"),
     "paused": N_("Tables stopped:"),
     "not_again": N_("This order was already sent. It was not sent again."),

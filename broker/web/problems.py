@@ -46,7 +46,7 @@ def detail_message(_: HtmlTranslator, text: str) -> Markup:
 
 PROBLEM: Final[Mapping[str, Message]] = {
     "login_refused": N_("Wrong user name or password."),
-    "login_delayed": N_("Too many attempts. Try again in {wait} seconds."),
+    "login_delayed": N_("Too many attempts. Try again in {wait} s."),
     "link_spent": N_("This link has been used or has expired. Restart the scorer for a new one, or log in."),
     "weak_password": N_("Choose a password of 12 to 200 characters that is hard to guess."),
     "account_taken": N_("There is already an account with this name."),
@@ -77,7 +77,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     ),
     "no_compared_plays": N_("This event has only riichi sessions, so there is nothing to compare."),
     "not_final": N_("This file is available once the head arbiter has declared the standings final."),
-    "exports_busy": N_("Another export is in progress. Try again in {wait} seconds."),
+    "exports_busy": N_("Another export is in progress. Try again in {wait} s."),
     "bad_order": N_("Choose at least one table and an order, and give a reason (for extra time: 1 to 60 minutes)."),
     "order_unsent": N_("The desk has no connection to the broker. The order was not sent: go to the table."),
     "tables_unheard": N_(
@@ -360,7 +360,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "event_started": N_("A scorer has been started for this event, so the plan can no longer be changed."),
     "head_missing": N_("Start with name, title and rules."),
     "sheet_unknown": N_("Nothing found: check the number or code."),
-    "too_many_misses": N_("Too many wrong codes. Try again in {wait} seconds."),
+    "too_many_misses": N_("Too many wrong codes. Try again in {wait} s."),
 }
 
 REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
@@ -494,7 +494,7 @@ ALERT: Final[Mapping[str, Message]] = {
     "ruling_too_late": N_(
         "Ruling {number} by {author} came back after another was made, and does not count. Its reason: {reason}"
     ),
-    "admissions_back": N_("{count} decisions about devices came back from their second home."),
+    "admissions_back": N_("Decisions about devices that came back from their second home: {count}."),
     "kept_unproven": N_("Table {table} returned a ruling of another event. Check its device."),
     "link_altered": N_(
         "Table {table}: the proof of stored message {number} was changed on the disk. The message still counts."

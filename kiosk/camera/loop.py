@@ -336,8 +336,8 @@ def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
         laid, winning = LaidSeat(melds=held.melds, hand=held.hand), held.winning
     try:
         return msgspec.convert(msgspec.to_builtins(laid), LaidSeat), winning
-    except msgspec.ValidationError as error:
-        raise errors.RiverUnclearError(f"more lies there than before one player: {error}") from None
+    except msgspec.ValidationError:
+        raise errors.RiverUnclearError("more lies there than before one player") from None
 
 
 SETUP: Final = MountingSetup()

@@ -95,7 +95,7 @@ class PracticeTable:
         )
 
 
-def practise(stop: threading.Event, table: PracticeTable) -> None:
+def practise(stop: threading.Event, table: PracticeTable, picture: Path | None = None) -> None:
     """Run until told to stop. Raises KioskError, FirmwareError, VisionError."""
     check_camera_address(table.camera)
     with ExitStack() as opened:
@@ -120,7 +120,7 @@ def practise(stop: threading.Event, table: PracticeTable) -> None:
         )
         opened.callback(camera_thread.stop)
         camera_thread.start()
-        run_program(program, stop, LoopRound(program, window, camera_thread, buttons.show, stop))
+        run_program(program, stop, LoopRound(program, window, camera_thread, buttons.show, stop, picture=picture))
 
 
 LABELS: Final = {

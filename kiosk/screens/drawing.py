@@ -104,10 +104,10 @@ class TextLine(NamedTuple):
 
 
 class FittedText(NamedTuple):
-    """A text that fits into a width, the font that it does so in, and how wide and high it is in pixels."""
+    """A text that fits into a width, the size that it does so in, and how wide and high it is in pixels."""
 
     text: str
-    font: pygame.font.Font
+    share: float
     size: tuple[int, int]
 
 
@@ -121,7 +121,6 @@ class TextPen:
         """Of what sizes are shares, in pixels: the screen's shorter side."""
         self._type = Fonts(language, self.unit)
         self._smallest = SMALLEST / look.larger
-        self._font = lru_cache(MOST_KNOWN)(self._choose)
         self._size = lru_cache(MOST_KNOWN)(self._measure)
         self.in_two = lru_cache(MOST_KNOWN)(self._halve)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
@@ -163,29 +162,28 @@ class TextPen:
         align: Align = "left",
     ) -> pygame.Rect:
         """Write one line from its upper left corner, middle or upper right corner, and give where it stands."""
-        text, font, _ = self._fitting(text, share, width)
-        picture = font.render(text, True, colour)  # noqa: FBT003 - pygame's own argument: antialias
+        text, share, _ = self._fitting(text, share, width)
+        picture = self._type.render(text, share * self.look.larger, colour)
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
         return surface.blit(picture, (at[0] - left, at[1]))
 
     def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
-        text = _printable(text)
+        text = self._type.written(text)
         cuts = (
             at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
         )
         halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
         if self.wide(text, share) <= width or not halves:
             return (text,)
-        font = self._font(text, share)
-        return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
+        return min(halves, key=lambda two: max(self.wide(half, share) for half in two))
 
     def name_lines(self, name: str, share: float, width: int) -> tuple[str, ...]:
         """Return a name in one line or two: broken within a word where one would be cut otherwise."""
         parts = self.in_two(name, share, width)
         if all(self.wide(part, self._smallest) <= width for part in parts):
             return parts
-        text = _printable(name)
+        text = self._type.written(name)
         cuts = ((text[:at].strip(), text[at:].strip()) for at in range(1, len(text)))
         return min(cuts, key=lambda two: max(self.wide(part, self._smallest) for part in two), default=parts)
 
@@ -200,36 +198,23 @@ class TextPen:
 
     def _fit(self, text: str, share: float, width: int) -> FittedText:
         """Return a text and the largest font up to that share in which it is no wider."""
-        text = _printable(text)
+        text = self._type.written(text)
         for size in self._sizes(share):
             if self.wide(text, size) <= width:
-                return FittedText(text, self._font(text, size), self._size(text, size))
-        font = self._font(text, self._smallest)
-        text = _cut(text, font, width)
-        return FittedText(text, font, font.size(text))
-
-    def _choose(self, text: str, share: float) -> pygame.font.Font:
-        return self._type.font(text, share * self.look.larger)
+                return FittedText(text, size, self._size(text, size))
+        while text and self.wide(text + CUT, self._smallest) > width:
+            text = text[:-1]
+        text = text.rstrip() + CUT
+        return FittedText(text, self._smallest, self._size(text, self._smallest))
 
     def _measure(self, text: str, share: float) -> tuple[int, int]:
-        return self._font(text, share).size(text)
+        return self._type.size(text, share * self.look.larger)
 
     def _sizes(self, share: float) -> Iterator[float]:
         while share > self._smallest:
             yield share
             share *= SMALLER
         yield self._smallest
-
-
-def _printable(text: str) -> str:
-    """Make a blank of what no font can draw: a name may hold anything."""
-    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _cut(text: str, font: pygame.font.Font, width: int) -> str:
-    while text and font.size(text + CUT)[0] > width:
-        text = text[:-1]
-    return text.rstrip() + CUT
 
 
 Tone = Literal["plain", "strong"]

@@ -1,13 +1,21 @@
-"""The fonts of the screen: Roboto, and one that has Chinese characters."""
+"""The fonts of the screen: Roboto, one that has Chinese characters, and those of other alphabets for names.
 
-from collections.abc import Iterator
+HarfBuzz, which SDL has in it, shapes Arabic and Thai, and sets Arabic and Hebrew from right to left.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
+from broker.pictographs import without_pictographs
 from kiosk.errors import BadConfiguration
 
 ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
@@ -17,6 +25,13 @@ CHINESE_FILES: Final = (Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),)
 """Where Debian's fonts-wqy-microhei puts it: asked first, so that fontconfig need not be there."""
 
 CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
+
+NAMES_FILES: Final = (
+    Path("/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"),
+    Path("/usr/share/fonts/truetype/tlwg/Loma-Bold.ttf"),
+)
+"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai ones (fonts-tlwg-loma-ttf)."""
+
 NO_LETTER: Final = "\uffff"
 """Unicode promises that this is no letter."""
 
@@ -27,50 +42,120 @@ HAN: Final = ("zh", "ja", "ko")
 MOST_KNOWN: Final = 4_096
 """Texts whose font and size are remembered; a day at a table has some hundreds."""
 
+BACKWARDS: Final = re.compile("(R(?:[RME ]*[RM])?E?)")
+"""What is read from right to left, by `_direction`, with what stands within, and the mark of what was cut off."""
+
+
+APART: Final = " · "
+"""Between a wind and the name of who plays it."""
+
+SCRIPTS: Final = {"ARABIC": "Arab", "HEBREW": "Hebr", "THAI": "Thai"}
+"""What HarfBuzz has to be told, by how the names of letters begin: these are shaped, or read from right to left."""
+
+BACKWARDS_SCRIPTS: Final = ("Arab", "Hebr")
+
+
+class TextRun(NamedTuple):
+    """Letters of one font and script."""
+
+    path: Path
+    text: str
+
+    @property
+    def script(self) -> str | None:
+        """One of SCRIPTS."""
+        return SCRIPTS.get(unicodedata.name(self.text[:1] or " ").partition(" ")[0])
+
 
 class Fonts:
-    """Fonts in sizes relative to the height of the screen; a text gets one that has all its letters."""
+    """Fonts in sizes relative to the height of the screen; each part of a text gets one that has all its letters."""
 
     def __init__(self, language: str, height: int) -> None:
         """Raise BadConfiguration where the language has no font here."""
-        self._chinese_first = language[:2] in HAN
-        if self._chinese_first and chinese_font() is None:
+        chinese = chinese_font()
+        if (chinese_first := language[:2] in HAN) and chinese is None:
             raise BadConfiguration(HINT.format(language=language))
+        first = [ROBOTO, *([chinese] if chinese else [])]
+        self._sentences: tuple[Path, ...] = (*(reversed(first) if chinese_first else first),)
+        self._paths: tuple[Path, ...] = (*self._sentences, *(path for path in NAMES_FILES if path.is_file()))
+        """In the order of trying; the first ones are those of sentences."""
         self._height = height
-        self._face = lru_cache(MOST_KNOWN)(self._choose)
+        self.written = lru_cache(MOST_KNOWN)(self._write)
+        self._runs = lru_cache(MOST_KNOWN)(self._cut)
 
-    def font(self, text: str, share: float) -> pygame.font.Font:
-        """Return the font with lines of this share of the screen's height that has the most letters of a text.
+    def size(self, text: str, share: float) -> tuple[int, int]:
+        """Return how wide and high a text is in pixels, with lines of this share of the screen's height."""
+        sizes = [self._sized(run, share).size(run.text) for run in self._runs(text)]
+        return sum(width for width, _ in sizes), max(height for _, height in sizes)
 
-        A Chinese name may sit at an English table and a Polish one at a Chinese table.
-        """
-        return self._sized(self._face(text), share)
+    def render(self, text: str, share: float, colour: tuple[int, int, int]) -> pygame.Surface:
+        """Draw a text, from the left: a Chinese name may sit at an English table, and an Arabic one at a Chinese."""
+        parts = [self._sized(run, share).render(run.text, True, colour) for run in self._runs(text)]  # noqa: FBT003 - pygame's own argument: antialias
+        if len(parts) == 1:
+            return parts[0]
+        whole, x = pygame.Surface(self.size(text, share), pygame.SRCALPHA), 0
+        for part in parts:
+            x = whole.blit(part, (x, 0)).right
+        return whole
 
-    def covers(self, text: str) -> bool:
-        """Return whether a font here has every letter of a text."""
-        return any(_lacking(path, text) == 0 for path in self._faces())
+    def _write(self, text: str) -> str:
+        """Return a text in letters that there are: plainer ones for some, a question mark for others, and no emoji."""
+        if text.isascii() and text.isprintable():
+            return text
+        parts = unicodedata.normalize("NFC", text).split(APART)  # a name is one
+        said = APART.join(without_pictographs(part, self._is_drawn) for part in parts)
+        return "".join(self._letter(letter) for letter in said)
 
-    def _choose(self, text: str) -> Path:
-        whole = (path for path in self._faces() if not _lacking(path, text))
-        return next(whole, None) or min(self._faces(), key=lambda path: _lacking(path, text))
+    def _letter(self, letter: str) -> str:
+        if not letter.isprintable():
+            return " "
+        plain = unicodedata.normalize("NFKD", letter)[0]
+        return next((one for one in (letter, plain) if self._is_drawn(one)), "?")
 
-    def _faces(self) -> Iterator[Path]:
-        """Return font files in the order of trying."""
-        if not self._chinese_first:
-            yield ROBOTO
-        if (chinese := chinese_font()) is not None:
-            yield chinese
-        if self._chinese_first:
-            yield ROBOTO
+    def _is_drawn(self, letter: str) -> bool:
+        return letter.isprintable() and any(_has(path, letter) for path in self._paths)
 
-    def _sized(self, path: Path, share: float) -> pygame.font.Font:
-        return _font(path, max(8, round(self._height * share / _line_height(path))))
+    def _cut(self, text: str) -> list[TextRun]:
+        """Cut a text by direction and fonts. What is read from left to right goes on to the right of the rest."""
+        text, at, runs = self.written(text), 0, list[TextRun]()
+        for number, part in enumerate(BACKWARDS.split("".join(map(_direction, text)))):
+            piece, at = text[at : at + len(part)], at + len(part)
+            if number % 2:
+                runs += reversed(self._by_font(piece, self._paths))
+            elif piece:
+                runs += self._by_font(piece, self._sentences)
+        return runs or [TextRun(ROBOTO, "")]
+
+    def _by_font(self, text: str, fonts: Sequence[Path]) -> list[TextRun]:
+        """Cut a text by fonts: not at all where one of these has all of it."""
+        if whole := next((path for path in fonts if _covers(path, text)), None):
+            return [TextRun(whole, text)]
+        return [TextRun(path, "".join(letters)) for path, letters in groupby(text, self._path_of)]
+
+    def _path_of(self, letter: str) -> Path:
+        return next((path for path in self._paths if _has(path, letter)), self._paths[0])
+
+    def _sized(self, run: TextRun, share: float) -> pygame.font.Font:
+        return _font(run.path, max(8, round(self._height * share / _line_height(run.path))), run.script)
+
+
+def _direction(letter: str) -> str:
+    """Return R for a letter read from right to left, L from left to right, M for a mark, E for an ellipsis."""
+    kind = unicodedata.bidirectional(letter)
+    known = {"R": "R", "AL": "R", "NSM": "M", "L": "L", "EN": "L", "AN": "L"}
+    return "E" if letter == "…" else known.get(kind, " ")
 
 
 @cache
-def _font(path: Path, size: int) -> pygame.font.Font:
+def _font(path: Path, size: int, script: str | None = None) -> pygame.font.Font:
     """Open a font once for all screens: each keeps its file open."""
-    return pygame.font.Font(path, size)
+    font = pygame.font.Font(path, size)
+    with suppress(pygame.error):  # an SDL without HarfBuzz: the name is not shaped, and all else goes on
+        if script:
+            font.set_script(script)
+        if script in BACKWARDS_SCRIPTS:
+            font.set_direction(pygame.DIRECTION_RTL)
+    return font
 
 
 @cache
@@ -79,8 +164,8 @@ def _line_height(path: Path) -> float:
     return pygame.font.Font(path, 100).get_height() / 100
 
 
-def _lacking(path: Path, text: str) -> int:
-    return sum(not _has(path, letter) for letter in text)
+def _covers(path: Path, text: str) -> bool:
+    return all(_has(path, letter) for letter in text)
 
 
 @cache

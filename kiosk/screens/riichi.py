@@ -256,7 +256,7 @@ def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
     head = _("Sheet of the session, page {page} of {pages}", page=view.pages - view.page, pages=view.pages)
     lines = [TextLine(head, BODY, TEXT)]
     if view.unknown:
-        lines.append(TextLine(_("{count} entries before these are at the desk", count=view.unknown), SMALL, QUIET))
+        lines.append(TextLine(_("Older entries, at the desk: {count}", count=view.unknown), SMALL, QUIET))
     turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if view.page + 1 < view.pages else []
     turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if view.page else []
     keys = *turn, KeyButton("back", _("Back"), "strong")

@@ -1,11 +1,14 @@
 """Why something could not be read is said in words for those who do not program."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+from msgspec import Meta
 
 from broker.errors import reason
+from broker.i18n import Translator
+from broker.protocol import EventName, PlayerId
 
 
 class Entry(msgspec.Struct):
@@ -43,6 +46,47 @@ def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> N
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(content, type=Strict)
     assert reason(refused.value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "words"),
+    [
+        (["a b"], list[PlayerId], "item 1: use only A-Z a-z 0-9 _ -, at most 32 characters"),
+        ("Cup", EventName, "use only a-z 0-9 -, at most 32 characters"),
+        ("x", Annotated[str, Meta(pattern=r"^-?[0-9]+/[0-9]+$")], "it is not written as it must be"),
+        ("", Annotated[str, Meta(min_length=1)], "it is empty"),
+        ("abcd", Annotated[str, Meta(max_length=3)], "more than 3 characters"),
+        ([], Annotated[list[int], Meta(min_length=4)], "fewer than 4 entries"),
+        ([1], tuple[int, int], "2 entries are needed, not 1"),
+        (0, Annotated[int, Meta(ge=1)], "a whole number of at least 1 is needed"),
+        (7, Annotated[int, Meta(le=6)], "a whole number of at most 6 is needed"),
+    ],
+)
+def test_limits_are_named_as_people_do(value: object, kind: Any, words: str) -> None:  # noqa: ANN401 - a type of any kind
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.convert(value, kind)
+    assert reason(refused.value) == words
+
+
+@pytest.mark.parametrize(
+    ("decode", "content", "words"),
+    [
+        (msgspec.json.decode, b'{"a": [1', "it ends too early: a bracket or a quotation mark is not closed"),
+        (msgspec.json.decode, b'{"a" 1}', "it is not valid JSON from byte 5 on"),
+        (msgspec.toml.decode, b"a 1", "line 1, column 3: it is not valid TOML"),
+        (msgspec.toml.decode, b"a = ", "it is not valid TOML: the last line is not complete"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(decode: Any, content: bytes, words: str) -> None:  # noqa: ANN401 - overloaded
+    with pytest.raises(msgspec.DecodeError) as refused:
+        decode(content)
+    assert reason(refused.value) == words
+
+
+def test_what_is_wrong_in_a_file_is_told_in_ones_own_language() -> None:
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.convert({"name": None, "seats": []}, Entry)
+    assert Translator("fr")(reason(refused.value)) == "name\N{NO-BREAK SPACE}: il faut un texte, et non rien"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         (
             'event = "cup-2026"',
             'event = "The Cup"',
-            r"event: text of the form '^[a-z0-9][a-z0-9-]{0,31}$(?!\\n)' is needed",
+            "event: use only a-z 0-9 -, at most 32 characters",
         ),
         ("port = 8883", "port = 70000", "broker.port: a whole number of at most 65535 is needed"),
         ("keepalive_s = 20", "keepalive_s = 1", "broker.keepalive_s: a whole number of at least 2 is needed"),
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         (
             "table = 3",
             'table = 3\nlanguage = "../fr"',
-            r"language: text of the form '^[a-z]{2,3}$(?!\\n)' is needed",
+            "language: use only a-z, at most 3 characters",
         ),
     ],
 )

@@ -224,7 +224,7 @@ def move_deal(folder: Path, number: int, to: int) -> None:
     if at is None:
         raise RuleError("deal_unknown", N_("there is no deal {deal}", deal=number))
     if to not in registry:
-        raise RuleError("set_unknown", N_("there is no set {set}", set=to))
+        raise RuleError("set_unknown", N_("there is no set {set}: make it first, or take one that is there", set=to))
     moved = replace(opener.deal(deals[at]), set=to)
     faces = opener.set_faces(to, registry)
     deals[at] = seal_deal(moved, {to: faces}, read_key(folder).public) if deals[at].sealed else moved

@@ -161,7 +161,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     if plan.plays and not force:
         raise RuleError(
             "plays_exist",
-            N_("{file} has {count} plays; use --force to replace them", file=MOVEMENT, count=len(plan.plays)),
+            N_("plays in {file}: {count}; use --force to replace them", file=MOVEMENT, count=len(plan.plays)),
         )
     return plan
 
@@ -215,7 +215,12 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     if not TEAM <= players <= MOST_PLAYERS:
         raise RuleError(
             "impossible_size",
-            N_("{players} players; there can be {least} to {most}", players=players, least=TEAM, most=MOST_PLAYERS),
+            N_(
+                "number of players: {players}; there can be {least} to {most}",
+                players=players,
+                least=TEAM,
+                most=MOST_PLAYERS,
+            ),
         )
     width = max(2, len(str(players)))
     return [f"p{number:0{width}}" for number in range(1, players + 1)]
@@ -226,7 +231,7 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
     try:
         teams = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
     except (OSError, ValueError, RecursionError) as error:
-        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
+        raise bad_teams(path, error) from None
     seen: set[str] = set()
     for members in check_teams_of_four(teams).values():
         for member in members:
@@ -236,6 +241,13 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
     return teams
 
 
+def bad_teams(path: Path, error: BaseException) -> RuleError:
+    """Return the refusal of a file of teams, which says how one is written."""
+    example = '{"Reds": ["p01", "p02", "p03", "p04"]}'
+    problem = N_("{problem}; teams are written as in {example}", problem=reason(error), example=example)
+    return RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=problem))
+
+
 def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
@@ -243,7 +255,7 @@ def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[st
             raise RuleError(
                 "teams_do_not_fit",
                 N_(
-                    "{team} has {count} players; a movement is made for {wanted}",
+                    "players in {team}: {count}; a movement is made for {wanted}",
                     team=team,
                     count=len(members),
                     wanted=TEAM,

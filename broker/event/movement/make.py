@@ -85,7 +85,7 @@ def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRo
         raise RuleError(
             "teams_do_not_fit",
             N_(
-                "{players} players at {tables} tables: in teams nobody sits out",
+                "players: {players}, tables: {tables}; in teams nobody sits out",
                 players=order.players,
                 tables=order.tables,
             ),
@@ -252,7 +252,7 @@ def _fill(
     """Seat substitutes, close tables where there are too few players, and fill empty chairs with who sits out."""
     most = len(present) // SEATED
     if not most:
-        raise RuleError("too_few_players", f"{len(present)} players are there; a table needs {SEATED}")
+        raise RuleError("too_few_players", f"players there: {len(present)}; a table needs {SEATED}")
     found: list[Planned] = []
     out: dict[int, list[Player]] = {}
     for round_, planned in _rounds(left).items():

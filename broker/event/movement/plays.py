@@ -320,7 +320,12 @@ class MovementOrder:
         refuse_if(
             not SEATED <= players <= MOST_PLAYERS,
             "impossible_size",
-            N_("{players} players; there can be {least} to {most}", players=players, least=SEATED, most=MOST_PLAYERS),
+            N_(
+                "number of players: {players}; there can be {least} to {most}",
+                players=players,
+                least=SEATED,
+                most=MOST_PLAYERS,
+            ),
         )
         refuse_if(
             not 1 <= self.tables <= filled,

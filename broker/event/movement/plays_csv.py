@@ -110,7 +110,7 @@ def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]
     def read(cells: Sequence[str]) -> P:
         if len(cells) != len(names):
             raise RuleError(
-                "malformed", N_("{cells} fields instead of {columns}", cells=len(cells), columns=len(names))
+                "malformed", N_("fields: {cells} instead of {columns}", cells=len(cells), columns=len(names))
             )
         ordered = in_order(cells)
         return make(rounds[ordered[0]], tables[ordered[1]], deals[ordered[2]], fours[ordered[3:]])

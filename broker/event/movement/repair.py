@@ -65,7 +65,7 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
     if len(rest.present) < SEATED:
         raise RuleError(
             "too_few_players",
-            N_("{count} players are there; a table needs {least}", count=len(rest.present), least=SEATED),
+            N_("players there: {count}; a table needs {least}", count=len(rest.present), least=SEATED),
         )
     done = [_stay_of(play) for play in rest.settled]
     ahead, out = _filled(rest, _stays(rest))

@@ -88,13 +88,13 @@ def measures_in_words(quality: Quality) -> str:
     """Return the measures in words, each with what it means."""
     return "\n".join(
         (
-            f"{quality.players} players, {quality.tables} tables, {quality.rounds} rounds, {quality.deals} deals",
+            f"players: {quality.players}, tables: {quality.tables}, rounds: {quality.rounds}, deals: {quality.deals}",
             _pairs("meet at a table", quality.meetings),
             _pairs("are compared", quality.comparisons),
             f"a player's commonest seat less the rarest: {_often(quality.seat_spread, 'players')}",
             f"tables to which a deal comes: {_often(quality.tables_a_deal, 'deals')}",
             f"carriers of each deal: {quality.copies}; carriers beyond one a deal: {quality.extra_copies}",
-            f"carriers handed on without a pause: {quality.handovers} times",
+            f"times that carriers are handed on without a pause: {quality.handovers}",
             f"rounds sat out: {_often(quality.byes, 'players')}",
         )
     )
@@ -201,8 +201,8 @@ def forecast_plan(plan: Plan) -> MovementForecast | None:
 def forecast_sentence(coming: MovementForecast, minutes: int) -> str:
     """Say it in one sentence."""
     return (
-        f"{few(coming.plays_each)} plays for everybody, {coming.deals} deals, each at {few(coming.compared)} "
-        f"of {coming.tables} tables, about {coming.time} h at {minutes} minutes a play"
+        f"plays for everybody: {few(coming.plays_each)}, deals: {coming.deals}, tables that play each: "
+        f"{few(coming.compared)} of {coming.tables}, about {coming.time} h at {minutes} minutes a play"
     )
 
 

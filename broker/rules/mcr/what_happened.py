@@ -84,6 +84,10 @@ class Answer(NamedTuple):
         return _(self.text, **{name: _word(_, value) for name, value in self.text.values.items()})
 
 
+def _rule(number: str) -> Message:
+    return N_("OEDMC rule {number}", number=number)
+
+
 def _word(_: Translator, value: object) -> object:
     if isinstance(value, Message):
         return _(value)
@@ -120,7 +124,7 @@ def _last_tile(state: Turns) -> Answer:
         seat=state.turn,
         other=following,
     )
-    return Answer("ltw_reached", text, "OEDMC rule 4", "no")
+    return Answer("ltw_reached", text, _rule("4"), "no")
 
 
 # ---- how the play goes on -----------------------------------------------------------------------
@@ -141,20 +145,20 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
     seat = state.turn
     yield Answer("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
     if state.ltw:
-        yield Answer("kong_refused", N_("{seat} may not declare a kong.", seat=seat), "OEDMC rule 4", "no")
+        yield Answer("kong_refused", N_("{seat} may not declare a kong.", seat=seat), _rule("4"), "no")
         yield Answer(
-            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan=_fan("Last Tile Draw")), "OEDMC rule 5"
+            "last_tile_draw", N_("Hu on the tile drawn now adds {fan}.", fan=_fan("Last Tile Draw")), _rule("5")
         )
     elif not state.walls[SEAT_INDEX[seat]]:
         text = N_("{seat} may not declare a kong: their own wall is empty, so there is no replacement.", seat=seat)
-        yield Answer("kong_refused", text, "OEDMC rule 3B", "no")
+        yield Answer("kong_refused", text, _rule("3B"), "no")
     else:
         text = N_(
             "{seat} may declare a kong, unless the extra tile was claimed: the replacement is the next tile of their "
             "own wall.",
             seat=seat,
         )
-        yield Answer("kong_allowed", text, "OEDMC rule 3A", "yes")
+        yield Answer("kong_allowed", text, _rule("3A"), "yes")
     yield _last_draw(state)
 
 
@@ -185,11 +189,11 @@ def _allowed(claim: Action) -> Answer:
 WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
     "only_hu_in_ltw": (
         N_("{seat}, {claim}: not allowed. On the last tile of the wall a discard can be claimed for hu only."),
-        "OEDMC rule 4",
+        _rule("4"),
     ),
     "kong_without_wall": (
         N_("{seat}, {claim}: not allowed. Their own wall is empty, so there is no replacement."),
-        "OEDMC rule 3B",
+        _rule("3B"),
     ),
     "chow_not_next": (N_("{seat}, {claim}: not allowed. Only the next in turn order, {other}, may chow."), "MCR"),
     "own_discard": (N_("{seat}, {claim}: not allowed. Players cannot claim their own discard."), "MCR"),
@@ -227,7 +231,7 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
         yield Answer("tile_goes_to", N_("The tile is {seat}’s, for {claim}.", seat=seat, claim=claim), "MCR", "yes")
     if settled.do == "melded_kong":
         text = N_("{seat} draws the replacement, the next tile of their own wall, then discards.", seat=seat)
-        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
+        yield Answer("draws_replacement", text, _rule("3A"), "yes")
     else:
         yield Answer("discards_next", N_("{seat} draws nothing, and discards next.", seat=seat), "MCR", "yes")
     if after.ltw:
@@ -243,7 +247,7 @@ def _nobody_claims(after: Turns) -> Iterator[Answer]:
     # After a kong it is the same player's turn, and the tile drawn is the replacement.
     if after.extra == "replacement":
         text = N_("{seat} draws the replacement, the next tile of their own wall, then discards.", seat=after.turn)
-        yield Answer("draws_replacement", text, "OEDMC rule 3A", "yes")
+        yield Answer("draws_replacement", text, _rule("3A"), "yes")
     else:
         yield Answer("draws_next", N_("{seat} draws next, from their own wall.", seat=after.turn), "MIL", "yes")
         if after.ltw:
@@ -257,14 +261,14 @@ def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -
         text = N_("Of several who declare hu, only the nearest in turn order wins by the rules of this event.")
         yield Answer("nearest_wins", text)
     elif len(winners) > 1:
-        yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), "OEDMC rule 2")
+        yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), _rule("2"))
     if state.phase == "kong":
         text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
         yield Answer("added_kong_only", text, "MCR")
 
 
 def _adds(fan: SituationFan) -> Answer:
-    return Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), "OEDMC rule 5")
+    return Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), _rule("5"))
 
 
 def _fan(name: SituationFan) -> Fan:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import ValidationError
 from msgspec.structs import replace
 
+from broker.errors import reason
 from broker.event import MINUTE_MS
 from broker.i18n import N_, folded
 from broker.protocol import (
@@ -389,4 +390,4 @@ def form_refusal(error: ValidationError) -> Refused:
     said = str(error)[:300]
     path = said.rpartition(" - at `")[2]
     found = next((one for one in FORM_PROBLEMS if path.startswith(one.place)), None)
-    return Refused(found.code, found.text) if found else Refused("bad_ruling", said)
+    return Refused(found.code, found.text) if found else Refused("bad_ruling", reason(error))

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.errors import reason
 from broker.event import (
     EXTRA_COLUMNS,
     PARTS,
@@ -131,7 +132,7 @@ class CorrectionsPage:
         try:
             msgspec.convert(msgspec.to_builtins(decision), type(decision))
         except msgspec.ValidationError as error:
-            raise RuleError("plan_wrong", str(error)[:300]) from None
+            raise RuleError("plan_wrong", reason(error)) from None
         return sent_draft(form, decision)
 
     def _player(self, form: Form) -> PlayerCorrected:

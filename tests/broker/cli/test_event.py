@@ -312,7 +312,7 @@ def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_nam
         read_players(path)
     assert [(one.code, one.text) for one in flatten_errors(found.value)] == [
         ("teams_do_not_fit", "line 6: Player 5 has no team, but other players do"),
-        ("teams_do_not_fit", "B has 1 players; a team needs at least 4"),
+        ("teams_do_not_fit", "players in B: 1; a team needs at least 4"),
     ]
 
 
@@ -320,7 +320,7 @@ def test_a_team_larger_than_an_event_takes_is_named(tmp_path: Path) -> None:
     path = sheet(tmp_path, of_teams(*"A" * 100, *"BBBB"), ["name", "team"])
     with pytest.raises(ExceptionGroup) as found:
         read_players(path)
-    assert [one.text for one in flatten_errors(found.value)] == ["A has 100 players; a team can have at most 99"]
+    assert [one.text for one in flatten_errors(found.value)] == ["players in A: 100; a team can have at most 99"]
 
 
 def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:

@@ -152,6 +152,14 @@ def test_teams_that_cannot_play_are_refused(tmp_path: Path, content: str, code: 
     assert answer("new", "--teams", path, "--rounds", 4)["error"]["code"] == code
 
 
+def test_a_file_of_teams_that_is_none_says_how_one_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "teams.json"
+    path.write_text('{"Reds": "p01"}')
+    said = answer("new", "--teams", path, "--rounds", 4)["error"]["message"]
+    form = '{"Reds": ["p01", "p02", "p03", "p04"]}'
+    assert said == f"teams.json: a list is needed, not text; teams are written as in {form}"
+
+
 def test_a_refusal_ends_with_its_code(tmp_path: Path) -> None:
     assert "impossible_size" in run("new", "--players", 3, "--rounds", 4, code=1).output
     assert "players_differ" in run("new", "--rounds", 4, code=1).output

@@ -48,7 +48,7 @@ def test_a_document_of_an_event_is_read_as_its_folder(event: Path, tmp_path: Pat
 
 def test_for_people_it_has_a_line_each(event: Path) -> None:
     lines = asked(event).stdout.splitlines()
-    assert lines[0] == "1 events, 15 plays of 4 deals"
+    assert lines[0] == "1 event, 15 plays of 4 deals"
     assert len(lines) == 3 + 16
 
 

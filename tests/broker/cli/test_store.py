@@ -209,7 +209,7 @@ def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over:
         1,
         [
             f"row_altered: row 5 (table {row.table}, fact {row.seq}) is not as it was written",
-            f"{over}: cup, {len(whole_event()) - 1} messages; 1 rows fail verification",
+            f"{over}: cup, {len(whole_event()) - 1} messages; rows that fail verification: 1",
         ],
     )
     told = json.loads(ask("verify", over, "--json").output)

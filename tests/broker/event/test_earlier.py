@@ -7,13 +7,14 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from broker.cli.score import read_previous
 from broker.event import PLAYERS, Earlier, EarlierLine, Hall, plan_of_hall, read_plan, read_standings, setup, write_plan
 from broker.event.earlier import EarlierPlace, going_on, match
 from broker.event.files import NO_OWN_RULES
 from broker.event.plan import plan_problems
 from broker.event.setup import EarlierWish, draft_earlier, take_earlier
 from broker.protocol import Imp, Standing
-from broker.rules import RuleError
+from broker.rules import DEFAULT_MCR, RuleError, load_mcr
 from broker.scorer import standings_csv
 from tests.broker.scorer.small import deals, plan
 
@@ -66,6 +67,23 @@ def test_teams_may_be_listed_by_hand(tmp_path: Path) -> None:
 )
 def test_what_is_no_standings_is_refused(tmp_path: Path, text: str) -> None:
     assert code(tmp_path / "before", text) == "bad_previous"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("place,player,imp\n1,p1,much\n", ": line 2: 'much' is no number of IMPs"),
+        ("place,player,imp\n1,p1,3\n2,p1,2\n", ": p1 is listed twice"),
+        ("player,name\np1,Ada\n", ", line 1: there is no column place, imp"),
+        ('{"standings": [{"place": 1, "player": 3, "imp": 1}]}', ": standings, item 1, player: text or nothing"),
+    ],
+)
+def test_the_file_is_named_once(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "before"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RuleError) as refused:
+        read_previous(path, load_mcr(DEFAULT_MCR), "individual")
+    assert (refused.value.text.count("before"), f"before{problem}" in refused.value.text) == (1, True)
 
 
 @pytest.mark.parametrize("lacks", ["players", "teams"])

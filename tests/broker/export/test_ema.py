@@ -78,7 +78,7 @@ def test_the_list_of_players_is_read_whatever_a_spreadsheet_made_of_it(tmp_path:
         (HEAD + "p01,,A,B,France\n", "line 2: 'France' is not a country code"),
         (HEAD + "p01,,A,B,FRA\np01,,A,B,FRA\n", "line 3: p01 is listed twice"),
         (HEAD + "p01,04010023,A,B,FRA\np02,04010023,A,B,FRA\n", "two players have the number 04010023"),
-        (HEAD + 'p01,,"A,B,FRA\n', "unexpected end"),
+        (HEAD + 'p01,,"A,B,FRA\n', "a quotation mark is not closed"),
         (HEAD + "p01,,A\n", ""),
     ],
 )

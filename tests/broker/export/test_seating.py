@@ -2,18 +2,20 @@
 
 import re
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pypdfium2
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from broker.cli.paper import event_seating
 from broker.event import Event, seating_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import Translator, languages
 from tests.broker.scorer.folders import event_folder
-from tests.broker.scorer.small import event
+from tests.broker.scorer.small import deals, event, registry
 
 
 def text_of(content: bytes) -> list[str]:
@@ -46,6 +48,20 @@ def test_each_player_has_a_card(cup: Event) -> None:
     pages = text_of(seating_pdf(cup, "cards", Translator("en")))
     assert len(pages) == -(-len(cup.players) // 8)
     assert all(any(one.name in page for page in pages) for one in cup.players.values())
+
+
+@pytest.mark.parametrize("name", ["Wilhelmina Alexandra " * 4 + "zu Waldenburg", "W" * 100, "長" * 100])
+def test_a_long_name_on_a_card_stands_clear_of_the_title_and_the_places(cup: Event, name: str) -> None:
+    players = tuple(replace(one, name=name) for one in cup.plan.players)
+    plan = replace(cup.plan, players=players, public_address="https://results.example.org")
+    page = pypdfium2.PdfDocument(seating_pdf(Event(plan, deals(), registry()), "cards", Translator("en")))[0]
+    texts = [one.get_bounds() for one in page.get_objects() if isinstance(one, pypdfium2.PdfTextObj)]
+    assert len(texts) > 8 * 6
+    assert [two for two in combinations(texts, 2) if _overlap(*two)] == []
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 @pytest.mark.parametrize("language", languages())

@@ -34,6 +34,14 @@ def test_every_infraction_is_named_in_every_language_and_says_where_its_penalty_
 
 
 @pytest.mark.parametrize("profile_id", shipped_profiles())
+def test_a_source_is_read_in_every_language(profile_id: str) -> None:
+    listed = infractions_of(load_rules(profile_id)).values()
+    others = [language for language in languages() if language != "en"]
+    assert [one.source for one in listed for language in others if one.source_in(language) == one.source] == []
+    assert [one.source for one in listed if one.source_in("en") != one.source] == []
+
+
+@pytest.mark.parametrize("profile_id", shipped_profiles())
 def test_a_false_hu_costs_what_the_table_offers(profile_id: str) -> None:
     rules = load_rules(profile_id)
     assert infractions_of(rules)[FALSE_HU].penalties == (Penalty("fine", rules.false_hu.fines.value),)

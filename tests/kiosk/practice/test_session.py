@@ -212,13 +212,18 @@ def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"], ["--practice", "--picture", "seen.png"]],
+    ("arguments", "said"),
+    [
+        ([], "give either CONFIG or --practice"),
+        (["--practice", "table.toml"], "give either CONFIG or --practice"),
+        (["table.toml", "--language", "fr"], "--language needs --practice"),
+        (["--practice", "--pair"], "--pair needs CONFIG"),
+    ],
 )
 def test_a_table_is_a_real_one_or_one_to_practise_at(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table.toml").touch()
     result = CliRunner().invoke(homologue, ["kiosk", *arguments])
-    assert (result.exit_code, "give either CONFIG, or --practice" in result.output) == (2, True)
+    assert (result.exit_code, said in result.output) == (2, True)

@@ -18,7 +18,7 @@ from broker.event.deals.commitment import commit_folder
 from broker.event.readiness import deal_notes, start_problems
 from broker.export.carrier_sheets import carrier_layouts
 from broker.store.backup import files_of
-from tests.broker.event.deals.asking import ask, codes, done, sets_of
+from tests.broker.event.deals.asking import ask, codes, done, refused, sets_of
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME, deals, plan, registry
 
@@ -266,4 +266,5 @@ def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
 
 def test_a_deal_goes_into_a_set_that_there_is(sealed: Path) -> None:
     assert codes("move", sealed, "--deal", 1, "--set", 9) == ["set_unknown"]
+    assert ["make it first" in one for one in refused("move", sealed, "--deal", 1, "--set", 9)] == [True]
     assert codes("move", sealed, "--deal", 9, "--set", 1) == ["deal_unknown"]

@@ -71,7 +71,7 @@ def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
         (put(9, 0, "x"), "number_wrong: line 9: serial is 'x'; it must be a number from 1 to 136"),
         (put(9, 1, "0z"), "not_a_tile: line 9: '0z' is not a tile"),
         (put(9, 0, "7"), "serial_twice: line 9: serial 7 of set 1 is already used in line 8"),
-        (lambda rows: rows[8].pop(), "line_incomplete: line 9 has 1 fields, but the header has 2"),
+        (lambda rows: rows[8].pop(), "line_incomplete: fields in line 9: 1; in the header: 2"),
         (put(1, 1, "hue"), "heading_wrong: tiles.csv, line 1: there is no column face; nothing is known of 'hue'"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_list_needs_to_say_which_set_it_is(tmp_path: Path) -> None:
 
 def test_check_admits_what_can_be_played_with(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
-    assert done("set", "check", tmp_path) == "2 sets, each whole: 1, 2.\n"
+    assert done("set", "check", tmp_path) == "Each set is whole: 1, 2.\n"
 
 
 def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:

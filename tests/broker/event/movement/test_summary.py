@@ -44,7 +44,7 @@ def new(folder: Path, *words: str, said: str = "") -> Result:
 def test_rounds_in_which_nobody_would_be_compared_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
     result = new(tmp_path, "--rounds", "1")
     assert (result.exit_code, "nobody_compared" in result.stderr) == (1, True)
-    assert "1 rounds: 1 plays for everybody, 4 deals, each at 1 of 4 tables, about 0:25 h" in result.output
+    assert "1 round: plays for everybody: 1, deals: 4, tables that play each: 1 of 4, about 0:25 h" in result.output
     assert (tmp_path / "cup").exists() is False
 
 
@@ -64,8 +64,8 @@ def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others
     monkeypatch.setattr(seconds, "default", 0.1)  # any movement will do
     result = new(tmp_path, said="5\nn\n8\ny\n")
     assert result.exit_code == 0, result.output
-    assert "5 rounds: 20 plays for everybody, 20 deals, each at 4 of 4 tables, about 8:20 h" in result.output
-    assert "8 rounds: 8 plays for everybody, 8 deals, each at 4 of 4 tables, about 3:20 h" in result.output
+    assert "5 rounds: plays for everybody: 20, deals: 20, tables that play each: 4 of 4, about 8:20 h" in result.output
+    assert "8 rounds: plays for everybody: 8, deals: 8, tables that play each: 4 of 4, about 3:20 h" in result.output
     assert len(read_plan(tmp_path / "cup").plays) == 32  # eight plays at each of four tables
 
 

@@ -99,6 +99,19 @@ def test_on_a_phone_the_rounds_of_each_table_begin_at_the_same_edge(browser: Bro
         assert (len(edges), len(set(edges))) == (4, 1)
 
 
+def test_on_a_phone_nothing_of_the_grid_sticks_out(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("busy",)) as desks:
+        for language in ("fr", "zh"):
+            page = Visits(browser, desks, Look("phone", "light", language)).to(Place("grid", "busy", "/grid"))
+            beyond = """(row) => {
+              const parts = [...row.querySelectorAll("*")].map((part) => part.getBoundingClientRect().right);
+              return Math.max(...parts) - row.getBoundingClientRect().right;
+            }"""
+            rows = page.locator(".grid tbody tr").all()
+            assert [one for one in rows if one.evaluate(beyond) > 0] == []
+            assert len(rows) == 4
+
+
 def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         visits = Visits(browser, desks, Look("laptop", "light", "en"))

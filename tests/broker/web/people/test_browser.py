@@ -44,7 +44,7 @@ def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: Brows
     page.get_by_label("Pause").check()
     page.get_by_label("Reason", exact=True).fill("A carrier fell")
     page.get_by_role("button", name="Send order").click()
-    expect(page.locator("#orders li")).to_contain_text("not yet received by table 3")
+    expect(page.locator("#orders li")).to_contain_text("Tables that have not received it yet: 3")
     (order,) = bench.ear.sent
     tables = tuple(
         replace(table, paused=True, ordered=order.seq, obeyed={order.seq: order.id}) if table.table == 3 else table

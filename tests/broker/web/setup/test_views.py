@@ -119,7 +119,7 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, {"action": "look_movement", "rounds": "5"}).text
-    assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables. About 8:20 h at 25 minutes" in page
+    assert "Plays per player: 20. Deals: 20; tables that play each: 4 of 4. About 8:20 h at 25 minutes" in page
     assert '<input type="hidden" name="rounds" value="5">' in page
     assert (folder / "event.toml").read_bytes() == before
     alone = send(client, {"action": "look_movement", "rounds": "1"}).text
@@ -171,7 +171,7 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
     assert rows == [(str(one.rounds), str(one.deals_per_round), str(one.copies)) for one in offered]
     assert ("5", "4", "1") in rows
     page = send(client, {**FORMATS, "action": "choose 5 4 1"}).text
-    assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables." in page
+    assert "Plays per player: 20. Deals: 20; tables that play each: 4 of 4." in page
     assert "call each deal that a table plays a round: 20 rounds." in page
     assert '<input name="deals_per_round" type="number" min="1" max="99" inputmode="numeric" value="4">' in page
     assert (folder / "event.toml").read_bytes() == before
@@ -580,3 +580,12 @@ def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, 
     made(client, 3)
     answer = send(client, STEPS[4] | {"first_round-1": "2", "last_round-1": "1"})
     assert (answer.status_code, setup.plan_of(folder).sessions) == (400, ())  # type: ignore[union-attr]  # it has a plan
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "4 plays in 1 round<"), ("fr", "4 parties en 1 ronde<")])
+def test_one_round_is_no_plural(client: httpx.Client, language: str, said: str) -> None:
+    made(client, upto=2)
+    names = [f"p{number:02}" for number in range(1, 17)]
+    lines = (f"1,{table},1,{','.join(names[4 * table - 4 : 4 * table])}" for table in range(1, 5))
+    send(client, {"action": "movement", "csv": "\n".join(["round,table,deal,east,south,west,north", *lines])})
+    assert said in client.get(f"/setup?lang={language}").text.replace(" ·", "<")

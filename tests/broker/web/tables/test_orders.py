@@ -166,7 +166,7 @@ def test_in_a_hall_tables_are_written_and_an_order_goes_to_any_part_of_it(bench:
     assert [(answer.status_code, "tables_unreadable" in answer.text) for answer in wrong] == [(400, True)] * 3
     assert ['value="1 2 5-70 x"' in wrong[0].text, "fire alarm" in wrong[0].text] == [True, True]
     assert [order.table for order in bench.ear.sent] == [1, 2, *range(5, 73), 1000]
-    assert ("Table 1, 2, 5-72, 1000" in page, "991-1000</a>" in page) == (True, True)
+    assert ("Tables 1, 2, 5-72, 1000" in page, "991-1000</a>" in page) == (True, True)
     assert page.count('"checkbox"') == 1
 
 
@@ -251,11 +251,11 @@ def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(b
 def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     with logged_in(bench.server, "head_arbiter") as client:
-        assert "not yet received by table 1" in client.get("/orders").text
+        assert "Tables that have not received it yet: 1" in client.get("/orders").text
         said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "paused": True}
         tables = (replace(bench.feed.current.tables[0], **said),)
         bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
-        assert "not yet received" not in client.get("/orders").text
+        assert "not received it yet" not in client.get("/orders").text
         assert "Paused" in client.get("/").text
 
 
@@ -265,7 +265,7 @@ def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: B
     bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
     with logged_in(bench.server, "head_arbiter") as client:
         text = client.get("/orders").text
-    assert ("give this one again if you still need it" in text, "· done" in text) == (True, False)
+    assert ("Give this one again if you still need it" in text, "· done" in text) == (True, False)
 
 
 def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> None:

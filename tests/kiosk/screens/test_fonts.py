@@ -1,0 +1,72 @@
+"""Names in any alphabet on the table's screen: whole, shaped, in their own direction, and never boxes."""
+
+import numpy as np
+import pygame
+import pytest
+
+from broker.i18n import languages
+from kiosk.screens.fonts import NO_LETTER, Fonts
+
+SHARE = 0.1
+LINE = 48
+"""Pixels: how high every font's lines are at least."""
+
+WHITE = (255, 255, 255)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fonts() -> None:
+    pygame.font.init()
+
+
+def ink(fonts: Fonts, text: str) -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
+    """Return what is drawn of a text, column by column."""
+    made = fonts.render(text, SHARE, WHITE)
+    pixels = np.frombuffer(pygame.image.tobytes(made, "RGBA"), np.uint8).reshape(*reversed(made.get_size()), 4)
+    drawn = pixels[..., 3].T
+    return drawn[drawn.any(axis=1), :LINE]
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize(
+    "name",
+    ["محمد صلاح", "שרה כהן", "สมชาย ใจดี", "Գարիկ", "გიორგი", "Łukasz 王", "김철수", "Ελένη Жданова", "Nguyễn"],
+)
+def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
+    fonts = Fonts(language, 480)
+    assert fonts.written(name) == name
+    boxes = ink(fonts, NO_LETTER * len(name))
+    assert ink(fonts, name).shape != boxes.shape or (ink(fonts, name) != boxes).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Ana 👩🏽\u200d🎓 Ruiz", "Ana Ruiz"),
+        ("plays East · 🐉", "plays East · dragon"),
+        ("Zoé 🦊", "Zoé"),
+        ("दीपक", "????"),
+        ("Jo\u0301se\x00", "Jóse "),
+    ],
+)
+def test_what_no_font_has_is_never_a_box(name: str, written: str) -> None:
+    assert Fonts("en", 480).written(name) == written
+
+
+@pytest.mark.parametrize(("first", "last"), [("ש", "ה"), ("د", "ر")])
+def test_hebrew_and_arabic_are_read_from_right_to_left_after_what_is_not(first: str, last: str) -> None:
+    fonts = Fonts("en", 480)
+    end = ink(fonts, first)
+    assert (ink(fonts, f"plays East · {first}{last}")[-len(end) :] == end).all()
+
+
+def test_arabic_letters_are_joined() -> None:
+    fonts = Fonts("en", 480)
+    apart = sum(fonts.size(letter, SHARE)[0] for letter in "محمد")
+    assert fonts.size("محمد", SHARE)[0] < 0.97 * apart
+
+
+def test_a_cut_arabic_name_has_its_ellipsis_at_its_own_end() -> None:
+    fonts = Fonts("en", 480)
+    end = ink(fonts, "د")
+    assert (ink(fonts, "plays East · در…")[-len(end) :] == end).all()
