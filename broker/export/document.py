@@ -329,7 +329,7 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
     """Return the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
-        body = bytes(entry.message)
+        body = msgspec.json.format(bytes(entry.message), indent=-1)  # as it was signed: the document is indented
         try:
             message = message_of(body)
         except StoreBroken as broken:

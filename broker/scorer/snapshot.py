@@ -117,6 +117,8 @@ class Snapshot:
     """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
     teams: tuple[TeamStanding, ...] = ()
     """The teams' standings. They are of complete deals alone, and so under no embargo."""
+    teams_of_stages: tuple[tuple[TeamStanding, ...], ...] = ()
+    """The same of each stage, with those who have gone on since."""
     lineups: Sequence[tuple[int, Mapping[str, Lineup]]] = ()
     """In a team event, of each deal that counts for the teams of a section, who sat where for them."""
     left_out: tuple[int, ...] = ()
@@ -555,14 +557,18 @@ def team_rows(
 
 
 def staged_team_rows(
-    event: Event, sections: Sequence[SectionStandings], complete: Callable[[int], bool], won: Sequence[Exact]
+    event: Event,
+    sections: Sequence[SectionStandings],
+    complete: Callable[[int], bool],
+    won: Sequence[Exact],
+    stage: int | None = None,
 ) -> tuple[TeamStanding, ...]:
     """Return those of an event in stages, the latest stage first. `complete` says which deals are.
 
-    `won`: what teams have won in single deals.
+    `won`: what teams have won in single deals. `stage`: of this one alone, with those who have gone on since.
     """
     rows: list[TeamStanding] = []
-    for group, at in latest_first(sections):
+    for group, at in latest_first(one for one in sections if stage in {None, one.stage}):
         open_ = sum(stage == group.stage and not complete(deal) for deal, stage in event.stage_of_deal.items())
         bounds, lines = team_bounds(group.ranking, open_, event.profile, won), list(group.ranking)
         rows += team_rows((lines[one] for one in at), bounds, (event.plan.stages[group.stage].name, group.section))

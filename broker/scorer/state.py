@@ -492,10 +492,7 @@ class EventState:
         return [*self.planned.brought("individual").adjustments, *self.adjustments()]
 
     def play_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
-        """Return a play as it would count with other rulings, or without any.
-
-        Not `entered`: as if it had no result yet.
-        """
+        """Return a play as it would count with other rulings, or without any; not `entered`: without a result yet."""
         result, planned = self.result_under(key, book, entered=entered), planned_play(self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
@@ -666,6 +663,7 @@ class EventState:
                 {key: (play, self.book.kinds(play)) for key, play in self._ruled.items()},
                 settled_by_ruling(without_result, self.book),
                 self.team_rows(),
+                tuple(map(self.team_rows, range(len(self.event.plan.stages)))),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
                 plan.stand_ins(self.book),
@@ -678,12 +676,12 @@ class EventState:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
         return self._ledger.groups
 
-    def team_rows(self) -> tuple[TeamStanding, ...]:
-        """Return the teams' standings as everybody may read them, with the places that each can still reach."""
+    def team_rows(self, stage: int | None = None) -> tuple[TeamStanding, ...]:
+        """Return the teams' standings as everybody may read them; of one `stage` with those who have gone on since."""
         if not (event := self.planned).plan.teams:
             return ()
         if event.plan.stages:
-            return staged_team_rows(event, self.team_sections(), self.complete, self.teams.won)
+            return staged_team_rows(event, self.team_sections(), self.complete, self.teams.won, stage)
         ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
         return team_rows(ranking, team_bounds(ranking, to_come, event.profile, self.teams.won))
 

@@ -132,12 +132,17 @@ def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: 
     teams do not fit explains one that some deal lacks; any other is not over, and only provisional standings go
     without it.
 
+    A team of which nobody sits in a deal does not play it, as one that was cut before a final; in provisional standings
+    it may yet, and such a deal waits for it.
+
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
     by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
     for play in plays:
         by_deal[play.deal].append(play)
     lined_up = {deal: _lineups_if_complete(deal, of, teams) for deal, of in sorted(by_deal.items())}
+    if not provisional:
+        lined_up = {deal: sat and {name: own for name, own in sat.items() if own} for deal, sat in lined_up.items()}
     moved = (play for deal, sat in lined_up.items() if sat is None for play in by_deal[deal])
     explained = Counter(_where(play) for play in moved if _out_of_place(play))
     found, left_out = {}, []

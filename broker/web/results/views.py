@@ -95,13 +95,13 @@ class ResultsPage:
         else:
             stage = None
         pagination = _pagination(request, len(ladder.rungs))
-        teams = self._sheets.snapshot(visitor).teams
+        teams = snapshot.teams if stage is None else snapshot.teams_of_stages[stage]
         values = {
             "ladder": ladder,
             "rungs": ladder.rungs[pagination.lines()],
             "pagination": pagination,
             "teams": teams,
-            "numbers": {team: at for at, team in enumerate(self._sheets.snapshot(visitor).event.plan.teams, 1)},
+            "numbers": {team: at for at, team in enumerate(snapshot.event.plan.teams, 1)},
             "first": partial(self._first, visitor, ladder, _),
             "origins": snapshot.event.has_origins,
             "stages": [one.name for at, one in enumerate(snapshot.event.plan.stages) if snapshot.event.is_seated(at)],

@@ -1,6 +1,7 @@
 """The document of a whole event makes the event again; that of everybody tells nobody what is not theirs to know."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from broker.export.document import (
     read_document,
     restore_event,
 )
-from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode
+from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode, fact_hash
 from broker.rules import KINDS
 from broker.rulings import RulingAuthor
 from broker.rulings.paper import keyed_of, sheet_of, take_sheet
@@ -48,11 +49,28 @@ def again(folder: Path, name: str = "again") -> Path:
     return folder.parent / name
 
 
+def bodies(folder: Path) -> list[bytes]:
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        return [body for _, body in journal.entries()]
+
+
 @pytest.mark.parametrize("rounds", [0, 3, 4])
 def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path, rounds: int) -> None:
     folder = event_folder(tmp_path / "cup", until_round(rounds))
     (folder / PLAYERS).write_text("id,name,country,club,ema,first_name,last_name\np01,Player 1,FRA,=x,04010023,A,B\n")
     assert written(again(folder)) == written(folder)
+
+
+def test_facts_of_which_each_names_the_hash_of_the_one_before_are_stored_byte_for_byte_as_they_were(
+    tmp_path: Path,
+) -> None:
+    last: dict[int, str] = {}
+    chained = []
+    for one in until_round(2):
+        chained.append(msgspec.structs.replace(one, before=last.get(one.table)))
+        last[one.table] = fact_hash(encode(chained[-1]))
+    folder = event_folder(tmp_path / "cup", chained)
+    assert bodies(again(folder)) == bodies(folder)
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,20 @@ def test_a_team_that_is_missing_at_a_wind_is_refused() -> None:
     assert refusal(plays[1:], teams) == ("team_incomplete", "deal 1: nobody of team 1 sits at east")
 
 
+def test_a_team_that_was_cut_is_ranked_by_the_deals_before_and_two_that_go_on_meet_in_a_match() -> None:
+    plays, teams = four_teams(tables=3)
+    one, other, _ = teams.values()
+    seated = (one[0], other[0], one[1], other[1]), (other[2], one[2], other[3], one[3])
+    final = [
+        ScoredPlay(2, table, dict(zip(SEATS, four, strict=True)), dict.fromkeys(SEATS, 0))
+        for table, four in enumerate(seated, 1)
+    ]
+    final = with_points(final, {(1, "east"): 9})
+    assert imps([*with_points(plays, {}), *final], teams) == {"team 1": 3, "team 2": -3, "team 3": 0}
+    ranked = team.team_standings([*plays, *final], teams, MEAN, provisional=True)
+    assert {one.plays for one in ranked} == {1}
+
+
 def test_a_play_elsewhere_explains_that_its_own_deal_is_not_whole_and_no_other_is() -> None:
     plays, teams = four_teams(tables=3)
     second, third = ([replace(play, deal=deal) for play in plays] for deal in (2, 3))

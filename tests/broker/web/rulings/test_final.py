@@ -10,9 +10,15 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import LogMessage
+from broker.event import BookedPlay, Plan, Stage
+from broker.protocol import SEATS, LogMessage
+from broker.rulings.final import draft_stage
+from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.rulings.test_stage import FINAL as LAST
+from tests.broker.scorer.small import fact
 from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
+from tests.broker.scorer.team_event import said as said_at_table
+from tests.broker.scorer.team_event import team_event
 from tests.broker.web.pages.desks import Whole, quickly, sessions, whole
 from tests.broker.web.rulings.desks import opened, publish
 from tests.broker.web.test_auth import logged_in, token_of
@@ -143,3 +149,35 @@ def test_a_riichi_session_that_was_not_played_is_listed_until_it_is_ruled_void(t
         (link,) = re.findall(r'"(/rulings/new\?table=9&amp;round=1&amp;kind=void[^"]*)"', page)
         assert publish(head, opened(head, link.replace("&amp;", "&"))).status_code == 303
         assert "Riichi sessions that were not played" not in head.get("/final").text
+
+
+TEAM_PLACES: Final = re.compile(r'data-key="team-([^"]+)">\s*<td>(\d+|–)</td>')
+QUALIFICATION_OF_TEAMS, FINAL_OF_TEAMS = Stage("Qualification", 1, 4), Stage("Final", 5, 5, cut=2)
+
+
+def teams_in_stages() -> tuple[Plan, list[LogMessage]]:
+    """Return an event of four teams of which two go on, with its three deals before the final played."""
+    of = team_event()
+    first = tuple(play for play in of.plan.plays if play.deal <= 3)
+    at_table = {1: ("1-1", "2-1", "1-2", "2-2"), 2: ("2-3", "1-3", "2-4", "1-4")}
+    last = tuple(BookedPlay(5, table, 4, dict(zip(SEATS, four, strict=True))) for table, four in at_table.items())
+    plan = replace(of.plan, plays=first + last, copies=2, stages=(QUALIFICATION_OF_TEAMS, FINAL_OF_TEAMS))
+    messages: list[LogMessage] = []
+    for play in sorted(first, key=lambda one: (one.table, one.round)):
+        for one in said_at_table(play.table, play.round):
+            seq = 1 + sum(before.table == one.table for before in messages)
+            messages.append(fact(one.table, seq, one.fact))
+    return plan, messages
+
+
+def test_each_stage_has_the_standings_of_its_teams_too_once_the_final_is_seated(tmp_path: Path) -> None:
+    plan, said = teams_in_stages()
+    with quickly(), whole(tmp_path / "teams", plan, said) as room, logged_in(room.server, "head_arbiter") as head:
+        before = re.findall(TEAM_PLACES, head.get("/standings").text)
+        rulings = room.scorer.rulings
+        room.scorer.ask(lambda: rulings.give(draft(rulings.room, draft_stage(rulings.room, FINAL_OF_TEAMS)), HEAD))
+        of_stages = [re.findall(TEAM_PLACES, head.get(f"/standings?stage={stage}").text) for stage in (1, 2)]
+        together = re.findall(TEAM_PLACES, head.get("/standings").text)
+    assert (len(before), of_stages[0]) == (4, before)
+    assert sorted(of_stages[1]) == sorted(together[:2])
+    assert {team for team, _ in together[2:]} == {team for team, _ in before[2:]}
