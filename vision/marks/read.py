@@ -400,6 +400,7 @@ def _unread(mark: TileMark) -> TileMark:
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
 _SIDEWAYS = 6  # tiles of a picture that are tried on their side
 _FACE_ALONE = 0.9  # share of a face from which one is believed where nothing else is made out
+_TILE_SURE = 0.95  # likelihood of a tile from which its outline is rather wrong than that there is none
 _BLANK = 0.3  # confidence below which nothing is made out at all
 _TOLD_FROM_LABEL = 0.8  # share of a face, of a number or of nothing from which no label is looked for
 _SURELY_MARKED, _MARKED_TWICE = (
@@ -421,6 +422,7 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
     marks = check(picture, quads, marks) if check else marks
     doubted = [number for number, mark in enumerate(marks) if not is_sure(mark)]
     looks |= _looks(picture, quads, [number for number in doubted if number not in looks])
+    _see_faces_on_their_side(picture, found, quads, doubted, looks)
     tiles = {
         number: DetectedTile(quad, face_up=False, likelihood=found.tiles[number].likelihood)
         for number, quad in enumerate(quads)
@@ -508,6 +510,18 @@ def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark
     for number, quad, look in zip(left, turned, look_at_crops_twice(cut_backs(picture, turned)), strict=True):
         if is_sure(look.mark):
             quads[number], marks[number], looks[number] = quad, look.mark, look
+
+
+def _see_faces_on_their_side(
+    picture: Picture, found: Detections, quads: list[Quad], doubted: list[int], looks: dict[int, DigitLook]
+) -> None:
+    """Take for a face what shows one with long and short ends exchanged, where the finder is sure of a tile."""
+    there = [number for number in doubted if found.tiles[number].likelihood > _TILE_SURE]
+    left = [number for number in there if looks[number].kind[NOTHING] > _SURELY_MARKED][:_SIDEWAYS]
+    turned = [np.roll(quads[number], 1, axis=0) for number in left]
+    for number, quad, look in zip(left, turned, look_at_crops(cut_backs(picture, turned)), strict=True):
+        if look.kind[FACE] > _FACE_ALONE:
+            quads[number], looks[number] = quad, look
 
 
 def _sure(marks: list[TileMark]) -> int:

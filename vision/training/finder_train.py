@@ -108,7 +108,7 @@ def _closeup_loss(answer: Tensor, batch: Batch) -> Tensor:
     return 10 * off + each.sum() / weights.sum().clamp(min=1)
 
 
-_NEW, _AGAIN = 2, 6  # scenes of a batch: drawing and learning then take about the same time on two cores
+_NEW, _AGAIN = 2, 6  # scenes of a batch: drawing then keeps up with learning
 _KEPT = 3000  # scenes for seeing again
 
 
@@ -183,16 +183,15 @@ def _main() -> None:
     parser.add_argument("--steps", type=int, default=4400, help="of the finder (default: %(default)s)")
     parser.add_argument("--closeup-steps", type=int, default=5100, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=4)
-    learning = 0 if DEVICE == "cuda" else cores() // 2  # without a GPU half of the cores draw, the others learn
-    parser.add_argument("--processes", type=int, default=cores() - learning, help="that draw (default: %(default)s)")
+    drawing = cores() if DEVICE == "cuda" else max(1, cores() // 2)  # it takes a quarter of the time of learning
+    parser.add_argument("--processes", type=int, default=drawing, help="that draw (default: %(default)s)")
     asked = parser.parse_args()
-    torch.set_num_threads(max(1, learning))
+    torch.set_num_threads(cores())
     began = time.monotonic()
     scenes = stream_scenes(_SEEDS * asked.seed, asked.processes)
     finder, kept = train_finder(scenes, asked.steps, asked.seed)
     scenes.close()
     export_onnx(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("answer",), (2, 3), asked.out)
-    torch.set_num_threads(cores())
     closeup = train_closeup(kept, asked.closeup_steps, asked.seed)
     export_onnx(
         closeup, torch.zeros(1, 3, CLOSEUP_SIDE, CLOSEUP_SIDE), ("answer",), (0,), asked.out.with_name("closeup.onnx")

@@ -37,7 +37,7 @@ class Scene:
 
     `quads`, shape (n, 4, 2), pixels; `faces`, shape (n,), which of them lie face up; `cores`, a cell map: 0 none,
     k the core of tile k - 1; `unsure`, a cell map of tiles that are nearly hidden; `hands`, a cell map, 0..255;
-    `decoys`, shape (m, 4, 2), pixels: empty places and cards, which might be taken for tiles.
+    `decoys`, shape (m, 4, 2), pixels: empty places, cards and prints, which might be taken for tiles.
     """
 
     picture: Picture
@@ -120,7 +120,7 @@ def _shadows(
         foot = outline(lie.x, lie.y, look.size[0], look.size[1], lie.angle)
         boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + cast, 0))))
     for slab in table.slabs:
-        if slab.role != "floor":
+        if slab.role not in {"floor", "print"}:
             foot = outline(slab.x, slab.y, slab.width, slab.depth, slab.angle)
             fall = cast * min(1.0, slab.top / look.size[2])
             boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + fall, 0))))
@@ -130,9 +130,9 @@ def _shadows(
 def _paint(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, table: SceneTable
 ) -> tuple[list[Points], list[bool]]:
-    """Paint everything from the farthest to the nearest; cards lie flat under all else."""
+    """Paint everything from the farthest to the nearest; cards and prints lie flat under all else."""
     eye = pinhole.place()
-    trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face}
+    trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face, "print": any_colour(rng)}
     lying: list[SceneSlab | SceneTile] = [slab for slab in table.slabs if slab.role != "floor"]
     lying += [lie for lie in table.lies if lie.shows != "empty"]
     things = _in_view(pinhole, canvas, lying, look)
@@ -149,7 +149,7 @@ def _paint(
 
 
 def _is_tall(thing: SceneSlab | SceneTile) -> bool:
-    return isinstance(thing, SceneTile) or thing.role != "card"
+    return isinstance(thing, SceneTile) or thing.role not in {"card", "print"}
 
 
 def _in_view(
@@ -167,8 +167,9 @@ def _in_view(
 
 def _decoys(pinhole: Pinhole, look: TileAppearance, table: SceneTable) -> list[Points]:
     empty = [(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
-    cards = [(slab.x, slab.y, slab.width, slab.depth, slab.angle) for slab in table.slabs if slab.role == "card"]
-    return [pinhole.see(at_height(outline(*place), 0.0)) for place in empty + cards]
+    flat = [slab for slab in table.slabs if slab.role in {"card", "print"}]
+    like = [(slab.x, slab.y, slab.width, slab.depth, slab.angle) for slab in flat]
+    return [pinhole.see(at_height(outline(*place), 0.0)) for place in empty + like]
 
 
 def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bool], decoys: list[Points]) -> Scene:

@@ -194,8 +194,8 @@ def draw_face(rng: np.random.Generator, ground: Colour, size: tuple[int, int]) -
     return art
 
 
-def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> Picture:
-    """Draw a card or a slip of paper with a frame and one to four lines of print."""
+def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Picture, Picture]:
+    """Draw a card or a slip of paper with a frame and one to four lines of print; return it and what it covers."""
     ground = ivory(rng) if rng.random() < 0.7 else any_colour(rng)
     art = _flat(ground, size)
     ink = ink_on(rng, ground)
@@ -207,7 +207,19 @@ def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> Picture:
         words = "".join(rng.choice(list(_LETTERS + "0123456789 "), int(rng.integers(2, 9))))
         at = np.array([size[0] / 2, size[1] * (line + 0.7) / (lines + 0.4)])
         _print(art, words, at, size[0] * float(rng.uniform(0.4, 0.9)), None, ink)
-    return art
+    return art, np.full(art.shape[:2], 255, np.uint8)
+
+
+def draw_print(rng: np.random.Generator, size: tuple[int, int], ink: Colour) -> tuple[Picture, Picture]:
+    """Draw a number that is printed on a cloth, some with a frame about it; return ink, and where it is."""
+    drawn = _flat(np.zeros(3), size)
+    number = f"{int(rng.integers(1, 137)):03d}" if rng.random() < 0.7 else str(rng.integers(0, 10_000))
+    _print(drawn, number, np.array(size) / 2, size[0] * float(rng.uniform(0.5, 0.9)), None, np.full(3, 255.0))
+    if rng.random() < 0.4:
+        edge = max(1, size[0] // 25)
+        corner = (size[0] - edge, size[1] - edge)
+        cv2.rectangle(drawn, (edge, edge), corner, (255, 255, 255), int(rng.integers(1, edge + 2)), cv2.LINE_AA)
+    return _flat(ink, size), np.ascontiguousarray(drawn[:, :, 0])
 
 
 def _flat(colour: Colour, size: tuple[int, int]) -> Picture:

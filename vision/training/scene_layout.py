@@ -29,7 +29,7 @@ class SceneSlab:
     angle: float
     bottom: float
     top: float
-    role: str  # floor, rim, rail or card
+    role: str  # floor, rim, rail, card or print
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +56,9 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
         at = tiles[int(rng.integers(len(tiles)))]
         look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
     cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
+    prints = _cloth(rng, tile) if rng.random() < (0.1 if tiles else 0.5) else []
     slabs = [_turned_slab(slab, 0.0, -look) for slab in slabs]
-    return SceneTable(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards))
+    return SceneTable(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards, *prints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +219,17 @@ def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneSl
     x, y = rng.normal(0, tile[1] * 3, 2)
     depth = width * float(rng.uniform(0.5, 1.5))
     return SceneSlab(float(x), float(y), width, depth, float(rng.uniform(0, 6.3)), 0.1, 0.5, "card")
+
+
+def _cloth(rng: np.random.Generator, tile: tuple[float, float, float]) -> list[SceneSlab]:
+    """Lay a cloth that is printed with numbers, in rows or anywhere: they have a tile's size, and no tile is there."""
+    width, depth = np.array(tile[:2]) * rng.uniform(0.6, 1.5)
+    columns, rows = (int(count) for count in rng.integers(1, 14, 2))
+    apart = np.array([width, depth]) * rng.uniform(0.9, 2.5, 2)
+    grid = (np.indices((columns, rows)).reshape(2, -1).T - (np.array([columns, rows]) - 1) / 2) * apart
+    stray, angle = float(rng.choice([0.0, 0.02, 0.5])), float(rng.uniform(0, 2 * np.pi))
+    spots = grid + rng.normal(0, stray, grid.shape) * apart
+    turns = rng.normal(0, stray, len(grid))
+    lying = [SceneSlab(x, y, width, depth, turn, 0, 0, "print") for (x, y), turn in zip(spots, turns, strict=True)]
+    middle = rng.normal(0, 2 * tile[1], 2)
+    return [_turned_slab(slab, angle, middle) for slab in lying]

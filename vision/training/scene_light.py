@@ -28,7 +28,7 @@ def light_up(rng: np.random.Generator, canvas: Canvas, size: tuple[int, int]) ->
     """Return the lit picture, shrunk to `size` = width, height: BGR float 0..255 and above."""
     field = _gradient(rng, size)
     cast = np.exp(rng.normal(0, rng.choice([0.05, 0.2]), 3)).astype(np.float32)
-    exposure = np.float32(np.exp(rng.normal(-0.1, 0.35)))
+    exposure = np.float32(np.exp(rng.normal(-0.1, 0.35) if rng.random() < 0.85 else rng.uniform(0.3, 1.0)))
     lit = cv2.resize(canvas.picture, size, interpolation=cv2.INTER_AREA) * (field[:, :, None] * (cast * exposure))
     if rng.random() < 0.45:
         lit = lit + _glare(rng, canvas, size)[:, :, None] * np.minimum(cast, 1.2)

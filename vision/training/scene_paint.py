@@ -17,6 +17,7 @@ from vision.training.scene_art import (
     any_colour,
     draw_card,
     draw_face,
+    draw_print,
     ink_on,
     ivory,
     near,
@@ -215,13 +216,13 @@ def paint_sides(
 def paint_slab(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, slab: SceneSlab, colour: Colour
 ) -> None:
-    """Paint a rim, a rail or a card."""
+    """Paint a rim, a rail, a card or a print."""
     corners = outline(slab.x, slab.y, slab.width, slab.depth, slab.angle)
     top = pinhole.see(at_height(corners, slab.top))
-    if slab.role == "card":
+    if slab.role in {"card", "print"}:
         pixels = max(24, min(400, int(np.hypot(*(top[1] - top[0])))))
-        art = draw_card(rng, (pixels, max(16, int(pixels * slab.depth / slab.width))))
-        canvas.paste(art, np.full(art.shape[:2], 255, np.uint8), top)
+        size = (pixels, max(16, int(pixels * slab.depth / slab.width)))
+        canvas.paste(*(draw_card(rng, size) if slab.role == "card" else draw_print(rng, size, colour)), top)
         return
     paint_sides(canvas, pinhole, look, corners, slab.bottom, slab.top, colour)
     canvas.fill(top, colour, look.gloss // 4)

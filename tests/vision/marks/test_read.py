@@ -255,6 +255,24 @@ def test_six_tiles_of_which_nothing_is_made_out_are_tried_on_their_side(monkeypa
         assert told is before[at] or (at in sure and told.serial == [1, 3, 4, 5, 6, 7].index(at) + 1)
 
 
+def test_a_face_whose_outline_lies_on_its_side_is_seen_where_the_finder_is_sure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of what nothing seems to be: 2 shows too little of a face, 3 something is seen of, and 4 may be no tile."""
+    turned = [seen_as({FACE: share, NOTHING: 1 - share}) for share in (0.91, 0.91, 0.89)]
+    monkeypatch.setattr(read, "look_at_crops", lambda crops: turned[: len(crops)])
+    tiles = tuple(
+        DetectedTile(quad, face_up=False, likelihood=0.94 if at == 4 else 0.96) for at, quad in enumerate(NINE)
+    )
+    quads = list(NINE)
+    looks = {at: cast("DigitLook", seen_as({NOTHING: 0.49 if at == 3 else 0.51})) for at in range(5)}
+    read._see_faces_on_their_side(PLAIN, Detections(tiles, PLAIN[:, :, 0], 8.0), quads, list(looks), looks)
+    assert [at for at, look in looks.items() if look.kind[FACE] > 0] == [0, 1]
+    assert [quad.tolist() for quad in quads] == [
+        (np.roll(quad, 1, axis=0) if at < 2 else quad).tolist() for at, quad in enumerate(NINE)
+    ]
+
+
 def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """As labels where a mark names its set by a number; a face has no mark, unless it is surely read."""
     looks = [

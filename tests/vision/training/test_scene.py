@@ -37,6 +37,15 @@ def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, stands: bool) -
         assert cv2.pointPolygonTest(quad, (4 * (float(column) + 0.5), 4 * (float(row) + 0.5)), measureDist=False) > 0
 
 
+@pytest.mark.parametrize("seed", [414, 503])
+def test_numbers_that_are_printed_on_a_cloth_are_no_tiles(seed: int) -> None:
+    scene = draw_scene(seed)
+    assert len(scene.decoys) > 6
+    assert len(scene.quads) == 0
+    assert not scene.cores.any()
+    assert not finder_targets(scene).logits[:2].any()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_network_that_answers_what_it_is_taught_finds_the_tiles_where_they_are(seed: int) -> None:
     scene = draw_scene(seed)
