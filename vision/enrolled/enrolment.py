@@ -25,6 +25,7 @@ _INNER: Final = (slice(20, 92), slice(14, 66))  # rows and columns of a crop: we
 _CLEAR_INK: Final = 3.5  # times the variance of bare plastic: on calibration sets 2.2 was useless, 4.9 did no harm
 _SAME: Final = TILES // 2  # tiles that look like others' pictures, from which a tray is another one
 _SAME_LIKENESS: Final = 0.9  # 117 is like 17 but for a digit: no more than 0.88
+_UNFILLED: Final = 2  # places without a tile at most: of a tray whose misread marks turn it upside down it is three
 _MISREAD: Final = 2  # tiles of a tray that readers may take for others, of a set that they hardly read
 
 
@@ -49,8 +50,10 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
     PictureError.
     """
     reading = read_picture(picture)
-    if len(reading.places) != TILES:
-        raise EnrolTrayError("the picture does not show one tray with rows of 13, 11 and 10 tiles, and nothing else")
+    if len(reading.places) != TILES or _unfilled(picture, reading) > _UNFILLED:
+        raise EnrolTrayError(
+            "the picture does not show one whole tray with rows of 13, 11 and 10 tiles, and nothing else"
+        )
     stated = serials_of_tray(tray)
     _check_order(enrolled, reading, stated)
     backs = cut_backs(picture, [np.array(place.quad) for place in reading.places])
@@ -65,6 +68,15 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
         if stated[place.row, place.col] not in again
     }
     return replace(enrolled, text=_text_of(reading) or enrolled.text, backs={**enrolled.backs, **new}), doubts
+
+
+def _unfilled(picture: Picture, reading: PictureReading) -> int:
+    """Return how many places are empty or outside of the picture."""
+    height, width = picture.shape[:2]
+    middles = [np.array(place.quad).mean(axis=0) for place in reading.places]
+    inside = [0 <= x < width and 0 <= y < height for x, y in middles]
+    states = [place.state for place in reading.places]
+    return sum(state is PlaceState.EMPTY or not within for state, within in zip(states, inside, strict=True))
 
 
 def _check_order(enrolled: EnrolledSet, reading: PictureReading, stated: dict[tuple[int, int], int]) -> None:

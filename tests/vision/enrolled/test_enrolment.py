@@ -1,5 +1,6 @@
 """A tray is enrolled by its stated order; what speaks against the order is heard; afterwards the set is read."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,7 @@ from vision.enrolled.enrolment import (
     _check_order,
     _doubts,
     _text_of,
+    _unfilled,
     enrol_tray,
     serials_of_tray,
 )
@@ -161,6 +163,32 @@ def test_a_tile_that_is_missing_is_asked_for_again_and_the_others_are_kept() -> 
     enrolled, doubts = enrol_tray(NOTHING, tray_picture(lacking, seed=1), 1)
     assert doubts == (Doubt(17, 1, 3),)
     assert set(enrolled.backs) == set(tray_of(1)) - {17}
+
+
+@pytest.mark.parametrize(("empty", "unfilled"), [(0, 0), (2, 2), (3, 3)])
+@pytest.mark.parametrize(("out", "outside"), [((0.0, 0.0), 0), ((-0.6, 0.0), 1), ((0.0, 0.6), 1)])
+def test_places_that_are_empty_or_outside_of_the_picture_are_unfilled(
+    empty: int, unfilled: int, out: tuple[float, float], outside: int
+) -> None:
+    """Of a tray that misread marks turn upside down three are: those at the end of the row of 13."""
+    places = list(read_as([None] * TRAY).places)
+    for at in range(empty):
+        places[at] = replace(places[at], state=PlaceState.EMPTY)
+    moved = np.array(places[9].quad) + out
+    places[9] = replace(places[9], quad=((*moved[0],), (*moved[1],), (*moved[2],), (*moved[3],)))
+    told = PictureReading((), tuple(places))
+    assert _unfilled(np.zeros((1, 1, 3), dtype=np.uint8), told) == unfilled + outside
+
+
+@pytest.mark.parametrize(("lacking", "refused"), [(2, False), (3, True)])
+def test_a_tray_of_which_three_tiles_are_missing_may_lie_otherwise(lacking: int, *, refused: bool) -> None:
+    gone = (5, 18, 31)[:lacking]
+    laid = tuple(0 if serial in gone else serial for serial in tray_of(1))
+    if refused:
+        with pytest.raises(EnrolTrayError, match="one whole tray"):
+            enrol_tray(NOTHING, tray_picture(laid, seed=1), 1)
+    else:
+        assert len(enrol_tray(NOTHING, tray_picture(laid, seed=1), 1)[1]) == lacking
 
 
 def test_a_set_as_pale_as_the_clouds_in_its_plastic_is_refused_at_once() -> None:
