@@ -24,12 +24,12 @@ from vision.training.calibration import (
     read_pictures,
 )
 
-_SIZE: Final = (860, 412)
+_SIZE: Final = (880, 412)
 _TOP: Final = 76
 _BOTTOM: Final = 330
 _LEGEND: Final = 398  # pixels down
 _WIDTH: Final = 330
-_LEFTS: Final = (62, 500)
+_LEFTS: Final = (74, 516)
 _DECADES: Final = 4  # doubts from 1 down to 1/10,000; what is less lies on the edge
 _BLUE: Final = "#0072b2"  # and red: Okabe and Ito's, which colour-blind eyes tell apart
 _RED: Final = "#d55e00"
@@ -108,7 +108,7 @@ def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]
             yield _dot(x, panel.y(one.wrong / one.told), _BLUE)
         else:
             yield _dot(x, panel.y(one.most), "#fff", edge=_BLUE)
-    yield _dot(_LEFTS[0] + 8, _LEGEND - 4, _BLUE) + _text(_LEFTS[0] + 18, _LEGEND, "measured, and 95 % range")
+    yield _dot(_LEFTS[0] - 12, _LEGEND - 4, _BLUE) + _text(_LEFTS[0] - 2, _LEGEND, "measured, and 95 % range")
     yield _dot(_LEFTS[0] + 186, _LEGEND - 4, "#fff", edge=_BLUE) + _text(
         _LEFTS[0] + 196, _LEGEND, "none wrong: at most this"
     )
