@@ -223,6 +223,7 @@ def state_message(
         paused=state.paused,
         ordered=state.ordered,
         obeyed=dict(state.obeyed),
+        refused=dict(state.refused),
         pin=pin,
         minutes=play_minutes(state),
         extra_min=state.extra_min,

@@ -1,5 +1,6 @@
 """An event as its folder describes it."""
 
+from broker.event.countries import country_of
 from broker.event.earlier import (
     DETAILS,
     Brought,

@@ -121,10 +121,14 @@ class TableState(Message, frozen=True, kw_only=True):
     unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
     calling: bool
     paused: bool = False
-    ordered: Annotated[Count, Meta(description="seq of the last order that was carried out; 0: none")] = 0
+    ordered: Annotated[Count, Meta(description="seq of the last order that was carried out or refused; 0: none")] = 0
     obeyed: Annotated[
         dict[Seq, MessageId],
-        Meta(max_length=MOST_ORDERS_KEPT, description="the last orders that were carried out: their ids by seq"),
+        Meta(max_length=MOST_ORDERS_KEPT, description="the last orders carried out or refused: their ids by seq"),
+    ] = {}
+    refused: Annotated[
+        dict[Seq, Code],
+        Meta(max_length=MOST_ORDERS_KEPT, description="which of them were refused: the code of why, by seq"),
     ] = {}
     at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
     heard: Annotated[
@@ -567,7 +571,7 @@ Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admi
 class Order(Message, frozen=True, kw_only=True):
     """What the arbiter tells a table to do. Why is kept at the desk: a table reads no free text.
 
-    An order whose `seq` is not above that of the last one carried out is an old one, and is not obeyed.
+    An order whose `seq` is not above that of the last one carried out or refused is an old one, and is not obeyed.
     """
 
     table: TableNo

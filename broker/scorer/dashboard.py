@@ -452,6 +452,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         paused=state.paused if state else False,
         ordered=state.ordered if state else 0,
         obeyed=dict(state.obeyed) if state else {},
+        refused=dict(state.refused) if state else {},
         pin=state.pin if state else None,
         extra_min=state.extra_min if state else 0,
         arbiter=state.arbiter if state else None,

@@ -52,9 +52,11 @@ class TableView(Struct, frozen=True):
     """Names of those who sit there in the table's present round, or in its next while it has said none."""
     paused: bool = False
     ordered: int = 0
-    """Number of the last order that the table has carried out."""
+    """Number of the last order that the table has carried out or refused."""
     obeyed: dict[int, str] = {}
-    """Ids of the last orders that it has carried out, by number."""
+    """Ids of the last orders that it has carried out or refused, by number."""
+    refused: dict[int, str] = {}
+    """Why it has refused one of them: a code, by number."""
     pin: str | None = None
     """Tells which setting of the arbiters' PIN the table has."""
     extra_min: int = 0

@@ -95,8 +95,8 @@ class PublicViews:
 def _table(table: TableView) -> TableView:
     """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
     state = "playing" if table.state in REVEALING_STATES else table.state
-    quiet = replace(table, health={}, gaps=(), unsent=0, ordered=0, obeyed={}, calling=False, state=state)
-    quiet = replace(quiet, pin=None, arbiter=None)
+    quiet = replace(table, health={}, gaps=(), unsent=0, ordered=0, obeyed={}, refused={}, state=state)
+    quiet = replace(quiet, calling=False, pin=None, arbiter=None)
     timeless = replace(quiet, calling_since=None, playing_since=None, pausing_since=None, played_ms=None)
     return replace(timeless, attended=None, walls=None)
 

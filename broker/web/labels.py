@@ -93,12 +93,28 @@ COMMAND: Final[Mapping[str, Message]] = {
 ORDER_FATE: Final[Mapping[str, Message]] = {
     "given": N_("Order sent. It is marked as done once the table confirms."),
     "waiting": N_("Tables that have not received it yet: {tables}"),
+    "refused": N_("Tables that did not carry this out: {tables}"),
     "passed": N_("Tables that carried out a later order instead: {tables}. Give this one again if you still need it."),
     "forgotten": N_("Tables that no longer report whether they carried this out: {tables}"),
     "calling": N_("Tables calling:"),
     "paused": N_("Tables stopped:"),
     "not_again": N_("This order was already sent. It was not sent again."),
 }
+
+ORDER_REFUSED: Final[Mapping[str, Message]] = {
+    "next_deal_begun": N_(
+        "Tables that had already gone on to the next deal: {tables}. Nothing was changed there. Correct the earlier "
+        "result with a ruling."
+    ),
+    "nothing_recorded": N_("Tables that have no result to enter again: {tables}. Nothing was changed there."),
+    "riichi_take_back": N_(
+        "Tables playing a riichi session: {tables}. Nothing was changed there. Take the last hand back at the table."
+    ),
+    "no_play": N_(
+        "Tables where no deal is under way: {tables}. No time was added. Give the order again once the deal has begun."
+    ),
+}
+"""Why tables have refused an order, by its code, and what to do instead."""
 
 WIN: Final[Mapping[str, Message]] = {
     "discard": N_("Won on a discard"),

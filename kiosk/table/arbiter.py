@@ -1,6 +1,7 @@
 """The arbiter at the table, let in by PIN or by the desk: what is ruled here, and orders of the desk.
 
-Rulings work when the link is down. Each order of the desk is carried out once, in the desk's order.
+Rulings work when the link is down. Each order of the desk is carried out once, in the desk's order, or refused with a
+code that the desk shows.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from broker.protocol import (
     MOST_ORDERS_KEPT,
     Adjusted,
     AwardGiven,
+    Call,
     Command,
     Fact,
     FineRuled,
@@ -169,7 +171,7 @@ def on_reopened(state: Table, event: events.Reopened) -> Step:
     if state.outcome is None:
         raise NotNow("nothing_recorded", "this play has no result")
     fact = _ruled(state, Reopen(), event.reason)
-    back, _ = claim.on_result_refused(replace(state, played=state.played[:-1]), event)
+    back, _ = claim.on_result_refused(replace(state, played=state.played[:-1], reopened=True), event)
     return back, (fact,)
 
 
@@ -280,21 +282,38 @@ def event_of_order(order: Order, at: int) -> events.Ordered:
 
 
 def on_ordered(state: Table, event: events.Ordered) -> Step:
-    """Carry an order out, once: the wire may bring it again, or after a later one."""
+    """Carry an order out or refuse it, once: the wire may bring it again, or after a later one."""
     if event.seq <= state.ordered:
         return state, ()
     known = (*state.obeyed, (event.seq, event.id))[-MOST_ORDERS_KEPT:] if event.id else state.obeyed
-    return _CARRIED_OUT[event.command](replace(state, ordered=event.seq, obeyed=known), event)
+    refused = {seq: state.refused[seq] for seq, _ in known if seq in state.refused}
+    taken = replace(state, ordered=event.seq, obeyed=known, refused=refused)
+    try:
+        return _CARRIED_OUT[event.command](taken, event)
+    except NotNow as refusal:
+        return replace(taken, refused={**refused, event.seq: refusal.code}) if event.id else taken, ()
 
 
 def _call_cleared(state: Table, event: events.Ordered) -> Step:
-    return claim.on_call_toggled(state, events.CallToggled(at=event.at, open=False)) if state.play else (state, ())
+    """Clear the call; one that is still open after the last play is of that play."""
+    if state.play:
+        return claim.on_call_toggled(state, events.CallToggled(at=event.at, open=False))
+    if not state.calling:
+        return state, ()
+    after = replace(state, calling=False, discreet=False)
+    return after, _fact_of_play(state, lambda of: Call(round=of.round, deal=of.deal, open=False))
 
 
 def _reopened(state: Table, event: events.Ordered) -> Step:
-    """Take the present result back in the desk's name; if there is none by now, nothing is left to be done."""
-    if state.phase is not Phase.RECORDED or state.outcome is None:
+    """Take the present result back in the desk's name, unless that has been done. Raises NotNow."""
+    if state.reopened and state.phase is not Phase.RECORDED:
         return state, ()
+    if state.session is not None:
+        raise NotNow("riichi_take_back", "in a riichi session the last hand is taken back at the table")
+    if state.phase is not Phase.RECORDED and state.played:
+        raise NotNow("next_deal_begun", "the table has gone on after its last result")
+    if state.phase is not Phase.RECORDED:
+        raise NotNow("nothing_recorded", "this play has no result")
     there = replace(state, arbiter=event.author, arbiter_session=event.session)
     after, facts = on_reopened(there, events.Reopened(at=event.at, reason=ORDERED))
     return replace(after, arbiter=state.arbiter, arbiter_session=state.arbiter_session), facts
@@ -307,6 +326,8 @@ def _paused(state: Table, event: events.Ordered, *, begin: bool) -> Step:
 def _time_added(state: Table, event: events.Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
+    if state.play is None or state.phase is Phase.RECORDED:  # the next play begins without it
+        raise NotNow("no_play", "nothing is being played here")
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 
 

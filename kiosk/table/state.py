@@ -342,6 +342,8 @@ class Table:
     """What would stop this play and the arbiter has overridden, by code."""
     ruled: Literal["void", "adjusted"] | None = None
     """What the arbiter has ruled at the table in place of a result."""
+    reopened: bool = False
+    """Whether a result of this play was taken back."""
     arbiter: str | None = None
     """The arbiter who is at the table, let in by PIN or by the desk."""
     arbiter_session: str | None = None
@@ -353,9 +355,11 @@ class Table:
     kept: int = 0
     """How often it was read what lay there after this play."""
     ordered: int = 0
-    """`seq` of the last order that was carried out."""
+    """`seq` of the last order that was carried out or refused."""
     obeyed: tuple[tuple[int, str], ...] = ()
-    """`seq` and id of the last orders that were carried out, oldest first."""
+    """`seq` and id of the last orders that were carried out or refused, oldest first."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Which of them were refused: the code of why, by `seq`."""
     session: RiichiSession | None = None
     """The riichi session, at a table that plays one."""
     light: Light | None = None
@@ -471,6 +475,7 @@ def cleared(state: Table, at: int) -> Table:
         light=state.light,
         self_test=state.self_test,
         obeyed=state.obeyed,
+        refused=state.refused,
     )
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.people import Account, Authentication
-from broker.protocol import Order, decode_on_topic
+from broker.protocol import SEATS, Order, decode_on_topic
 from broker.scorer import TableView
-from broker.web.tables.orders import KeptOrder, OrderDesk, OrderGiven, OrderOutcome, order_outcomes
+from broker.web.tables.orders import KeptOrder, OrderDesk, OrderGiven, OrderOutcome, order_outcomes, order_refusals
 from kiosk.table import arbiter
 from tests.broker.people.conftest import NOON, Hand
 from tests.broker.web import sample
@@ -58,7 +58,7 @@ class Room:
     def look(self) -> None:
         """Let the scorer hear how the table is."""
         table = self.sitting.table
-        self.seen = replace(self.seen, ordered=table.ordered, obeyed=dict(table.obeyed))
+        self.seen = replace(self.seen, ordered=table.ordered, obeyed=dict(table.obeyed), refused=table.refused)
 
     def close(self) -> None:
         """Close the desks' stores."""
@@ -83,6 +83,22 @@ def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Pat
         assert fate_of(kept, room) == "done"
     room.close()
     assert room.sitting.table.extra_min == 2
+
+
+def test_a_result_that_cannot_be_entered_again_is_refused_not_done(tmp_path: Path) -> None:
+    room = Room(tmp_path, 0)
+    (desk,) = room.desks
+    room.sitting = Sitting(play(1), play(2))
+    room.sitting.declare("west")
+    room.sitting.value("east", west=12)
+    room.sitting.press(*SEATS)
+    room.sitting.next_deal()
+    kept = desk.orders.give(OrderGiven((TABLE,), "reopen", 0, "upside down", "Anne"), ANNE, "", (room.seen,))
+    room.hear(desk)
+    room.look()
+    room.close()
+    assert fate_of(kept, room) == "refused"
+    assert order_refusals(kept, {TABLE: room.seen}) == {"next_deal_begun": [TABLE]}
 
 
 @settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,7 +17,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.event import Event, SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event import (
+    Event,
+    SeatingPlace,
+    TableOfRound,
+    by_round,
+    country_of,
+    seating_of,
+    seating_rounds,
+    tables_of_rounds,
+)
 from broker.export.archive import BY_NAME
 from broker.export.pdf import spelled, unprintable_names
 from broker.export.printed_results import Row as PrizeRow
@@ -245,18 +254,22 @@ class DisplayOptions(NamedTuple):
         if ladder.deals and self.show != SEATING:
             return ()
         found = seated_players(event)
-        return [one for one in found if event.origin_of(one.player.id)[0] == self.country] if self.country else found
+        return [one for one in found if self._shows(event.origin_of(one.player.id).country)]
 
     def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
         """Return the players who are shown; nobody before there are standings."""
         if not ladder.deals or self.show == SEATING:
             return ()
-        found = [rung for rung in ladder.rungs if rung.country == self.country] if self.country else ladder.rungs
+        found = [rung for rung in ladder.rungs if self._shows(rung.country)]
         return found[: self.first or None]
 
     def teams(self, ladder: StandingsTable, teams: Sequence[TeamStanding]) -> Sequence[TeamStanding]:
         """Return the teams who are shown; a country's are players alone."""
         return () if self.country or not ladder.deals or self.show == SEATING else teams[: self.first or None]
+
+    def _shows(self, country: str) -> bool:
+        """Whether players of a country are shown, by whichever of its codes they are listed."""
+        return not self.country or country_of(country) == country_of(self.country)
 
     def asked(self) -> dict[str, object]:
         """Return what of the address stays from page to page."""

@@ -168,7 +168,7 @@ def _stored_order(row: tuple[Any, ...]) -> KeptOrder:
     return KeptOrder(seq, id_, at, who, given)
 
 
-OrderOutcome = Literal["done", "waiting", "passed", "forgotten"]
+OrderOutcome = Literal["done", "refused", "waiting", "passed", "forgotten"]
 """Of an order at one table. `passed`: the table has obeyed a later one and not this, and never will."""
 
 ORDER_OUTCOMES: Final[tuple[OrderOutcome, ...]] = get_args(OrderOutcome)
@@ -183,9 +183,17 @@ def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[Order
     return found
 
 
+def order_refusals(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[str, list[int]]:
+    """The tables that have refused an order, by the code of why."""
+    found: dict[str, list[int]] = {}
+    for number in order_outcomes(kept, said)["refused"]:
+        found.setdefault(said[number].refused[kept.seq], []).append(number)
+    return found
+
+
 def _order_outcome(kept: KeptOrder, table: TableView) -> OrderOutcome:
     if table.obeyed.get(kept.seq) == kept.id_at(table.table):
-        return "done"
+        return "refused" if kept.seq in table.refused else "done"
     if kept.seq > table.ordered:
         return "waiting"
     # A table remembers its last orders only: of one before them it cannot be said.
@@ -374,7 +382,10 @@ class OrdersPage:
             "longest": LONGEST_REASON,
             "longest_tables": LONGEST_TABLES,
             "up": self._orders.up,
-            "orders": [(kept, order_outcomes(kept, said)) for kept in self._orders.book.newest(SHOWN_ORDERS)],
+            "orders": [
+                (kept, order_outcomes(kept, said), order_refusals(kept, said))
+                for kept in self._orders.book.newest(SHOWN_ORDERS)
+            ],
             "as_ranges": as_ranges,
         }
         visitor, done = visitor_of(request), done_before(request, DONE_MESSAGES)

@@ -112,7 +112,8 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
     """Silence (MIL): should somebody add one, this says that the page must not show it."""
     assert {field.name for field in fields(TableView)} == {
         "table", "lifecycle", "state", "round", "deal", "unsent", "calling", "health", "gaps",
-        "plays_in", "plays_expected", "ordered", "obeyed", "paused", "players", "extra_min", "arbiter", "pin",
+        "plays_in", "plays_expected", "ordered", "obeyed", "refused", "paused", "players", "extra_min", "arbiter",
+        "pin",
         "calling_since", "attended", "playing_since", "pausing_since", "minutes", "stood_ms", "played_ms", "walls",
             "silent", "other_version", "hall",
     }  # fmt: skip

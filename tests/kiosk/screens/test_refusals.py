@@ -68,6 +68,7 @@ NEVER_TOLD: Final = {
         *("journal_damaged", "journal_unread", "program_incomplete"),
     },
     "the desk's own code is told in its place": {"pairing_refused"},
+    "the desk tells how a table has answered an order": {"next_deal_begun", "riichi_take_back"},
     "the desk tells how far another version is": {
         *("upgrade_by_hand", "upgrade_damaged", "upgrade_failed", "upgrade_no_return", "upgrade_no_room"),
         "upgrade_unreachable",

@@ -288,7 +288,57 @@ def test_the_desk_reopens_a_result_at_the_table_in_the_desks_name() -> None:
 def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     assert sitting.refusal(Reopened(at=sitting.wait(), reason="why")) == "not_now"
-    assert sitting.order("reopen") == ()
+    refused = "next_deal_begun" if phase is Phase.FINISHED else "nothing_recorded"
+    assert order_refused(sitting, "reopen") == refused
+
+
+def order_refused(sitting: Sitting, command: Command, minutes: int = 0) -> str | None:
+    """Give the desk's next order; return the code with which it was refused, which changed nothing else."""
+    before, seq = sitting.table, sitting.table.ordered + 1
+    order = Ordered(at=sitting.wait(), seq=seq, id=f"order-{seq:04}", command=command, minutes=minutes)
+    facts, refused = sitting.take(order), sitting.table.refused.get(seq)
+    if refused is not None:
+        assert facts == ()
+        assert sitting.table == replace(
+            before, ordered=seq, obeyed=(*before.obeyed, (seq, order.id)), refused={**before.refused, seq: refused}
+        )
+    return refused
+
+
+def test_a_result_is_not_reopened_once_the_next_deal_has_begun_which_goes_on() -> None:
+    sitting = recorded()
+    sitting.next_deal()
+    assert order_refused(sitting, "reopen") == "next_deal_begun"
+    sitting.begin()
+    sitting.declare("south")
+    assert order_refused(sitting, "reopen") == "next_deal_begun"
+    sitting.value("east", south=9)
+    sitting.press(*SEATS)
+    assert results(sitting.facts) == [{"west": 12}, {"south": 9}]
+
+
+def test_a_result_that_is_being_entered_again_need_not_be_reopened() -> None:
+    sitting = recorded()
+    assert order_refused(sitting, "reopen") is None
+    before = sitting.table
+    assert order_refused(sitting, "reopen") is None
+    assert sitting.table == replace(before, ordered=2, obeyed=((1, "order-0001"), (2, "order-0002")))
+
+
+def test_a_table_remembers_which_of_its_last_orders_it_has_refused() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    for _ in range(MOST_ORDERS_KEPT + 2):
+        sitting.take(
+            Ordered(
+                at=sitting.wait(), seq=sitting.table.ordered + 1, id=f"order-{sitting.table.ordered}", command="reopen"
+            )
+        )
+    assert sitting.table.refused == dict.fromkeys(range(3, MOST_ORDERS_KEPT + 3), "nothing_recorded")
+
+
+@pytest.mark.parametrize("phase", [Phase.WAITING, Phase.RECORDED, Phase.FINISHED])
+def test_no_time_is_added_where_nothing_is_played(phase: Phase) -> None:
+    assert order_refused(sitting_in(phase), "extra_time", 5) == "no_play"
 
 
 def test_a_void_play_has_nothing_to_reopen() -> None:
@@ -296,7 +346,7 @@ def test_a_void_play_has_nothing_to_reopen() -> None:
     sitting.admit()
     sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
     assert sitting.refusal(Reopened(at=sitting.wait(), reason="why")) == "nothing_recorded"
-    assert sitting.order("reopen") == ()
+    assert order_refused(sitting, "reopen") == "nothing_recorded"
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING])
@@ -396,13 +446,18 @@ def test_an_order_that_comes_twice_or_after_a_later_one_is_not_obeyed() -> None:
 def test_a_table_remembers_the_last_orders_by_number_and_id_also_in_the_next_play() -> None:
     sitting = sitting_in(Phase.RECORDED)
     for seq in range(1, MOST_ORDERS_KEPT + 3):
-        order = Order(
-            id=f"order-{seq:04}", event=EVENT, table=TABLE, seq=seq, command="extra_time", minutes=1, author="Anne"
-        )
+        order = Order(id=f"order-{seq:04}", event=EVENT, table=TABLE, seq=seq, command="quiet_light", author="Anne")
         sitting.take(event_of_order(order, sitting.wait()))
     last = tuple((seq, f"order-{seq:04}") for seq in range(3, MOST_ORDERS_KEPT + 3))
     sitting.next_deal()
     assert sitting.table.obeyed == last
+
+
+def test_a_call_that_is_still_open_after_the_last_play_is_cleared() -> None:
+    sitting = sitting_in(Phase.FINISHED)
+    sitting.table = replace(sitting.table, calling=True, discreet=True)
+    assert ordered(sitting, 1, "clear_call") == (Call(round=2, deal=2, open=False),)
+    assert (sitting.table.calling, sitting.table.discreet) == (False, False)
 
 
 def test_an_order_of_an_older_journal_is_known_by_its_number_alone() -> None:
@@ -418,10 +473,11 @@ def test_without_a_play_there_is_no_call_to_clear() -> None:
 
 
 def test_extra_time_adds_up_and_is_of_one_play() -> None:
-    sitting = sitting_in(Phase.RECORDED)
+    sitting = sitting_in(Phase.ACCEPTING)
     ordered(sitting, 1, "extra_time", 5)
     ordered(sitting, 2, "extra_time", 3)
     assert sitting.table.extra_min == 8
+    sitting.press(*SEATS)
     ordered(sitting, 3, "pause")
     sitting.next_deal()
     assert (sitting.table.extra_min, sitting.table.paused, sitting.table.ordered) == (0, True, 3)

@@ -1,5 +1,7 @@
 """A riichi session at a table, hand after hand: what holds of every session, and of the arbiter in it."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from kiosk.table import (
     FalseHuRuled,
     HandEntered,
     LastTakenBack,
+    Ordered,
     Phase,
     PinRefused,
     PlayAdjusted,
@@ -257,6 +260,16 @@ def test_the_last_entry_can_be_taken_back_and_the_hand_entered_again(table: Riic
     fact = table.facts[-1]
     assert isinstance(fact, RiichiRecorded)
     assert (fact.entry, fact.deltas["south"]) == (1, 8700)
+
+
+def test_the_desk_cannot_have_a_hand_of_a_session_entered_again(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    before = table.table
+    order = Ordered(at=table.wait(), seq=1, id="order-0001", command="reopen")
+    assert table.take(order) == ()
+    refused = {1: "riichi_take_back"}
+    assert table.table == replace(before, ordered=1, obeyed=((1, "order-0001"),), refused=refused)
 
 
 def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: RiichiSitting) -> None:

@@ -259,6 +259,36 @@ def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
         assert "Paused" in client.get("/").text
 
 
+REFUSED: Final = {
+    "en": "Tables that had already gone on to the next deal: 1. Nothing was changed there. Correct the earlier result",
+    "fr": "Tables déjà passées à la donne suivante",
+    "zh": "已进入下一副牌的牌桌",
+}
+
+
+@pytest.mark.parametrize("language", REFUSED)
+def test_an_order_that_its_table_has_refused_is_shown_with_what_to_do_instead(bench: Bench, language: str) -> None:
+    kept = bench.give(OrderGiven((1,), "reopen", 0, "upside down", "A"))
+    said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "refused": {kept.seq: "next_deal_begun"}}
+    bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
+    with logged_in(bench.server, "head_arbiter") as client:
+        text = client.get("/orders", params={"lang": language}).text
+        done = client.get("/orders").text.count("· done")
+    assert (REFUSED[language] in text, "<code>next_deal_begun</code>" in text, done) == (True, True, 0)
+
+
+def test_an_order_that_is_refused_for_what_this_desk_does_not_know_is_not_shown_as_done(bench: Bench) -> None:
+    kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
+    said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "refused": {kept.seq: "moon_in_the_way"}}
+    bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
+    with logged_in(bench.server, "head_arbiter") as client:
+        text = client.get("/orders").text
+    assert ("Tables that did not carry this out: 1 <code>moon_in_the_way</code>" in text, "· done" in text) == (
+        True,
+        False,
+    )
+
+
 def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     said = {"ordered": kept.seq, "obeyed": {kept.seq: f"{'a' * 32}-1"}}
