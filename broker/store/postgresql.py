@@ -9,7 +9,7 @@ seconds, so that one that is frozen or cut off does not keep the event from goin
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -183,7 +183,8 @@ class JournalLock:
     def __init__(self, connection: Connection, event: str, clock: Callable[[], float] = time.monotonic) -> None:
         """Take it. Raises StoreInUse. `clock` in s, from anywhere."""
         self._connection, self._event, self._clock = connection, event, clock
-        if not connection.execute(select(func.pg_try_advisory_lock(lock_number(f"homologue {event}")))).scalar():
+        self._lock = lock_number(f"homologue {event}")
+        if not connection.execute(select(func.pg_try_advisory_lock(self._lock))).scalar():
             raise StoreInUse(f"another scorer is active on {event}")
         about = TABLES.about.c
         first = insert(TABLES.about).values(event=event, key="term", value="1")
@@ -192,6 +193,11 @@ class JournalLock:
         self._term = connection.execute(begun.returning(about.value)).scalar()
         self._query = select(about.value).where(about.event == event, about.key == "term")
         self._spoke: float | None = None
+
+    def give_up(self) -> None:
+        """Let another scorer have it at once: a busy server takes a while to notice that a session has ended."""
+        with suppress(SQLAlchemyError):  # then the session has ended already
+            self._connection.execute(select(func.pg_advisory_unlock(self._lock)))
 
     def hold(self) -> None:
         """Make sure of it inside a transaction: until its end nobody begins another term. Raises StoreLost."""
@@ -274,6 +280,12 @@ class PostgresJournal(Journal):
                 self._load()
             if witness:
                 self._follow_witness(Witness(witness))
+
+    def close(self) -> None:
+        """Close it; may be called twice."""
+        if hasattr(self, "_lease"):  # it may not have been opened
+            self._lease.give_up()
+        super().close()
 
     def _hold(self) -> None:
         """Compare the term, which nobody may change before the commit ends."""

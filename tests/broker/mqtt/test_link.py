@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import paho.mqtt.client as mqtt
 import pytest
 
 from broker.protocol import TOPICS, Topic, topics
@@ -34,12 +33,17 @@ def linked(hall: Hall, user: str) -> Iterator[Link]:
         yield link
 
 
+def link_of(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkChanged]) -> Link:
+    """Return a link that is not begun."""
+    listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
+    address = Address(hall.broker.host, port, user, hall.credentials.password(user))
+    return Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
+
+
 @contextmanager
 def begun(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkChanged]) -> Iterator[Link]:
     """Begin to connect a link; at the end it says good-bye."""
-    listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
-    address = Address(hall.broker.host, port, user, hall.credentials.password(user))
-    link = Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
+    link = link_of(hall, user, port, heard)
     link.start()
     try:
         yield link
@@ -131,29 +135,32 @@ def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.protocol.link.LISTEN_AGAIN_S", 0.0)
-    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     again, closed, left = threading.Event(), threading.Event(), threading.Event()
-    with begun(hall, user_of("table", 3), hall.broker.port, heard) as link:
-        client = link._client
-        subscribe, close, calls = client.subscribe, client.reinitialise, itertools.count()
+    link = link_of(hall, user_of("table", 3), hall.broker.port, queue.Queue())
+    client = link._client
+    subscribe, disconnect, close, calls = client.subscribe, client.disconnect, client.reinitialise, itertools.count()
 
-        def subscribing(topics: list[tuple[str, int]]) -> None:
-            if next(calls):
-                again.set()
-                left.wait(PATIENCE_S)
-                assert not closed.wait(0.1)
-            subscribe(topics)
+    def subscribing(topics: list[tuple[str, int]]) -> None:
+        if next(calls):
+            again.set()
+            left.wait(PATIENCE_S)
+            assert not closed.wait(0.1)
+        subscribe(topics)
 
-        def closing_sockets() -> None:
-            closed.set()
-            close()
+    def leaving() -> None:
+        disconnect()
+        left.set()
 
-        def leaving() -> None:
-            mqtt.Client.disconnect(client)
-            left.set()
+    def closing_sockets() -> None:
+        closed.set()
+        close()
 
-        monkeypatch.setattr(client, "subscribe", subscribing)
-        monkeypatch.setattr(client, "reinitialise", closing_sockets)
-        monkeypatch.setattr(client, "disconnect", leaving)
+    monkeypatch.setattr(client, "subscribe", subscribing)
+    monkeypatch.setattr(client, "disconnect", leaving)
+    monkeypatch.setattr(client, "reinitialise", closing_sockets)
+    link.start()
+    try:
         assert again.wait(PATIENCE_S)
+    finally:
+        link.stop()
     assert closed.is_set()

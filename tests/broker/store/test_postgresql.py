@@ -164,6 +164,19 @@ def test_a_standby_waits_in_silence_until_the_active_scorer_has_gone(postgresql:
     journal.close()
 
 
+def test_a_scorer_that_closes_leaves_the_store_to_the_next_though_its_session_ends_later(
+    postgresql: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy server takes a while to notice that a session has ended."""
+    with postgresql.journal() as journal:
+        with monkeypatch.context() as later:
+            later.setattr(journal._connection, "close", lambda: None)
+            later.setattr(journal._engine, "dispose", lambda: None)
+            journal.close()
+        with postgresql.journal() as following:
+            fill(following, *LOG[:1])
+
+
 def test_a_standby_that_is_told_to_stop_has_taken_nothing(postgresql: Kept) -> None:
     stop = threading.Event()
     with postgresql.journal():
