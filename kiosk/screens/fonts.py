@@ -90,7 +90,7 @@ class Fonts:
 
     def render(self, text: str, share: float, colour: tuple[int, int, int]) -> pygame.Surface:
         """Draw a text, from the left: a Chinese name may sit at an English table, and an Arabic one at a Chinese."""
-        parts = [self._sized(run, share).render(run.text, True, colour) for run in self._runs(text)]  # noqa: FBT003 - pygame's own argument: antialias
+        parts = [self._sized(run, share).render(run.text, antialias=True, color=colour) for run in self._runs(text)]
         if len(parts) == 1:
             return parts[0]
         whole, x = pygame.Surface(self.size(text, share), pygame.SRCALPHA), 0

@@ -1,6 +1,7 @@
 """Why something could not be read is said in words for those who do not program."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 import msgspec
 import pytest
@@ -62,7 +63,7 @@ def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> N
         (7, Annotated[int, Meta(le=6)], "a whole number of at most 6 is needed"),
     ],
 )
-def test_limits_are_named_as_people_do(value: object, kind: Any, words: str) -> None:  # noqa: ANN401 - a type of any kind
+def test_limits_are_named_as_people_do(value: object, kind: object, words: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert(value, kind)
     assert reason(refused.value) == words
@@ -77,7 +78,7 @@ def test_limits_are_named_as_people_do(value: object, kind: Any, words: str) -> 
         (msgspec.toml.decode, b"a = ", "it is not valid TOML: the last line is not complete"),
     ],
 )
-def test_a_file_that_cannot_be_read_says_where(decode: Any, content: bytes, words: str) -> None:  # noqa: ANN401 - overloaded
+def test_a_file_that_cannot_be_read_says_where(decode: Callable[[bytes], object], content: bytes, words: str) -> None:
     with pytest.raises(msgspec.DecodeError) as refused:
         decode(content)
     assert reason(refused.value) == words

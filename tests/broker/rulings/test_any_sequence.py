@@ -25,6 +25,7 @@ from broker.protocol import (
     Reopen,
     Result,
     Ruled,
+    Ruling,
     SeatedAnew,
     SeatsPlayed,
     Substitute,
@@ -135,7 +136,9 @@ def rule(hall: Hall, said: Said) -> str | None:
         return None
     tried, ranked = room.fork(), {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
     hall.scorer.rulings.give(one, HEAD, effects.mark)
-    tried.apply([*hall.journal.messages()][-1])  # type: ignore[arg-type]  # a ruling
+    given = [*hall.journal.messages()][-1]
+    assert isinstance(given, Ruling)
+    tried.apply(given)
     assert shows(tried) == shows(room)
     now = {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
     assert {line.name for line in effects.players} == {who for who in ranked | now if ranked.get(who) != now.get(who)}

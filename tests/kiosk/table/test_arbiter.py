@@ -293,7 +293,7 @@ def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
 
 
 def order_refused(sitting: Sitting, command: Command, minutes: int = 0) -> str | None:
-    """Give the desk's next order; return the code with which it was refused, which changed nothing else."""
+    """Return the code with which the desk's next order was refused, which changed nothing else; None: carried out."""
     before, seq = sitting.table, sitting.table.ordered + 1
     order = Ordered(at=sitting.wait(), seq=seq, id=f"order-{seq:04}", command=command, minutes=minutes)
     facts, refused = sitting.take(order), sitting.table.refused.get(seq)
