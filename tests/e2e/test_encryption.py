@@ -3,6 +3,7 @@
 import base64
 import queue
 import shutil
+import time
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -110,12 +111,14 @@ class Device:
         """Say hello, and return what the scorer answers."""
         hello: TableState = state(self.table, device=self.key.device)
         payload = encode(hello).replace(b'"cup"', f'"{NAME}"'.encode())
-        while True:
+        ends = time.monotonic() + PATIENCE_S
+        while time.monotonic() < ends:
             self.link.publish(topics.STATE.at(NAME, table=self.table), payload, retain=True)
             with suppress(queue.Empty):
                 while not isinstance(one := self.heard.get(timeout=2), Incoming):
                     pass
                 return decode(Receipt, one.payload)
+        raise AssertionError(f"table {self.table} has heard no receipt; its link is {'up' if self.link.up else 'down'}")
 
 
 @pytest.fixture
