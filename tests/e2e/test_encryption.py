@@ -3,8 +3,8 @@
 import base64
 import queue
 import shutil
-import time
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress

@@ -1,8 +1,9 @@
 """Codes of countries: each country is one, by whichever of its codes it is listed."""
 
 import pytest
+from babel.core import get_global
 
-from broker.event.countries import COUNTRY_CODES, country_of
+from broker.event.countries import COUNTRY_CODES, ISO_3, country_of
 from broker.event.players import ListedPlayer, hall_of_each
 from broker.protocol import Player
 
@@ -19,6 +20,11 @@ def test_every_code_has_a_country_that_is_itself_and_what_is_none_stays() -> Non
     assert {country_of(country_of(code)) for code in COUNTRY_CODES} == {country_of(code) for code in COUNTRY_CODES}
     assert {len(country_of(code)) for code in COUNTRY_CODES} == {2}
     assert (country_of("ZZZ"), country_of("")) == ("ZZZ", "")
+
+
+def test_codes_of_three_letters_are_of_the_countries_that_unicode_s_data_say() -> None:
+    known = get_global("territory_aliases")
+    assert {code: [country_of(code)] for code in ISO_3.split()} == {code: known[code] for code in ISO_3.split()}
 
 
 def test_a_country_has_one_hall_by_the_code_that_stands_first() -> None:
