@@ -16,6 +16,8 @@ import numpy as np
 from vision.finder import DetectedTile, Detections
 from vision.geometry import HEIGHT, Flags, Indices, Picture, Points, Quad, quad_sides
 from vision.marks import TileMark
+from vision.marks.digits import digits_of
+from vision.marks.shapes import expected_pitch
 from vision.picture import BACK, CORE, CORE_SIDE, RIM, Colours, colours_at, colours_on, points_on
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
 from vision.trays import FilledTray, Lattice, find_trays, name_seats
@@ -240,8 +242,6 @@ def _detail(cores: Colours) -> Points:
 _FEWEST = 6  # tiles of trays that are read, before anything is compared with them
 _SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
 _PITCH = 0.11  # share by which the distance between digits may
-_HELD = 0.02  # how much a digit's width is held to the usual one: a tenth of what a number tells in which it stands
-_WIDER = 0.6  # of the usual by which a digit may be wider or narrower
 _SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
 _TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
 _OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
@@ -305,32 +305,13 @@ def is_of_colour(colour: Points, usual: Points) -> bool:
     return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
 
 
-def expected_pitch(mark: TileMark, others: Sequence[TileMark]) -> float:
-    """Return how far apart the first and the last digit of a number would stand in the print of the `others`.
-
-    In many fonts a 1 is narrower than a 0: how wide each digit is follows from the numbers in which it stands, where
-    it stands in none it is as wide as most. From middle to middle it is half of both outer digits and the middle one.
-    """
-    usual = float(np.median([other.pitch for other in others]))
-    widths = np.array([_digit_widths(other) for other in others])
-    wider = np.linalg.solve(
-        widths.T @ widths + _HELD * np.eye(10), widths.T @ [other.pitch - usual for other in others]
-    )
-    return usual + float(_digit_widths(mark) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
-
-
-def _digit_widths(mark: TileMark) -> Points:
-    """Return how much the width of each of the ten digits counts in a number's pitch, shape (10,)."""
-    digits = [int(digit) for digit in f"{mark.serial or (mark.either or (0,))[0]:03d}"]
-    return np.asarray(np.bincount(digits, weights=(0.25, 0.5, 0.25), minlength=10))
-
-
 def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
     """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
     numbers = [other for other in others if other is not None and _is_printed(other)]
     if mark is None or 2 * len(numbers) <= len(others):
         return False
-    usual = expected_pitch(mark, numbers)
+    digits = np.array([digits_of(one.serial or (one.either or (0,))[0]) for one in (mark, *numbers)])
+    usual = expected_pitch(digits[0], digits[1:], np.array([other.pitch for other in numbers]))
     spot = np.median([other.spot for other in numbers], axis=0)
     off = float(np.abs(mark.spot - spot).max())
     if mark.turned is None:  # then its spot may be that of the tile upside down

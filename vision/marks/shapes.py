@@ -28,6 +28,9 @@ _MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no m
 _OF_ONE_PRINT: Final = 0.45  # mean correlation with the same digits on others that a number of their print has at least
 _LESS_ALIKE: Final = 0.35  # than is usual in the picture, and it is of another
 _LARGER: Final = 1.5  # times, or smaller: then it is of another, too
+_PARTS: Final = np.array([0.25, 0.5, 0.25])  # of a number's pitch that lies on each of its digits
+_HELD: Final = 0.02  # how much a digit's width is held to the usual: a tenth of what a number in which it is tells
+_WIDER: Final = 0.6  # of the usual by which a digit may be wider or narrower
 _OF_EACH: Final = 2  # other digits that make a digit's usual look
 _CLEARLY: Final = -0.2  # lead that no other digit may have over one that is told by its looks
 _ALIKE: Final = 0.5  # correlation with its usual look that such a digit has at least
@@ -66,9 +69,8 @@ def unlike_others(
     looks, serials = _looks(picture, tiles, said)
     leads = leads_of_rivals(looks, serials, [(at[number], digits_of(rival)) for number, rival in rivals])
     likelier = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
-    sizes = np.array(
-        [mark.pitch * np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number, mark in said.items()]
-    )
+    widths = [np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number in said]
+    sizes = np.array(widths) * sizes_of_print(np.array([mark.pitch for mark in said.values()]), serials)
     strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
     return likelier | {number for number in held.intersection(asked) if strange[at[number]]}
 
@@ -155,6 +157,31 @@ def are_of_another_print(alike: NDArray[np.float64], sizes: NDArray[np.float64])
     least = max(_OF_ONE_PRINT, float(np.median(alike)) - _LESS_ALIKE)
     other = np.abs(np.log(sizes / np.median(sizes))) > np.log(_LARGER)
     return np.asarray((alike < least) | other)
+
+
+def sizes_of_print(pitches: NDArray[np.float64], serials: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how large each number is printed, 1 as the others; the shape of `serials` is (n, 3)."""
+    others = ~np.eye(len(pitches), dtype=bool)
+    expected = [expected_pitch(own, serials[rest], pitches[rest]) for own, rest in zip(serials, others, strict=True)]
+    return np.asarray(pitches / np.array(expected))
+
+
+def expected_pitch(digits: NDArray[np.int64], others: NDArray[np.int64], pitches: NDArray[np.float64]) -> float:
+    """Return how far apart the first and the last of three digits would stand in the print of other numbers.
+
+    `others`, shape (n, 3), are their digits, `pitches`, shape (n,), how far apart those stand. In many fonts a 1 is
+    narrower than a 0: how wide each digit is follows from the numbers in which it stands, where it stands in none it
+    is as wide as most. From middle to middle it is half of both outer digits and the middle one.
+    """
+    usual = float(np.median(pitches))
+    widths = _widths(others)
+    wider = np.linalg.solve(widths.T @ widths + _HELD * np.eye(10), widths.T @ (pitches - usual))
+    return usual + float(_widths(digits) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
+
+
+def _widths(digits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how much each of the ten digits' widths counts in the pitch of numbers, shape (..., 3): (..., 10)."""
+    return np.asarray(_PARTS @ np.eye(10)[digits])
 
 
 def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -5,12 +5,13 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from vision import reader
 from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture
 from vision.marks import TileMark, read, shapes
-from vision.marks.digits import digit_places, near_serials
+from vision.marks.digits import digit_places, digits_of, near_serials
 from vision.marks.read import SURE, count_alike, withhold_unlike, withhold_upside_down
 from vision.marks.shapes import ink_of_crops, leads_of_rivals, like_others, unlike_others
 
@@ -94,6 +95,39 @@ def test_numbers_of_another_print_are_found_where_that_is_asked() -> None:
 def test_another_print_is_less_alike_or_of_another_size(alike: float, size: float, *, other: bool) -> None:
     found = shapes.are_of_another_print(np.array([alike, *[0.9] * 8]), np.array([size, *[1.0] * 8]))
     assert found.tolist() == [other, *[False] * 8]
+
+
+WIDTHS = np.array([0.22, 0.12, *[0.2] * 8])
+"""Of a print's digits: a wide 0, a narrow 1."""
+
+PRINTED = np.array([digits_of(one) for one in (1, 12, 20, 35, 41, 57, 63, 78, 80, 90, 101, 110, 124, 133, 96, 7, 48)])
+
+
+def pitch(serials: NDArray[np.int64]) -> NDArray[np.float64]:
+    first, middle, last = WIDTHS[serials].T
+    return np.asarray((first + last) / 2 + middle)
+
+
+@pytest.mark.parametrize("serial", [111, 117, 100, 4, 131])
+def test_how_wide_a_number_is_follows_from_its_digits(serial: int) -> None:
+    own = np.array(digits_of(serial))
+    assert shapes.expected_pitch(own, PRINTED, pitch(PRINTED)) == pytest.approx(pitch(own), rel=0.05)
+
+
+def test_a_one_that_is_narrower_in_a_print_makes_no_number_smaller() -> None:
+    assert shapes.sizes_of_print(pitch(PRINTED), PRINTED) == pytest.approx(1, abs=0.1)
+
+
+def test_a_narrow_number_is_smaller_where_a_one_is_as_wide_as_other_digits() -> None:
+    serials = np.array([(1, 1, 1), *PRINTED])
+    sizes = shapes.sizes_of_print(np.array([0.5, *np.ones(len(PRINTED))]), serials)
+    assert sizes[0] == pytest.approx(0.5)
+    assert sizes[1:] == pytest.approx(1, abs=0.4)  # a half above, and they would be of another print
+
+
+def test_a_digit_that_stands_in_no_other_number_is_as_wide_as_most() -> None:
+    others = np.array([digits_of(one) for one in (22, 25, 52, 32)])
+    assert shapes.expected_pitch(np.array([1, 1, 1]), others, np.full(4, 0.2)) == pytest.approx(0.2)
 
 
 def test_a_print_that_is_little_alike_anyhow_needs_45_hundredths() -> None:
