@@ -248,19 +248,31 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
 
 
 def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
-    """Add what else, by a reader, numbers in doubt may be; `logs` are what the second reader saw, shape (26, 13)."""
+    """Add what else, by a reader, numbers in doubt may be; `logs` are what the second reader saw, shape (26, 13).
+
+    Of a number that is a serial both ways up, what else it may be either way.
+    """
     marks = {number: looks[number].mark for number in logs}
-    doubted = [number for number, mark in marks.items() if mark.serial and _DOUBTED <= mark.confidence < BEYOND_DOUBT]
-    pairs = [(number, rival) for number in doubted for rival in near_serials(marks[number].serial or 0)]
-    if not pairs:
+    doubted = [number for number, mark in marks.items() if _DOUBTED <= mark.confidence < BEYOND_DOUBT]
+    asked = [
+        (number, serial, rival)
+        for number in doubted
+        for serial in marks[number].either or (marks[number].serial or 0,)
+        for rival in near_serials(serial)
+    ]
+    if not asked:
         return looks
-    lines = np.array([logs[number] for number, _ in pairs])
-    seconds = likelihoods_of_digits(lines, np.array([digits_of(rival) for _, rival in pairs]))
-    rivals: dict[int, list[int]] = {number: [] for number in doubted}
-    for (number, rival), second in zip(pairs, seconds, strict=True):
-        if max(second, _share_of_rival(looks[number], rival)) > _RULED_OUT:
-            rivals[number].append(rival)
-    return [replace(look, rivals=tuple(rivals[n])) if n in rivals else look for n, look in enumerate(looks)]
+    lines = np.array([logs[number] for number, _, _ in asked])
+    shown = [
+        digits_of(rival) if serial == _serial_as_it_stands(marks[number]) else turn_digits(digits_of(rival))
+        for number, serial, rival in asked
+    ]
+    seconds = likelihoods_of_digits(lines, np.array(shown))
+    rivals: dict[int, set[int]] = {number: set() for number in doubted}
+    for (number, serial, rival), second in zip(asked, seconds, strict=True):
+        if max(second, _share_of_rival(looks[number], serial, rival)) > _RULED_OUT:
+            rivals[number].add(rival)
+    return [replace(look, rivals=tuple(sorted(rivals[n]))) if n in rivals else look for n, look in enumerate(looks)]
 
 
 @cache
@@ -276,11 +288,17 @@ def digits_of(serial: int) -> Digits:
     return serial // 100, serial // 10 % 10, serial % 10
 
 
-def _share_of_rival(look: DigitLook, rival: int) -> float:
-    """Return the first reader's share of a near serial's other digit, the mark standing as it was read."""
-    turned = bool(look.mark.turned)
+def turn_digits(digits: Digits) -> Digits:
+    """Return what three digits are upside down."""
+    first, middle, last = DIGIT_UPSIDE_DOWN[list(reversed(digits))].tolist()
+    return first, middle, last
+
+
+def _share_of_rival(look: DigitLook, serial: int, rival: int) -> float:
+    """Return the first reader's share of a near serial's other digit, the mark standing as it says its serial."""
+    turned = bool(look.mark.turned) if look.mark.either is None else serial != look.mark.either[0]
     meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)[:: -1 if turned else 1, int(turned)]
-    own, other = digits_of(look.mark.serial or 0), digits_of(rival)
+    own, other = digits_of(serial), digits_of(rival)
     return next(float(row[b]) for row, a, b in zip(meant, own, other, strict=True) if a != b)
 
 

@@ -28,6 +28,7 @@ from vision.marks.digits import (
     cut_backs,
     look_at_crops,
     look_at_crops_twice,
+    near_serials,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
 from vision.marks.shapes import like_others, says_number, unlike_others
@@ -388,9 +389,10 @@ def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
     """Return a mark that reads as a serial both ways up the one that it has when it stands so."""
     if mark.either is None:
         return mark
-    return replace(
-        mark, serial=mark.either[turned], turned=turned, spot=-mark.spot if turned else mark.spot, either=None
-    )
+    serial = mark.either[turned]
+    rivals = tuple(rival for rival in mark.rivals if rival in near_serials(serial))
+    spot = -mark.spot if turned else mark.spot
+    return replace(mark, serial=serial, turned=turned, spot=spot, either=None, rivals=rivals)
 
 
 def _unread(mark: TileMark) -> TileMark:

@@ -496,6 +496,16 @@ def test_rivals_are_what_either_reader_does_not_rule_out(*, turned: bool) -> Non
     assert _with_rivals([doubted(0.72, turned=turned)], logs)[0].rivals == (112, 114)
 
 
+def test_a_number_that_is_a_serial_both_ways_up_has_the_rivals_of_both() -> None:
+    """Its middle sign may be a 5, or what is a 4 as the crop stands; its last one a 2 that is upside down."""
+    seen = look(60, turned=0.5)
+    seen.signs[1, 5] = seen.signs[2, UPSIDE_DOWN[2]] = 1e-2
+    logs = {0: line_of((0, 1.0), (6, 1 - 3e-3), (0, 1.0))}
+    (told,) = _with_rivals([replace(seen, agreed=0.72)], logs)
+    assert told.mark.either == (60, 90)
+    assert told.rivals == (40, 50, 62)  # 290 is no serial
+
+
 @pytest.mark.parametrize(
     ("confidence", "has_rivals"), [(0.8999, False), (0.9001, True), (0.9949, True), (0.9951, False)]
 )

@@ -95,9 +95,10 @@ def test_tiles_that_were_not_read_are_no_twins() -> None:
 def test_a_number_that_reads_both_ways_up_becomes_what_it_is_that_way_up(
     *, turned: bool, serial: int, spot: float
 ) -> None:
-    torn = TileMark(None, None, None, 1.0, np.array([0.0, 0.1]), either=(60, 90))
+    torn = TileMark(None, None, None, 1.0, np.array([0.0, 0.1]), either=(60, 90), rivals=(50, 61, 91))
     told = stand_mark_up(torn, turned=turned)
     assert (told.serial, told.turned, told.either, told.spot[1]) == (serial, turned, None, spot)
+    assert told.rivals == (50, serial + 1)
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(1, True), (2, False)])
