@@ -9,18 +9,9 @@ import pytest
 
 from broker.i18n import Translator, languages
 from broker.protocol.link import LinkRefused
-from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
+from firmware.errors import FAULT_CODES, BadAddress, FirmwareError, PinInUse, PinReserved
 from kiosk.camera.loop import REPORTED
-from kiosk.errors import (
-    ButtonExchanged,
-    ButtonSilent,
-    CardRefuses,
-    DiskLow,
-    JournalFull,
-    PictureWrong,
-    ScannerBeeps,
-    ScannerSilent,
-)
+from kiosk.errors import JournalFull
 from kiosk.restoring import FOREIGN
 from kiosk.screens.device import fault_name, part_and_fault, part_name, remedy, with_remedy
 from kiosk.status import LATE_PRESS
@@ -45,20 +36,11 @@ def under(base: type[Exception]) -> Iterator[str]:
 
 def of_hardware() -> set[str]:
     """Return every code that the health of a part can have, or that the self-test finds."""
-    own = (
-        ButtonExchanged,
-        ButtonSilent,
-        CardRefuses,
-        DiskLow,
-        JournalFull,
-        PictureWrong,
-        ScannerBeeps,
-        ScannerSilent,
-        LinkRefused,
-    )
+    told = {"button_exchanged", "button_silent", "card_refuses", "disk_low"}
+    told |= {"picture_wrong", "scanner_beeps", "scanner_silent"}
     devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
     cameras = {code for code in under(CameraError) if code != "camera_address"}
-    return devices | cameras | {*REPORTED} | {one.code for one in own}
+    return devices | cameras | {*FAULT_CODES, *REPORTED} | told | {JournalFull.code, LinkRefused.code}
 
 
 @pytest.mark.parametrize("language", languages())
