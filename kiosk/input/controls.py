@@ -30,7 +30,7 @@ from kiosk.input.panel import (
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys, asks_tenpai, riichi_draft, riichi_form_from_draft
+from kiosk.input.riichi import RiichiForm, RiichiKeys, riichi_draft, riichi_form_from_draft
 from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
@@ -117,7 +117,7 @@ class TableButtons:
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._closing.heard(now)
-        tenpai = state.phase is Phase.DECLARED and asks_tenpai(state) and report.at >= (state.closed_at or 0)
+        tenpai = state.phase is Phase.DECLARED and state.hand.asking and report.at >= (state.closed_at or 0)
         event = self._input.event(report, state.phase, tenpai=tenpai)
         return event if event is None or self.counts(event, state) else None
 

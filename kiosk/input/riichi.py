@@ -243,11 +243,6 @@ def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
     return WinForm(declared, state.session.riichi if state.session else (), live_kan=live_kan)
 
 
-def asks_tenpai(state: Table) -> bool:
-    """Return whether each seat is asked if it is tenpai."""
-    return state.session.asking if state.session else state.hand.asking
-
-
 def asked_in(about: About) -> tuple[Phase, ...]:
     """Return the phases in which something may be asked."""
     opened = "fault" if about in ("dependent", "spoilt") else about
@@ -262,7 +257,7 @@ def _plain(key: str, state: Table, now: int) -> Event | None:
         return ResultRefused(at=now)
     if key == "enter" and state.phase is Phase.RECORDED:
         return NextDealCalled(at=now)
-    if key == "enter" and state.phase is Phase.DECLARED and asks_tenpai(state):
+    if key == "enter" and state.phase is Phase.DECLARED and state.hand.asking:
         return HandEntered(at=now, told=RiichiEvent(kind="draw"))
     return None
 
