@@ -68,6 +68,7 @@ FAULT_CODES: Final[Mapping[str, str]] = {
     "picture_wrong": "Who made the self-test found the camera's picture wrong",
     "pin_guessed": "Wrong PINs were given at the table, so many that the next one has to wait",
     "receipt_unproven": "A receipt has come that is not signed with the event's key, and is not believed",
+    "scan_foreign_set": "A tile was scanned that belongs to another set than the one on this table",
     "scanner_beeps": "The scanner makes a sound",
     "scanner_silent": "In the self-test nothing came of a scan",
     "self_test_failed": "The self-test has found something that does not work, and the table is used so",

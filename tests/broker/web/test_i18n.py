@@ -20,6 +20,7 @@ from broker.web.faults import (
 )
 from broker.web.labels import STATE
 from kiosk.errors import FAULT_CODES, JournalNewer
+from kiosk.restoring import FOREIGN
 from kiosk.screens.window import SCREEN_CODES
 from kiosk.status import LATE_PRESS
 from kiosk.table import machine
@@ -66,7 +67,7 @@ def test_punctuation_between_words_is_the_catalogues_and_no_page_has_its_own() -
 ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
-    *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"},  # told with the upgrade
+    *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"} - {FOREIGN},  # told with the upgrade, and on a screen
     JournalNewer.code,
     *SCREEN_CODES,
     *({*under(PictureError)} - {"picture_missing"}),  # of a file

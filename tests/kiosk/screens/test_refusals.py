@@ -67,6 +67,7 @@ NEVER_TOLD: Final = {
         *("broker_unreached", "certificate_ends", "certificate_unread", "facts_unsent", "font_missing"),
         *("journal_damaged", "journal_unread", "program_incomplete"),
     },
+    "a screen of its own tells it": {"scan_foreign_set"},
     "the desk's own code is told in its place": {"pairing_refused"},
     "the desk tells how a table has answered an order": {"next_deal_begun", "riichi_take_back"},
     "the desk tells how far another version is": {
