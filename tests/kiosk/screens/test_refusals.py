@@ -76,7 +76,7 @@ NEVER_TOLD: Final = {
     },
     "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
-        *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),
+        *("discarder_not_asked", "draw_with_winner", "negative_yakuman", "fined_not_scored"),
         *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
         *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
         *("rinshan_on_discard", "too_many_indicators"),
