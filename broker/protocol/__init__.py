@@ -174,7 +174,6 @@ from broker.protocol.topics import (
     ORDER,
     STATE,
     TOPICS,
-    TOPICS_BY_NAME,
     UNREADABLE,
     ParsedTopic,
     Refused,
