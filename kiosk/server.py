@@ -36,7 +36,6 @@ from firmware.hardware.inventory import board_celsius
 from kiosk.config import KioskSettings
 from kiosk.errors import JournalFull
 from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.link import Brokers, OpenLink, open_table_link
 from kiosk.status import DeviceHealth, people_health
 from kiosk.table import (
     BETWEEN,
@@ -49,7 +48,7 @@ from kiosk.table import (
     may_renew,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import MIB, SECOND_NS, Uplink, state_message
+from kiosk.uplink import MIB, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
 
 log = get_logger("homologue.kiosk")
 
