@@ -203,7 +203,7 @@ class RiichiKeys:
             self._fill(form, key, now)
         elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
             self.form, self._left, self.problem = RiichiQuestion(opened[0]), form, None
-        elif event := _plain(key, state, now):
+        elif event := plain_event(key, state, now):
             self._do(event)
 
     def _do(self, event: Event) -> None:
@@ -249,8 +249,8 @@ def asked_in(about: About) -> tuple[Phase, ...]:
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 
-def _plain(key: str, state: Table, now: int) -> Event | None:
-    """Return what a key does that asks nothing."""
+def plain_event(key: str, state: Table, now: int) -> Event | None:
+    """Return what a key does that asks nothing, at any table."""
     if key == "d" and state.phase in IN_HAND:
         return PlayEndedDrawn(at=now)
     if key == "r" and state.phase is Phase.ACCEPTING:
