@@ -236,7 +236,6 @@ from broker.protocol.types import (
     RulerRole,
     SealedPin,
     Seat,
-    Serial,
     Session,
     SessionId,
     SessionNonce,

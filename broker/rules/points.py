@@ -147,6 +147,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
 
 
 HUNDRED: Final = 100
+"""Points of riichi, in which its results are."""
 
 ENOUGH: Final = 100_000_000
 """Points that nobody runs out of: a hand that is scored alone ends no session."""
