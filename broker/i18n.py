@@ -134,17 +134,16 @@ def _compiled(language: str) -> bytes:
 
 def compiled(language: str, source: bytes) -> bytes:
     """Compile a catalogue. Behind it stands the hash of its source, which readers of such files do not see."""
-    from babel.messages.mofile import write_mo  # noqa: PLC0415 - not needed where a compiled catalogue is kept
-    from babel.messages.pofile import read_po  # noqa: PLC0415
+    from babel.messages import mofile, pofile  # noqa: PLC0415 - not needed where a compiled catalogue is kept
 
-    read, made = read_po(io.BytesIO(source), locale=language), io.BytesIO()
+    read, made = pofile.read_po(io.BytesIO(source), locale=language), io.BytesIO()
     read.creation_date = read.revision_date = UNDATED
     for message in read:
         texts = message.string or ""
         message.string = (
             typeset(language, texts) if isinstance(texts, str) else tuple(typeset(language, text) for text in texts)
         )
-    write_mo(made, read)
+    mofile.write_mo(made, read)
     return made.getvalue() + hashlib.sha256(source).digest()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from broker.closing import Closing
-from firmware.errors import BadAddress, FirmwareError, UnknownKeyboard
+from firmware.errors import BadAddress, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS
 from firmware.ports import InputDevice, KeyboardLine, OpenInput
 from firmware.reports import Health, OnReport
@@ -150,7 +150,7 @@ class KeyboardWatch:
         if unknown == self._told:
             return
         self._told = unknown
-        code = UnknownKeyboard.code if unknown else None
+        code = "unknown_keyboard" if unknown else None
         self._tell(Health(OTHER_PART, code, ", ".join(name.encode("ascii", "replace").decode() for name in unknown)))
 
     def _run(self) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from firmware.errors import ButtonChatters, ButtonDisconnected, ButtonShorted, ButtonStuck
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat, TooShort
 
 MS: Final = 1_000_000
@@ -149,7 +148,7 @@ def _let_go(seat: Seat, state: ContactOpening) -> tuple[ContactOutcome, ...]:
 
 
 def _stuck(seat: Seat, text: str) -> Health:
-    return Health(f"button-{seat}", ButtonStuck.code, text)
+    return Health(f"button-{seat}", "button_stuck", text)
 
 
 CHANGEOVER_FAULT_NS: Final = 1_000 * MS
@@ -190,8 +189,8 @@ class Changeover:
         if when is None or now < when:
             return []
         self.ill = True
-        wrong = ButtonShorted if self.closes else ButtonDisconnected
-        return [Health(f"button-{self.seat}", wrong.code, "both contacts are " + ("closed" if self.closes else "open"))]
+        code, state = ("button_shorted", "closed") if self.closes else ("button_disconnected", "open")
+        return [Health(f"button-{self.seat}", code, f"both contacts are {state}")]
 
     def _is_right(self) -> bool:
         return self.closes != self.opens
@@ -222,7 +221,7 @@ class Chatter:
             return []
         self.ill = True
         return [
-            self._health(ButtonChatters.code, f"{CHATTER_PULSES} pulses in {(at - self._pulses[0]) / MS / 1000:.1f} s")
+            self._health("button_chatters", f"{CHATTER_PULSES} pulses in {(at - self._pulses[0]) / MS / 1000:.1f} s")
         ]
 
     def due(self) -> int | None:

@@ -31,8 +31,6 @@ _PLAIN: Final = re.compile(r"(?P<tile>[0-9]{1,3})")
 _AIM_IDENTIFIER: Final = re.compile(r"\][A-Za-z][0-9A-Za-z]")
 """What a scanner may send first to say which kind of code it read: `]d1` DataMatrix, `]C0` Code 128 (ISO/IEC 15424)."""
 
-SET_NAME: Final = re.compile(r"[A-Z]|[0-9]{2}")
-
 
 @dataclass(frozen=True, slots=True)
 class CodeSettings:
@@ -61,20 +59,16 @@ class CodeProblem:
     sure: bool = False
 
 
-def parse_tile_code(
-    text: str, settings: CodeSettings, expected_set: str | None = None
-) -> ScannedTile | CodeProblem | None:
-    """Read one code, None where it is nothing of ours; with `expected_set` a tile of any other set is foreign."""
+def parse_tile_code(text: str, settings: CodeSettings) -> ScannedTile | CodeProblem | None:
+    """Read one code, None where it is nothing of ours."""
     bare = _without_surroundings(text, settings)
     tile = _tile(bare)
     if tile is None:
         return None
     if not 1 <= tile.serial <= LAST_SERIAL:
         return CodeProblem("scan_no_such_tile", text, tile.sure)
-    if tile.set_text is None:
-        return tile if _plain_counts(bare, settings.plain) else CodeProblem("scan_without_set", text)
-    if expected_set not in (None, tile.set_text):
-        return CodeProblem("scan_foreign_set", text, tile.sure)
+    if tile.set_text is None and not _plain_counts(bare, settings.plain):
+        return CodeProblem("scan_without_set", text)
     return tile
 
 
@@ -225,10 +219,9 @@ class ReaderSettings:
 
 @dataclass(slots=True)
 class ScanReader:
-    """One scanner's line. `expected_set` is the set on the table, None where any will do."""
+    """One scanner's line."""
 
     settings: ReaderSettings = field(default_factory=ReaderSettings)
-    expected_set: str | None = None
     noisy: bool = False
     """Something in this burst was no code, or the line was opened in it."""
     _cutter: LineCutter = field(default_factory=LineCutter)
@@ -274,7 +267,7 @@ class ScanReader:
     def _read(self, line: ReadLine) -> ScannedTile | CodeProblem | None:
         if line.end != "whole" or not _is_text(line.content):
             return None
-        return parse_tile_code(line.content.decode("ascii"), self.settings.codes, self.expected_set)
+        return parse_tile_code(line.content.decode("ascii"), self.settings.codes)
 
     def _noise(self, line: ReadLine, at: int) -> Iterator[NotScanned]:
         """Say once in a burst what it may be."""

@@ -12,7 +12,7 @@ from firmware.errors import BadAddress, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS
 from firmware.ports import HotPlugged, KeyboardLine, OnBytes, OnLine, SerialLine, SerialSettings
 from firmware.reports import Health, OnReport, Scanned
-from firmware.scan_reader import SET_NAME, CodeSettings, PlainNumbers, ReaderSettings, ScanReader
+from firmware.scan_reader import CodeSettings, PlainNumbers, ReaderSettings, ScanReader
 from firmware.sim.scanner import ENCODINGS, TERMINATORS, ScannerHabits, SimulatedScanner
 
 PART: Final = "scanner"
@@ -23,27 +23,13 @@ OpenLine = Callable[[OnBytes, OnLine], HotPlugged]
 class Scanner(Closing):
     """Tells what is scanned and how the scanner is, from the line's thread, until closed."""
 
-    def __init__(
-        self,
-        open_line: OpenLine,
-        tell: OnReport,
-        settings: ReaderSettings,
-        *,
-        set_text: str | None = None,
-    ) -> None:
-        """`set_text` as in `expect`. Raises ValueError, and what `open_line` raises."""
+    def __init__(self, open_line: OpenLine, tell: OnReport, settings: ReaderSettings) -> None:
+        """Raise what `open_line` raises."""
         self._tell = tell
         self._reader = ScanReader(settings)
         self._ready = False
         """The line is open and has been quiet since: what comes now is a scan from its beginning."""
-        self.expect(set_text)
         self._line = open_line(self._on_bytes, self._on_line)
-
-    def expect(self, set_text: str | None) -> None:
-        """Say which set lies on the table, by its letter or two digits; None: any. Raises ValueError."""
-        if set_text is not None and not SET_NAME.fullmatch(set_text):
-            raise ValueError(f"{set_text!r} is no set: a capital letter or two digits")
-        self._reader.expected_set = set_text
 
     def _on_bytes(self, content: bytes, at: int) -> None:
         reports = self._reader.take(content, at)
@@ -170,16 +156,15 @@ class OpenedScanner(Closing):
             self.hand.close()
 
 
-def open_scanner(address: str, tell: OnReport, *, set_text: str | None = None) -> OpenedScanner:
-    """Open what an address names; `tell` is called from the scanner's own thread.
+def open_scanner(address: str, tell: OnReport) -> OpenedScanner:
+    """Open what an address names; `tell` is called from the scanner's own thread. Raises BadAddress.
 
-    A scanner that is not there is told as its health, and opened when it comes. `set_text` is the set on the table, by
-    its letter or two digits: tiles of others are foreign. Raises BadAddress; ValueError for no set.
+    A scanner that is not there is told as its health, and opened when it comes.
     """
     parsed = parse_scanner(address)
     hand = SimulatedScanner(parsed.habits) if parsed.kind == "sim" else None
     try:
-        return OpenedScanner(Scanner(_opener(parsed, hand), tell, parsed.reader, set_text=set_text), hand)
+        return OpenedScanner(Scanner(_opener(parsed, hand), tell, parsed.reader), hand)
     except Exception:
         if hand:
             hand.close()

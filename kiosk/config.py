@@ -116,25 +116,6 @@ Language = Annotated[
         description="`en`, `fr`, `zh`, or another language with a folder in `broker/locale/`.",
     ),
 ]
-SelfTestWhen = Annotated[
-    Literal["day", "asked"] | None,
-    Meta(
-        description="When the hardware self-test runs: `day` (at the first start, and after four idle hours), or "
-        "`asked`. Default: `day`, with simulated buttons `asked`."
-    ),
-]
-SpareFolder = Annotated[
-    str | None,
-    Meta(
-        description="Where the journal goes on while the card takes no writes, such as a USB stick; name it in the "
-        "unit's `ReadWritePaths=` too (`systemctl edit homologue-kiosk`). Default: memory, which a power cut empties."
-    ),
-]
-MetricsPort = Annotated[
-    Annotated[int, Meta(ge=1, le=65535)] | None,
-    Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
-]
-PinFile = Annotated[str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")]
 
 
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -243,19 +224,43 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
-class Config(Struct, frozen=True, forbid_unknown_fields=True):
+class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a device has settled for itself, paired or not."""
+
+    devices: DeviceSettings
+    screen: ScreenSettings = ScreenSettings()
+    arbiter_pin_file: Annotated[
+        str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")
+    ] = "arbiter-pin"
+    language: Language = "en"
+    self_test: Annotated[
+        Literal["day", "asked"] | None,
+        Meta(
+            description="When the hardware self-test runs: `day` (at the first start, and after four idle hours), or "
+            "`asked`. Default: `day`, with simulated buttons `asked`."
+        ),
+    ] = None
+    spare_folder: Annotated[
+        str | None,
+        Meta(
+            description="Where the journal goes on while the card takes no writes, such as a USB stick; name it in the "
+            "unit's `ReadWritePaths=` too (`systemctl edit homologue-kiosk`). Default: memory, which a power cut "
+            "empties."
+        ),
+    ] = None
+    metrics_port: Annotated[
+        Annotated[int, Meta(ge=1, le=65535)] | None,
+        Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
+    ] = None
+
+
+class Config(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
     event: Annotated[EventName, Meta(description="The event's name, as in its `event.toml`.")]
     table: Annotated[TableNo, Meta(description="The table's number.")]
     folder: Annotated[str, Meta(description="Where the journal is kept: a folder for each event and table.")]
     broker: BrokerSettings
-    devices: DeviceSettings
-    screen: ScreenSettings = ScreenSettings()
-    arbiter_pin_file: PinFile = "arbiter-pin"
-    language: Language = "en"
-    self_test: SelfTestWhen = None
-    spare_folder: SpareFolder = None
     event_key: Annotated[
         PublicKey | None,
         Meta(
@@ -270,10 +275,9 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
             "or the pairing."
         ),
     ] = ""
-    metrics_port: MetricsPort = None
 
 
-class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
+class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of a device that the desk pairs with its table: event, table and broker are what it was told."""
 
     paired: Annotated[
@@ -283,16 +287,9 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             description="Instead of `event`, `table`, `folder` and `[broker]`: the folder for what the desk sends.",
         ),
     ]
-    devices: DeviceSettings
     desk: Annotated[
         str, Meta(max_length=64, description="With `paired`: the desk's address, where tables do not find it.")
     ] = ""
-    screen: ScreenSettings = ScreenSettings()
-    arbiter_pin_file: PinFile = "arbiter-pin"
-    language: Language = "en"
-    self_test: SelfTestWhen = None
-    spare_folder: SpareFolder = None
-    metrics_port: MetricsPort = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -305,20 +302,17 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             certificate_file=str(folder / kept.certificate_file) if kept.certificate_file else None,
             plain=kept.ca_file is None,  # the desk has said so, under the seal of its code
         )
+        own = {name: getattr(self, name) for name in OwnSettings.__struct_fields__}
+        if kept.pin_file:
+            own["arbiter_pin_file"] = str(folder / kept.pin_file)
         return Config(
             event=kept.event,
             table=kept.table,
             folder=str(folder / kept.journal),
             broker=broker,
-            devices=self.devices,
-            screen=self.screen,
-            arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
-            language=self.language,
-            self_test=self.self_test,
-            spare_folder=self.spare_folder,
             event_key=kept.event_key,
             key_file=str(folder / KEY_FILE),
-            metrics_port=self.metrics_port,
+            **own,
         )
 
 
@@ -365,8 +359,7 @@ class KioskSettings:
     @property
     def camera(self) -> str:
         """The camera's address."""
-        kind, _, rest = self.config.devices.camera.partition(":")
-        return f"{kind}:{self.beside(rest)}" if kind == "pictures" else self.config.devices.camera
+        return _camera_beside(self._beside, self.config.devices.camera)
 
     @property
     def enrolled(self) -> Path | None:
@@ -472,26 +465,21 @@ def device_basics(path: Path) -> DeviceBasics:
     return own
 
 
-class UnpairedSettings(Struct, frozen=True):
-    """A device's own settings, with paths in full."""
+def unpaired_settings(path: Path) -> UnpairedConfig:
+    """Return what a configuration says of the device, its folder and camera with paths in full.
 
-    devices: DeviceSettings
-    screen: ScreenSettings
-    language: str
-    desk: str
-    paired: Path
-    """The folder where a pairing is kept."""
-    camera: str
-    """The camera's address."""
-
-
-def unpaired_settings(path: Path) -> UnpairedSettings:
-    """Read what a configuration says of the device. Raises BadConfiguration, also if it names its table itself."""
+    Raises BadConfiguration, also if it names its table itself.
+    """
     try:
         said = msgspec.toml.decode(path.read_bytes(), type=UnpairedConfig)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: {reason(error)}") from None
     beside = path.resolve().parent
-    kind, _, rest = said.devices.camera.partition(":")
-    camera = f"{kind}:{beside / rest}" if kind == "pictures" else said.devices.camera
-    return UnpairedSettings(said.devices, said.screen, said.language, said.desk, beside / said.paired, camera)
+    devices = structs.replace(said.devices, camera=_camera_beside(beside, said.devices.camera))
+    return structs.replace(said, paired=str(beside / said.paired), devices=devices)
+
+
+def _camera_beside(folder: Path, address: str) -> str:
+    """Return a camera's address, with the path of a folder of pictures in full."""
+    kind, _, rest = address.partition(":")
+    return f"{kind}:{folder / rest}" if kind == "pictures" else address

@@ -45,7 +45,7 @@ from broker.protocol import (
     signing,
 )
 from broker.rules import Profile
-from kiosk.errors import CardRefuses, DiskLow, FactUnexpected, JournalBroken, JournalFull, JournalNewer
+from kiosk.errors import JournalBroken, JournalFull, JournalNewer
 from kiosk.journal_file import HAPPENED, JournalFile
 from kiosk.table import (
     Assigned,
@@ -615,13 +615,13 @@ class JournaledTable:
         Or where a play was begun again.
         """
         again = JournalNewer.code if self.begun_again else None
-        return FactUnexpected.code if self.sequence.unexpected else again
+        return "fact_unexpected" if self.sequence.unexpected else again
 
     def _log_unexpected(self, before: Unexpected | None) -> None:
         found = self.sequence.unexpected
         if found and found is not before:
             fact, kind = found.fact, play_sequence.fact_kind(found.fact)
-            log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
+            log.error("fact_unexpected", fact=kind, round=fact.round, deal=fact.deal, code=found.code)
 
     # ---- without room on the disk -----------------------------------------------------------
 
@@ -648,7 +648,7 @@ class JournaledTable:
     def check_disk(self, now: int) -> str | None:
         """Return the code of what is wrong with the disk, by trying where there is little room."""
         code = self._disk_problem()
-        self._check_at = now + (EVERY_NS if code in (None, CardRefuses.code) else LOW_EVERY_NS)
+        self._check_at = now + (EVERY_NS if code in (None, "card_refuses") else LOW_EVERY_NS)
         return code
 
     def _disk_problem(self) -> str | None:
@@ -662,5 +662,5 @@ class JournaledTable:
         except JournalFull:
             return JournalFull.code
         if self.journal.away:
-            return CardRefuses.code
-        return DiskLow.code if self.journal.room < ENOUGH_ROOM else None
+            return "card_refuses"
+        return "disk_low" if self.journal.room < ENOUGH_ROOM else None

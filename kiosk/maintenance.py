@@ -84,7 +84,7 @@ def pair(config: Path, desk: str, code: str) -> None:
     offer = read_typed_pairing(desk, code)
     if offer is None:
         raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
-    folder = unpaired_settings(config).paired
+    folder = Path(unpaired_settings(config).paired)
     pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
     store_pairing(folder, pairing)
     say(

@@ -40,7 +40,6 @@ from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
 from kiosk.keeping import OPENS, KeepDesk, Keeping
-from kiosk.link import OpenLink
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -81,6 +80,7 @@ from kiosk.table import (
     arbiter,
 )
 from kiosk.upgrade import TableUpgrade
+from kiosk.uplink import OpenLink
 
 
 class CameraTasks:

@@ -79,7 +79,7 @@ def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[
 
 
 FOREIGN: Final = "scan_foreign_set"
-"""The code that a scanner gives for a tile of another set than it was told of."""
+"""The code of a tile of another set, which a table shows by a screen of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_t
 from firmware.hardware.self_test import Remark, SelfTest
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation, WholePicture
-from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
 from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
@@ -151,17 +150,17 @@ class SelfTestRun:
             case "buttons", "x":
                 self._remarked(self._buttons.give_up(now))
             case "scanner", "x":
-                self._note("scanner", ScannerSilent)
+                self._note("scanner", "scanner_silent")
             case "scanner", "y" if self.seen.scan is not None:
-                self._note("scanner", ScannerBeeps)
+                self._note("scanner", "scanner_beeps")
             case "camera", "x":
-                self._note("camera", PictureWrong)
+                self._note("camera", "picture_wrong")
             case ("scanner", "n") | ("camera", "enter"):
                 if self.seen.step == "camera" or self.seen.scan is not None:
                     self._next()
 
-    def _note(self, part: str, what: type[KioskError]) -> None:
-        self._findings.append(HardwareFinding(part, what.code))
+    def _note(self, part: str, code: str) -> None:
+        self._findings.append(HardwareFinding(part, code))
         self._next()
 
     def _next(self) -> None:
@@ -179,7 +178,7 @@ class SelfTestRun:
         )
 
     def _why(self, seat: Seat) -> str:
-        return ButtonExchanged.code if seat in self._mistaken else ButtonSilent.code
+        return "button_exchanged" if seat in self._mistaken else "button_silent"
 
     def know(self, others: Iterable[HardwareFinding]) -> None:
         """Add what the device knows otherwise, at the last step."""

@@ -34,9 +34,8 @@ from broker.protocol import (
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused
 from firmware.hardware.inventory import board_celsius
 from kiosk.config import KioskSettings
-from kiosk.errors import DeviceUnknown, JournalFull, ReceiptUnproven, UpgradeByHand
+from kiosk.errors import JournalFull
 from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.link import Brokers, OpenLink, open_table_link
 from kiosk.status import DeviceHealth, people_health
 from kiosk.table import (
     BETWEEN,
@@ -49,7 +48,7 @@ from kiosk.table import (
     may_renew,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import MIB, SECOND_NS, Uplink, state_message
+from kiosk.uplink import MIB, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
 
 log = get_logger("homologue.kiosk")
 
@@ -92,9 +91,7 @@ class ServiceStatus:
     def upgrade_by_hand(self) -> UpgradeState | None:
         """The answer to an offered upgrade where the program was started by hand: refused."""
         offer = self._served.upgrade if self._served else None
-        return (
-            UpgradeState(version=offer.version, step="refused", percent=0, code=UpgradeByHand.code) if offer else None
-        )
+        return UpgradeState(version=offer.version, step="refused", percent=0, code="upgrade_by_hand") if offer else None
 
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
@@ -171,7 +168,7 @@ def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int
     )
 
 
-UNPROVEN: Final = ReceiptUnproven.code
+UNPROVEN: Final = "receipt_unproven"
 
 
 def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
@@ -304,7 +301,7 @@ class ServerLink:
         """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
-        unknown = DeviceUnknown.code if self.service.unknown else None
+        unknown = "device_unknown" if self.service.unknown else None
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)

@@ -83,9 +83,9 @@ def _annotated(settings: type) -> dict[str, tuple[Any, str]]:
 
 
 def _sections(struct: type[Struct], name: str = "") -> Iterator[tuple[str, dict[str, str]]]:
-    """Return the rows of a section by their settings, and those of the sections in it."""
+    """Return the rows of a section by their settings, its own first, and those of the sections in it."""
     hints, rows = get_type_hints(struct, include_extras=True), {}
-    for field in msgspec.structs.fields(struct):
+    for field in sorted(msgspec.structs.fields(struct), key=lambda field: field.name not in struct.__annotations__):
         hint = hints[field.name]
         if isinstance(hint, type) and issubclass(hint, Struct):
             yield from _sections(hint, field.name)

@@ -292,8 +292,8 @@ class RiichiPeople(People):
             self._press(state, (seat for seat in SEATS if seat not in state.agreed))
         elif state.phase is Phase.PLAYING:
             self._end(state, session, hand)
-        elif state.phase is Phase.DECLARED and session.asking:
-            self._tell_tenpai(state, session, hand)
+        elif state.phase is Phase.DECLARED and state.hand.asking:
+            self._tell_tenpai(state, hand)
         elif state.phase is Phase.DECLARED:
             self._value(state, hand)
         elif state.phase is Phase.RECORDED:
@@ -312,8 +312,8 @@ class RiichiPeople(People):
         else:
             self._keys("d")
 
-    def _tell_tenpai(self, state: Table, session: RiichiSession, hand: RiichiEvent) -> None:
-        silent = [seat for seat in hand.tenpai if seat not in session.tenpai]
+    def _tell_tenpai(self, state: Table, hand: RiichiEvent) -> None:
+        silent = [seat for seat in hand.tenpai if seat not in state.hand.tenpai]
         if silent:
             self._press(state, silent[:1])
         else:

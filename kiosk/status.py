@@ -16,7 +16,6 @@ from broker.version import program_version
 from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
 from kiosk.config import Config
-from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import BUCKETS_S, TableJournal
 from kiosk.screens import ScreenView, StatusLine, with_receipt
 from kiosk.table import FREE_TRIES, QUIET, Phase, Table
@@ -30,9 +29,9 @@ log = get_logger("homologue.kiosk")
 
 def people_health(state: Table) -> dict[str, str]:
     """Return what is reported about people: they skipped the self-test or ignored what it found, or guessed the PIN."""
-    codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
+    codes = {"skipped": "self_test_skipped", "failed": "self_test_failed"}
     test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
-    return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test
+    return {**test, "pin": "pin_guessed"} if state.pins_wrong >= FREE_TRIES else test
 
 
 CONTACT: Final = "contact-"

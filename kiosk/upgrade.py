@@ -33,7 +33,6 @@ from broker.upgrade.bundle import (
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.version import program_version
 from kiosk.config import KioskSettings
-from kiosk.errors import UpgradeFailed
 from kiosk.table import BETWEEN, QUIET, Phase
 
 log = get_logger("homologue.kiosk")
@@ -151,7 +150,7 @@ class TableUpgrade:
         """Return how far it is when it is offered: it may be here already, or have failed here."""
         now, holding = self._slots.now, self._slots.holding(offer.manifest)
         if now.failed == offer.manifest:
-            return "returned", 100, UpgradeFailed.code
+            return "returned", 100, "upgrade_failed"
         if offer.version == program_version() or (now.slot and holding == now.slot):
             return "done", 100, None
         return ("ready", 100, None) if holding else ("fetching", 0, None)
@@ -176,7 +175,7 @@ class TableUpgrade:
         """Keep the version that is on trial, or leave it. Raises OSError."""
         if not self._slots.runs_trial:  # its start could not be counted, or it could not be started at all
             self._slots.give_up()
-            log.warning(UpgradeFailed.code, version=program_version())
+            log.warning("upgrade_failed", version=program_version())
             self._trial_over()
         elif ran >= CONFIRM_NS and well:
             self._slots.confirm()
@@ -184,7 +183,7 @@ class TableUpgrade:
             self._trial_over()
         elif ran >= GIVE_UP_NS and phase in CALM:
             self._slots.give_up()
-            log.warning(UpgradeFailed.code, version=program_version())
+            log.warning("upgrade_failed", version=program_version())
             self.leaves = True
 
     def _trial_over(self) -> None:

@@ -149,8 +149,7 @@ def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) 
     \b
     homologue export next-event my-event --output next-event.csv
     """
-    stored = open_stored_event(folder)
-    text = BY_NAME["next-event.csv"].content(ExportSource(folder, stored, Translator(), _now())).decode()
+    text = BY_NAME["next-event.csv"].content(_source(folder)).decode()
     deliver(encoded(text, output, excel=excel), output, source=folder, force=force)
 
 
@@ -196,7 +195,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
     \b
     homologue export certificates my-event --language fr --output certificates.pdf
     """
-    source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
+    source = _source(folder, language)
     deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
     say_unprintable(source.stored.event)
 
@@ -213,10 +212,9 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
     \b
     homologue export booklet my-event --language fr --output booklet.pdf
     """
-    stored = open_stored_event(folder)
-    source = ExportSource(folder, stored, Translator(language), _now(), anchor=anchor_of(folder))
+    source = _source(folder, language, anchor=anchor_of(folder))
     deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
-    say_unprintable(stored.event)
+    say_unprintable(source.stored.event)
 
 
 @export.command("replay")
@@ -232,8 +230,7 @@ def replay_(folder: Path, output: Path | None, language: str, *, force: bool) ->
     \b
     homologue export replay my-event --language fr --output replay.html
     """
-    source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
-    deliver(BY_NAME["replay.html"].content(source), output, source=folder, force=force)
+    deliver(BY_NAME["replay.html"].content(_source(folder, language)), output, source=folder, force=force)
 
 
 @export.command("pmn")
@@ -272,13 +269,11 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     homologue export pdf standings my-event --language fr --output standings.pdf
     homologue export pdf travellers my-event --output travellers.pdf
     """
-    stored = open_stored_event(folder)
-    _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
-    source = ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
-    secret = embargoed and not stored.room.over
-    content = BY_NAME[f"{which}.pdf"].content(source)
-    deliver(content, output, source=folder, force=force, secret=secret)
-    say_unprintable(stored.event)
+    source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
+    _say_what_is_left_out(source.stored, all_of_it=embargoed or which == "standings")
+    secret = embargoed and not source.stored.room.over
+    deliver(BY_NAME[f"{which}.pdf"].content(source), output, source=folder, force=force, secret=secret)
+    say_unprintable(source.stored.event)
 
 
 @export.command("json")
@@ -315,16 +310,17 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     \b
     homologue export all my-event --output my-event.zip
     """
-    stored = open_stored_event(folder)
-    _say_what_is_left_out(stored, all_of_it=embargoed)
-    content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder)))
-    secret = embargoed and not stored.room.over
-    deliver(content, output, source=folder, force=force, secret=secret)
-    say_unprintable(stored.event)
+    source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
+    _say_what_is_left_out(source.stored, all_of_it=embargoed)
+    secret = embargoed and not source.stored.room.over
+    deliver(archive(source), output, source=folder, force=force, secret=secret)
+    say_unprintable(source.stored.event)
 
 
-def _now() -> datetime:
-    return datetime.now().astimezone()
+def _source(folder: Path, language: str = "en", *, anchor: str = "", embargoed: bool = False) -> ExportSource:
+    """Return an event as the files of its archive are made from it, now."""
+    now = datetime.now().astimezone()
+    return ExportSource(folder, open_stored_event(folder), Translator(language), now, embargoed, anchor=anchor)
 
 
 def _missing(stored: StoredEvent) -> str:

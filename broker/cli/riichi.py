@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
-from broker.cli.rules_input import answer_each
+from broker.cli.rules_input import RiichiMeldLine, answer_each
 from broker.cli.rules_input import load_riichi_rules as chosen
 from broker.console import FILE, json_option, said_as_json, say
 from broker.errors import reason
@@ -32,21 +32,13 @@ from broker.rules.riichi import (
     riichi_payments,
 )
 from broker.rules.riichi.fu import Fu
-from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation
 from broker.rules.riichi.value import RiichiHandValue, value_and_payments
 
 SEVERAL: Final = re.compile(r"([0-9]+)([a-z])")
 
 Number = Annotated[int, Meta(ge=-999, le=999)]
 """Wide enough that what is under zero gets its own code."""
-
-
-class RiichiMeldQuestion(Struct, forbid_unknown_fields=True):
-    """A set laid down."""
-
-    kind: str
-    tiles: tuple[str, ...]
-    open: bool = True
 
 
 class _Asked(Struct, forbid_unknown_fields=True):
@@ -66,7 +58,7 @@ class RiichiHandQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
     winning_tile: str
     round_wind: str
     seat_wind: str
-    melds: tuple[RiichiMeldQuestion, ...] = ()
+    melds: tuple[RiichiMeldLine, ...] = ()
     riichi: Annotated[int, Meta(ge=0, le=2)] = 0
     open_riichi: bool = False
     ippatsu: bool = False
@@ -105,8 +97,7 @@ def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[Riich
     Raises RuleError with the codes of `RiichiHandMeld`, `RiichiHand`, `RiichiSituation` and `riichi_value`, and of a
     discarder that cannot be.
     """
-    melds = tuple(RiichiHandMeld(meld.kind, meld.tiles, meld.open) for meld in asked.melds)
-    hand = RiichiHand(asked.concealed, asked.winning_tile, melds)
+    hand = RiichiHand(asked.concealed, asked.winning_tile, tuple(meld.laid() for meld in asked.melds))
     _check_discarder(asked, asked.seat_wind)
     said = RiichiSituation(**{one.name: getattr(asked, one.name) for one in fields(RiichiSituation)})
     return value_and_payments(hand, said, profile, asked.honba, asked.riichi_sticks)
@@ -327,9 +318,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
     homologue riichi hand 2233m456p678s 3m --pon 777z --tsumo --seat east --language fr
     """
     called = [("chii", chii, True), ("pon", pon, True), ("kan", kan, True), ("kan", closed_kan, False)]
-    melds = tuple(
-        RiichiMeldQuestion(kind, parse_tiles(text), is_open) for kind, many, is_open in called for text in many
-    )
+    melds = tuple(RiichiMeldLine(kind, parse_tiles(text), is_open) for kind, many, is_open in called for text in many)
     question = RiichiHandQuestion(
         concealed=parse_tiles(concealed),
         winning_tile=winning_tile,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import click
 from msgspec import Meta, Raw, Struct, field
 
-from broker.cli.rules_input import PlayerNumber, answer_each, json_lines_option, read_line
+from broker.cli.rules_input import PlayerNumber, RiichiMeldLine, answer_each, json_lines_option, read_line
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, RuleError
 from broker.rules.riichi import RiichiProfile, check_player
@@ -14,8 +14,6 @@ from broker.rules.riichi.board import (
     DEAD_WALL,
     LIVE_WALL,
     Board,
-    BoardMeld,
-    MeldKind,
     Phase,
     RiichiAction,
     SeatBoard,
@@ -29,14 +27,6 @@ from broker.rules.riichi.waits import PassedTile, furiten, may_ron, orphans_wait
 Score = Annotated[int, Meta(ge=-10_000_000, le=10_000_000)]
 
 Milliseconds = Annotated[int, Meta(ge=-60_000, le=3_600_000)]
-
-
-class RiichiMeld(Struct, forbid_unknown_fields=True):
-    """A set laid down."""
-
-    kind: MeldKind
-    tiles: tuple[str, ...]
-    open: bool = True
 
 
 class DiscardLine(Struct, forbid_unknown_fields=True):
@@ -56,7 +46,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
     phase: Phase = "draw"
     live: PlayerNumber = LIVE_WALL
     hands: dict[Seat, tuple[str, ...]] = field(default_factory=dict)
-    melds: dict[Seat, tuple[RiichiMeld, ...]] = field(default_factory=dict)
+    melds: dict[Seat, tuple[RiichiMeldLine, ...]] = field(default_factory=dict)
     discards: tuple[DiscardLine, ...] = ()
     points: dict[Seat, Score] = field(default_factory=dict)
 
@@ -89,7 +79,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
         own = [one for one in self.discards if one.seat == seat]
         double = bool(own) and own[0].riichi
         return SeatBoard(
-            melds=tuple(BoardMeld(meld.kind, meld.tiles, meld.open) for meld in self.melds.get(seat, ())),
+            melds=tuple(meld.laid() for meld in self.melds.get(seat, ())),
             concealed=self.hands.get(seat),
             points=self.points.get(seat),
             riichi="double_riichi" if double else "riichi" if any(one.riichi for one in own) else "",
@@ -182,14 +172,6 @@ _KAN: Final[dict[bool | str, Literal["", "added", "concealed"]]] = {
 }
 
 
-class FuritenMeld(Struct, forbid_unknown_fields=True):
-    """A set laid down, as `homologue riichi` has it."""
-
-    kind: str
-    tiles: tuple[str, ...]
-    open: bool = True
-
-
 class FuritenQuestion(Struct, forbid_unknown_fields=True):
     """A player's wait, or the hand that tells it, and the discards of all in order."""
 
@@ -197,7 +179,7 @@ class FuritenQuestion(Struct, forbid_unknown_fields=True):
     discards: tuple[SeenLine, ...] = ()
     wait: tuple[str, ...] | None = None
     concealed: tuple[str, ...] | None = None
-    melds: tuple[FuritenMeld, ...] = ()
+    melds: tuple[RiichiMeldLine, ...] = ()
     tile: str | None = None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from broker.console import CommandError, Failed, json_option, problems_of
 from broker.errors import RuleError, reason
@@ -20,6 +20,7 @@ from broker.protocol import LONGEST_PROFILE, Refused, refuse_duplicate_names
 from broker.rules import Profile, RiichiProfile, Rules, load_mcr, load_riichi, mcr_folder, parse_own_mcr, parse_riichi
 from broker.rules import load_rules as either
 from broker.rules import parse_own_rules as either_own
+from broker.rules.riichi.hand import RiichiHandMeld
 
 Q = TypeVar("Q")
 
@@ -110,6 +111,18 @@ def answer_each(kind: type[Q], calculate: Callable[[Q], object]) -> None:
 
 PlayerNumber = Annotated[int, Meta(ge=-999, le=999)]
 """What is out of its bounds by less has a code that says so; what is out by more is not read."""
+
+
+class RiichiMeldLine(Struct, forbid_unknown_fields=True):
+    """A set laid down, as lines about riichi have it."""
+
+    kind: str
+    tiles: tuple[str, ...]
+    open: bool = True
+
+    def laid(self) -> RiichiHandMeld:
+        """Return the meld. Raises as `RiichiHandMeld`."""
+        return RiichiHandMeld(self.kind, self.tiles, self.open)
 
 
 FILE: Final = ".toml"

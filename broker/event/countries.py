@@ -1,30 +1,14 @@
 """Codes of countries: ISO 3166 in two letters and three, and the IOC's; lists of players may have any of them."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
-ISO_2: Final = (
-    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ "
-    "CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO "
-    "FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE "
-    "JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO "
-    "MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW "
-    "PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM "
-    "TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK"
-)
-"""With XK at the end, which is none of the standard's and in general use for Kosovo."""
+REGIONS: Final = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])
+"""What Unicode's data have among the countries and is none. XK stays: in general use for Kosovo."""
 
-ISO_3: Final = (
-    "AND ARE AFG ATG AIA ALB ARM AGO ATA ARG ASM AUT AUS ABW ALA AZE BIH BRB BGD BEL BFA BGR BHR BDI BEN BLM BMU BRN "
-    "BOL BES BRA BHS BTN BVT BWA BLR BLZ CAN CCK COD CAF COG CHE CIV COK CHL CMR CHN COL CRI CUB CPV CUW CXR CYP CZE "
-    "DEU DJI DNK DMA DOM DZA ECU EST EGY ESH ERI ESP ETH FIN FJI FLK FSM FRO FRA GAB GBR GRD GEO GUF GGY GHA GIB GRL "
-    "GMB GIN GLP GNQ GRC SGS GTM GUM GNB GUY HKG HMD HND HRV HTI HUN IDN IRL ISR IMN IND IOT IRQ IRN ISL ITA JEY JAM "
-    "JOR JPN KEN KGZ KHM KIR COM KNA PRK KOR KWT CYM KAZ LAO LBN LCA LIE LKA LBR LSO LTU LUX LVA LBY MAR MCO MDA MNE "
-    "MAF MDG MHL MKD MLI MMR MNG MAC MNP MTQ MRT MSR MLT MUS MDV MWI MEX MYS MOZ NAM NCL NER NFK NGA NIC NLD NOR NPL "
-    "NRU NIU NZL OMN PAN PER PYF PNG PHL PAK POL SPM PCN PRI PSE PRT PLW PRY QAT REU ROU SRB RUS RWA SAU SLB SYC SDN "
-    "SWE SGP SHN SVN SJM SVK SLE SMR SEN SOM SUR SSD STP SLV SXM SYR SWZ TCA TCD ATF TGO THA TJK TKL TLS TKM TUN TON "
-    "TUR TTO TUV TWN TZA UKR UGA UMI USA URY UZB VAT VCT VEN VGB VIR VNM VUT WLF WSM YEM MYT ZAF ZMB ZWE"
-)
-"""In the order of `ISO_2`."""
+WITHDRAWN: Final = frozenset(["BUR", "DDR", "FXX", "TMP", "XKK", "YMD", "ZAR"])
+"""Codes of three letters that Unicode's data still read."""
 
 IOC: Final = (
     "ALG DZ ANG AO ANT AG ARU AW ASA AS BAH BS BAN BD BAR BB BER BM BHU BT BIZ BZ BOT BW BRU BN BUL BG BUR BF CAM KH "
@@ -36,13 +20,22 @@ IOC: Final = (
 )
 """Those of the IOC's that ISO does not have, each with the country's two letters. BRN is Brunei, as ISO has it."""
 
-_COUNTRY: Final = dict(zip(ISO_3.split(), ISO_2.split(), strict=False)) | dict(
-    zip(IOC.split()[::2], IOC.split()[1::2], strict=True)
-)
 
-COUNTRY_CODES: Final = frozenset(ISO_2.split()) | _COUNTRY.keys()
+@cache
+def countries() -> Mapping[str, str]:
+    """Return the two letters of a country by each of its codes; Unicode's data have those of ISO."""
+    from babel.core import Locale, get_global  # noqa: PLC0415 - scores are added up without Babel too
+
+    two = {code for code in map(str, Locale("en").territories) if code.isalpha()} - REGIONS
+    three = {
+        code: of[0]
+        for code, of in get_global("territory_aliases").items()
+        if len(code) == len("FRA") and code.isalpha() and code not in WITHDRAWN and len(of) == 1 and of[0] in two
+    }
+    olympic = IOC.split()
+    return {code: code for code in two} | three | dict(zip(olympic[::2], olympic[1::2], strict=True))
 
 
 def country_of(code: str) -> str:
     """Return the two letters of a country, which are the same for each of its codes; an unknown code stays as it is."""
-    return _COUNTRY.get(code, code)
+    return countries().get(code, code)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.errors import BadEvent, RuleError, ScorerError, flatten_errors
-from broker.event.countries import COUNTRY_CODES
+from broker.event.countries import countries
 from broker.event.deals import (
     COMMITMENT,
     DEALS_KEY,
@@ -133,7 +133,7 @@ def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     of_code: dict[str, list[str]] = {}
     for one in listed:
         of_code.setdefault(one.country, []).append(one.player.id)
-    for code in sorted(of_code.keys() - COUNTRY_CODES - {""}):
+    for code in sorted(of_code.keys() - countries().keys() - {""}):
         yield RuleError("country_unknown", N_("{where}: {problem}", where=code, problem=", ".join(of_code[code])))
 
 

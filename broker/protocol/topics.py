@@ -305,8 +305,6 @@ TOPICS: Final[tuple[Topic, ...]] = (
     ),
 )
 
-TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
-
 (
     STATE,
     LOG,

@@ -22,9 +22,8 @@ from broker.rules.deal import (
     seat_wind,
     serial_order,
 )
-from broker.rules.infractions import FALSE_HU, Infraction, Penalty, appeal_minutes, choices_of, infractions_of
+from broker.rules.infractions import FALSE_HU, Penalty, appeal_minutes, choices_of, infractions_of
 from broker.rules.points import (
-    HUNDRED,
     Outcome,
     allowed_outcome,
     check_outcome,

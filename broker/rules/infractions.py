@@ -14,15 +14,12 @@ import msgspec
 from msgspec import Struct
 
 from broker.i18n import typeset
-from broker.rules.points import to_imp
+from broker.rules.points import HUNDRED, to_imp
 from broker.rules.profile import ComparisonRules, Stated, Step
 from broker.rules.riichi import RiichiProfile
 
 FALSE_HU: Final = "false_hu"
 """Its fines are a setting of every profile."""
-
-HUNDRED: Final = 100
-"""Points of riichi, in which its results are."""
 
 Measure = Literal["warning", "dead_hand", "fine"]
 

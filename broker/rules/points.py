@@ -6,15 +6,16 @@ all can win the turn order after the discarder decides. A play under riichi rule
 and deposits, in hundreds of points.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, Literal, Protocol
+from functools import partial
+from typing import Final, Protocol
 
 from broker.errors import RuleError, refuse_if
 from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
-from broker.rules.deal import SEAT_INDEX
+from broker.rules.deal import SEAT_INDEX, turns_between
 from broker.rules.profile import ImpRules, McrPaymentRules
 from broker.rules.profiles import Rules
 from broker.rules.riichi import (
@@ -58,8 +59,8 @@ def allowed_outcome(outcome: Outcome, payments: McrPaymentRules) -> Outcome:
     discarder, declared = outcome.discarder, outcome.winners
     if payments.several_hu.value != "nearest" or discarder is None or discarder in declared or not declared:
         return outcome
-    won = winners_on_discard(tuple(declared), discarder, "nearest").won
-    return replace(outcome, winners={seat: declared[seat] for seat in won})
+    won = min(declared, key=partial(turns_between, discarder))
+    return replace(outcome, winners={won: declared[won]})
 
 
 def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
@@ -107,54 +108,6 @@ def _on_discard(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
     return scored
 
 
-SeveralHu = Literal["all", "two", "nearest"]
-"""What a rule set does with them.
-
-`all`: everybody wins (OEDMC rule 2); `two`: one or two win, three abort the hand (MONTREAL: "le double ron est compté,
-le triple est refusé"); `nearest`: only the first in turn order wins (MCR; RIICHI-PLAY: "le joueur le plus près dans
-l'ordre de tour").
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Winners:
-    """Who wins, and who had declared for nothing; both in turn order after the discarder.
-
-    With nobody in `won` the hand is aborted. What only one winner can get (deposits, counters) is the first one's.
-    """
-
-    won: tuple[Seat, ...]
-    refused: tuple[Seat, ...] = ()
-
-
-def winners_on_discard(declared: Collection[Seat], discarder: Seat, several: SeveralHu) -> Winners:
-    """Return who wins of those who declared a valid hand on a discard.
-
-    Raises RuleError `winner_missing`, `winner_twice`, `discarder_wins`.
-    """
-    _check_declarers(declared, discarder)
-    in_turn = tuple(seat for seat in others_in_turn(discarder) if seat in declared)
-    winning = {"all": len(SEATS), "two": 2, "nearest": 1}[several]
-    if several == "two" and len(in_turn) > winning:
-        return Winners((), in_turn)
-    return Winners(in_turn[:winning], in_turn[winning:])
-
-
-def others_in_turn(discarder: Seat) -> tuple[Seat, ...]:
-    """Return the three others in turn order."""
-    at = SEATS.index(discarder)
-    return (*SEATS[at + 1 :], *SEATS[:at])
-
-
-def _check_declarers(declared: Collection[Seat], discarder: Seat) -> None:
-    if not declared:
-        raise RuleError("winner_missing", "a win needs a winner")
-    if len(set(declared)) < len(declared):
-        raise RuleError("winner_twice", f"{', '.join(declared)}: each declares once")
-    if discarder in declared:
-        raise RuleError("discarder_wins", "nobody wins on their own discard")
-
-
 class Ended(Protocol):
     """How a play ended, as a result or a correction tells it."""
 
@@ -194,6 +147,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
 
 
 HUNDRED: Final = 100
+"""Points of riichi, in which its results are."""
 
 ENOUGH: Final = 100_000_000
 """Points that nobody runs out of: a hand that is scored alone ends no session."""

@@ -25,18 +25,17 @@ class ButtonBox(Closing):
         tell: OnReport,
         *,
         on_short: Callable[[TooShort], None] = lambda _: None,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         """Open the serial device at a path; best one of `/dev/serial/by-id`, which stays the same.
 
         `on_short` is told pulses that were no finger's: for who looks after the wiring, never for who plays.
         """
-        self._tell, self._on_short, self._clock_ns = tell, on_short, clock_ns
+        self._tell, self._on_short = tell, on_short
         self._link = BoxLink()
         self._lock = threading.Lock()
         """Held at the start, so that nothing is heard before there is a line to answer on."""
         with self._lock:
-            self._line = SerialLine(SerialSettings(path, baud=115_200), self._heard, self._changed, clock_ns=clock_ns)
+            self._line = SerialLine(SerialSettings(path, baud=115_200), self._heard, self._changed)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
         """Show something on a seat's lamp, within a fifth of a second. Called from one thread only."""
@@ -50,7 +49,7 @@ class ButtonBox(Closing):
 
     def _changed(self, error: FirmwareError | None) -> None:
         with self._lock:
-            self._do(self._link.closed(error.code, str(error)) if error else self._link.opened(self._clock_ns()))
+            self._do(self._link.closed(error.code, str(error)) if error else self._link.opened(time.monotonic_ns()))
 
     def _do(self, said: LinkOutput) -> None:
         """Tell first: what is acknowledged has been told."""

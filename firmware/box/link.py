@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
-from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
 from firmware.presses import MS, ContactOutcome, Presses
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat, TooShort
 
@@ -225,7 +224,7 @@ class BoxSession:
 
 
 def _overflow() -> Health:
-    return Health("buttons", BoxOverflow.code, "the box had no more room: presses may be missing")
+    return Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
 
 
 PART: Final = "buttons"
@@ -309,7 +308,7 @@ class BoxLink:
         for kind, numbers in self._splitter.feed(chunk):
             self._hear(kind, numbers, now)
         if now - self._heard_at > SILENT_NS:
-            self._tell_health(BoxSilent.code, "nothing comes from the box: is it flashed?")
+            self._tell_health("box_silent", "nothing comes from the box: is it flashed?")
         if self._session is not None and now >= self._query_at:
             self._query(now)
         return self._said()
@@ -337,7 +336,7 @@ class BoxLink:
         self._version = version
         if version != VERSION:
             self._heard_at, self._session = now, None
-            self._tell_health(BoxVersion.code, f"the box has version {version}, this table {VERSION}: flash it again")
+            self._tell_health("box_version", f"the box has version {version}, this table {VERSION}: flash it again")
 
     def _heartbeat(self, numbers: list[int], now: int) -> None:
         boot, first, following, closed, lamps, us = numbers
@@ -355,7 +354,7 @@ class BoxLink:
         """Get to know a box."""
         if self._session is not None:
             self._report(self._session.let_go(now), now)
-            self._tell_health(BoxReset.code, "the box has restarted")
+            self._tell_health("box_reset", "the box has restarted")
         self._session = BoxSession(boot, first)
         self._report(self._session.begin(closed), now)
         self._queries.clear()

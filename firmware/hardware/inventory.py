@@ -17,7 +17,7 @@ from typing import Final
 from gpiozero.exc import PinUnknownPi
 from gpiozero.pins.pi import PiBoardInfo
 
-from firmware.errors import ClockUnset, DeviceForbidden, DeviceMissing, LightTells, TooHot, Undervoltage
+from firmware.errors import DeviceForbidden, DeviceMissing
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
         if follows is not None and follows not in _STILL:
             parameter = "pwr" if name in ("PWR", "led1") else "act"
             yield HardwareTrouble(
-                LightTells.code,
+                "light_tells",
                 f"the light {name} of the board follows {follows}, so that it can show a press: "
                 f"dtparam={parameter}_led_trigger=none in /boot/firmware/config.txt, and restart",
             )
@@ -195,17 +195,17 @@ def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
     """Name what is wrong with the board; nothing if it does not tell."""
     if _low_power(root):
         yield HardwareTrouble(
-            Undervoltage.code, "the board gets too little power: its own power supply, a short thick cable"
+            "undervoltage", "the board gets too little power: its own power supply, a short thick cable"
         )
     if any(degrees >= _HOT for degrees in _heat(root)):
-        yield HardwareTrouble(TooHot.code, f"the board has {_HOT // 1000} degrees or more: let air to it")
+        yield HardwareTrouble("too_hot", f"the board has {_HOT // 1000} degrees or more: let air to it")
     yield from light_troubles(root)
 
 
 def clock_troubles(clock_was_set: Callable[[], bool] = clock_was_set) -> Iterator[HardwareTrouble]:
     """Say so where the time of day is nobody's: of a table without a network, which plays on all the same."""
     if not clock_was_set():
-        yield HardwareTrouble(ClockUnset.code, "nobody has told this machine the time of day since it started")
+        yield HardwareTrouble("clock_unset", "nobody has told this machine the time of day since it started")
 
 
 def _low_power(root: Path) -> bool:

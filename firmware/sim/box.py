@@ -32,17 +32,10 @@ LIVELY_NS: Final = 150_000_000
 class BoxSimulator(Closing):
     """A box with its power and its cable. Other threads may press, pull and reset."""
 
-    def __init__(
-        self,
-        faults: LineFaults | None = None,
-        *,
-        ppm: int = 0,
-        seed: int = 0,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
+    def __init__(self, faults: LineFaults | None = None, *, ppm: int = 0, seed: int = 0) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="homologue-box-")
         self.path = Path(self._folder.name) / "usb-button-box"
-        self._ppm, self._clock_ns = ppm, clock_ns
+        self._ppm = ppm
         self._noise = {way: LineNoise(faults or LineFaults(), seed + way) for way in (True, False)}
         """To the table, to the box."""
         self._flying: list[tuple[int, int, bool, bytes]] = []
@@ -59,14 +52,14 @@ class BoxSimulator(Closing):
         self._back_at: int | None = None
         self.cable = WaitableCable(self.path)
         self.cable.put_in()
-        self._plugged_at = self._clock_ns()
+        self._plugged_at = time.monotonic_ns()
         self._pulled_ns = self._away_ns = self._reset_ns = 0
         self._power_on()
         self._thread = threading.Thread(target=self._run, name="button box twin", daemon=True)
         self._thread.start()
 
     def _power_on(self) -> None:
-        self._started = self._now = self._clock_ns()
+        self._started = self._now = time.monotonic_ns()
         self._pico = SimulatedPico(self._ticks_us, next(self._boots), tuple(self._closed))
 
     def _ticks_us(self) -> int:
@@ -76,7 +69,7 @@ class BoxSimulator(Closing):
     def touch(self, seat: Seat, *, closed: bool, at: int | None = None) -> None:
         """Close or open a contact; now, or at a time that is still to come, which a busy machine does not shift."""
         with self._lock:
-            self._touches.append((self._clock_ns() if at is None else at, next(self._order), seat, closed))
+            self._touches.append((time.monotonic_ns() if at is None else at, next(self._order), seat, closed))
         self._stir()
 
     def lamps(self) -> dict[Seat, bool]:
@@ -95,7 +88,7 @@ class BoxSimulator(Closing):
         """Put the cable back."""
         with self._lock:
             self.cable.put_in()
-            self._plugged_at, self._back_at = self._clock_ns(), None
+            self._plugged_at, self._back_at = time.monotonic_ns(), None
         self._stir()
 
     def reset(self) -> None:
@@ -129,7 +122,7 @@ class BoxSimulator(Closing):
     def _wait(self) -> None:
         """Wait for bytes, fingers, or the next turn."""
         with self._lock:
-            lively = self._clock_ns() - self._moved_at < LIVELY_NS or bool(self._flying or self._touches)
+            lively = time.monotonic_ns() - self._moved_at < LIVELY_NS or bool(self._flying or self._touches)
             watched = [self._woken, *([self.cable.fileno()] if self.cable.is_in else [])]
         try:
             ready, _, _ = select.select(watched, [], [], _TURN_S if lively else _IDLE_S)
@@ -141,7 +134,7 @@ class BoxSimulator(Closing):
     def _turn(self) -> None:
         """Run the main loop once. The box's time is that of the turn, and an edge's that of the edge."""
         came = self.cable.receive()
-        now = self._clock_ns()
+        now = time.monotonic_ns()
         self._cause_accidents(now)
         self._send(came, now, to_table=False)
         self._move_contacts(now)

@@ -30,7 +30,7 @@ from kiosk.input.panel import (
     press_panel_key,
     ruling_event,
 )
-from kiosk.input.riichi import RiichiForm, RiichiKeys, asks_tenpai, riichi_draft, riichi_form_from_draft
+from kiosk.input.riichi import RiichiForm, RiichiKeys, plain_event, riichi_draft, riichi_form_from_draft
 from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_locked_pin
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
@@ -117,7 +117,7 @@ class TableButtons:
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._closing.heard(now)
-        tenpai = state.phase is Phase.DECLARED and asks_tenpai(state) and report.at >= (state.closed_at or 0)
+        tenpai = state.phase is Phase.DECLARED and state.hand.asking and report.at >= (state.closed_at or 0)
         event = self._input.event(report, state.phase, tenpai=tenpai)
         return event if event is None or self.counts(event, state) else None
 
@@ -307,12 +307,6 @@ class Keyboard:
 
     def _type(self, key: str, state: Table, now: int) -> None:
         """Take a key in that means the present question, or the phase."""
-        plain: dict[tuple[Phase, str], Event] = {
-            (Phase.PLAYING, "d"): events.PlayEndedDrawn(at=now),
-            (Phase.CLAIMING, "d"): events.PlayEndedDrawn(at=now),
-            (Phase.ACCEPTING, "r"): events.ResultRefused(at=now),
-            (Phase.RECORDED, "enter"): events.NextDealCalled(at=now),
-        }
         if state.doubt in ("asked", "leaving"):
             self.problem = self._apply(events.NoHuMeant(at=now)) if key == "n" else None
         elif state.session is not None or state.alone:
@@ -320,7 +314,7 @@ class Keyboard:
                 self.riichi.key(key, state, now)
             self._riichi_kept = self._drafts.draft
             self.problem = self.riichi.problem
-        elif event := plain.get((state.phase, key)):
+        elif event := plain_event(key, state, now):
             self.problem = self._apply(event)
         elif self.form is not None:
             self._fill(self.form, key, now)

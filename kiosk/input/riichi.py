@@ -203,7 +203,7 @@ class RiichiKeys:
             self._fill(form, key, now)
         elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
             self.form, self._left, self.problem = RiichiQuestion(opened[0]), form, None
-        elif event := _plain(key, state, now):
+        elif event := plain_event(key, state, now):
             self._do(event)
 
     def _do(self, event: Event) -> None:
@@ -243,26 +243,21 @@ def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
     return WinForm(declared, state.session.riichi if state.session else (), live_kan=live_kan)
 
 
-def asks_tenpai(state: Table) -> bool:
-    """Return whether each seat is asked if it is tenpai."""
-    return state.session.asking if state.session else state.hand.asking
-
-
 def asked_in(about: About) -> tuple[Phase, ...]:
     """Return the phases in which something may be asked."""
     opened = "fault" if about in ("dependent", "spoilt") else about
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 
-def _plain(key: str, state: Table, now: int) -> Event | None:
-    """Return what a key does that asks nothing."""
+def plain_event(key: str, state: Table, now: int) -> Event | None:
+    """Return what a key does that asks nothing, at any table."""
     if key == "d" and state.phase in IN_HAND:
         return PlayEndedDrawn(at=now)
     if key == "r" and state.phase is Phase.ACCEPTING:
         return ResultRefused(at=now)
     if key == "enter" and state.phase is Phase.RECORDED:
         return NextDealCalled(at=now)
-    if key == "enter" and state.phase is Phase.DECLARED and asks_tenpai(state):
+    if key == "enter" and state.phase is Phase.DECLARED and state.hand.asking:
         return HandEntered(at=now, told=RiichiEvent(kind="draw"))
     return None
 

@@ -20,7 +20,7 @@ from broker.protocol import SigningKey
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.version import program_version
 from firmware import reports, scanners
-from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pairing
+from kiosk.config import KEY_FILE, UnpairedConfig, open_device_key, store_pairing
 from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
@@ -134,9 +134,9 @@ def pairing_view(form: forms.PairingForm, clock: str) -> ScreenView:
     return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
 
 
-def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Path | None = None) -> bool:
+def pair_at_the_table(own: UnpairedConfig, stop: threading.Event, picture: Path | None = None) -> bool:
     """Show the pairing screen until the device is paired, or told to stop; return which. Raises KioskError."""
-    desk = PairingDesk(own.paired, own.desk)
+    desk = PairingDesk(Path(own.paired), own.desk)
     with ExitStack() as opened:
         window = opened.enter_context(ScreenWindow(own.screen, translator(own.language)))
         window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
@@ -145,8 +145,8 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
             opened.enter_context(scanners.open_scanner(own.devices.scanner, desk.scanned))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
 
-        check_camera_address(own.camera)
-        seeing = OfferCamera(partial(open_camera, own.camera), desk.put)
+        check_camera_address(own.devices.camera)
+        seeing = OfferCamera(partial(open_camera, own.devices.camera), desk.put)
         opened.callback(seeing.stop)
         seeing.start()
         if not own.desk and not own.devices.buttons.startswith("sim:"):  # a simulated table is in no hall

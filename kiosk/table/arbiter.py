@@ -38,7 +38,7 @@ from broker.protocol import (
 )
 from broker.rules.infractions import Choice, choices_of, infractions_of
 from kiosk.table import claim, events, plan
-from kiosk.table.session import PlannedHand
+from kiosk.table.session import HandEnd
 from kiosk.table.state import (
     Declaration,
     NotNow,
@@ -199,7 +199,7 @@ def on_declarations_corrected(state: Table, event: events.DeclarationsCorrected)
         closed_at=event.at,
         outcome=None,
         agreed=frozenset(),
-        hand=PlannedHand(),
+        hand=HandEnd(),
     )
     return after, (fact,)
 
@@ -237,7 +237,7 @@ def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> St
         closed_at=None,
         outcome=None,
         agreed=frozenset(),
-        hand=PlannedHand(),
+        hand=HandEnd(),
         ruled="void" if isinstance(decision, Void) else "adjusted",
         played=played,
     )

@@ -267,18 +267,17 @@ RULES: Final = (
     Rule(EVERY, events.Restarted, _restarted),
 )
 
+_ANY_RIICHI: Final = (
+    Rule(QUIET, events.PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), events.ClaimWindowElapsed, riichi.on_hand_window_elapsed, AFTER_WINDOW),
+    Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_tenpai_press),
+)
+
 RIICHI: Final = (
+    *_ANY_RIICHI,
     Rule((*QUIET, Phase.DECLARED), events.DepositLaid, riichi.on_deposit_laid),
     Rule(QUIET, events.ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
-    Rule(QUIET, events.PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
     Rule(QUIET, events.HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
-    Rule(
-        (Phase.CLAIMING,),
-        events.ClaimWindowElapsed,
-        riichi.on_hand_window_elapsed,
-        AFTER_WINDOW,
-    ),
-    Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_tenpai_press),
     Rule((Phase.DECLARED,), events.HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING, Phase.RECORDED)),
     Rule((Phase.ACCEPTING,), events.ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), events.ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
@@ -290,15 +289,8 @@ RIICHI: Final = (
 """What is otherwise, or more, at a table that plays a riichi session."""
 
 PLANNED_RIICHI: Final = (
-    Rule(QUIET, events.PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
+    *_ANY_RIICHI,
     Rule(QUIET, events.HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
-    Rule(
-        (Phase.CLAIMING,),
-        events.ClaimWindowElapsed,
-        riichi.on_planned_window_elapsed,
-        AFTER_WINDOW,
-    ),
-    Rule((Phase.DECLARED,), events.ButtonPressed, riichi.on_planned_tenpai_press),
     Rule((Phase.DECLARED,), events.HandEntered, riichi.on_planned_valued, (Phase.ACCEPTING,)),
 )
 """What is otherwise where planned deals are played under riichi rules, each hand scored alone."""

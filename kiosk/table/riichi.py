@@ -19,7 +19,7 @@ from broker.rules.riichi import (
     standing_from_state,
 )
 from kiosk.table import claim, events
-from kiosk.table.session import BESIDE_HANDS, PlannedHand, RiichiSession, SessionEntry
+from kiosk.table.session import BESIDE_HANDS, HandEnd, RiichiSession, SessionEntry
 from kiosk.table.state import (
     NotNow,
     Phase,
@@ -48,27 +48,33 @@ def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
 def show_payment(state: Table, event: events.HandEntered) -> Table:
     """Put what a hand pays before the four seats."""
     session = riichi_session_of(state)
-    whole = _completed(session, event)
+    whole = _completed(state, session, event)
     settled = check_payment(state, whole)
-    shown = replace(session, pending=whole, settled=settled)
-    tiles = event.declared_on
-    return replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), session=shown, declared_on=tiles)
+    accepting = replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), declared_on=event.declared_on)
+    return _with_payment(accepting, replace(session, settled=settled), whole)
 
 
-def _completed(session: RiichiSession, event: events.HandEntered) -> RiichiEvent:
+def _with_payment(state: Table, session: RiichiSession, told: RiichiEvent | None) -> Table:
+    """Return the table with its session, and the event that this has settled."""
+    return replace(state, session=session, hand=replace(state.hand, told=told))
+
+
+def _completed(state: Table, session: RiichiSession, event: events.HandEntered) -> RiichiEvent:
     """Add what the table knows: who has laid a deposit, and who is tenpai. A riichi that was won on was none."""
     failed = event.told.loser if event.on_riichi_tile else None
     riichi = tuple(seat for seat in session.riichi if seat != failed)
-    if event.told.kind != "draw":
-        return changed(event.told, riichi=riichi)
-    return changed(event.told, riichi=riichi, tenpai=tuple(seat for seat in SEATS if seat in session.tenpai))
+    told = changed(event.told, riichi=riichi)
+    return told if told.kind != "draw" else _with_tenpai(state, told)
+
+
+def _with_tenpai(state: Table, told: RiichiEvent) -> RiichiEvent:
+    return changed(told, tenpai=tuple(seat for seat in SEATS if seat in state.hand.tenpai))
 
 
 def on_payment_refused(state: Table, event: events.ResultRefused) -> Step:
     """Go back to where it came from."""
-    session = replace(riichi_session_of(state), pending=None, settled=None)
-    back = Phase.DECLARED if state.declarations or session.asking else Phase.PLAYING
-    return replace(state, phase=back, since=event.at, agreed=frozenset(), session=session), ()
+    after, facts = claim.on_result_refused(state, event)
+    return replace(after, session=replace(riichi_session_of(state), settled=None)), facts
 
 
 def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
@@ -77,9 +83,9 @@ def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
     if len(state.agreed) < len(SEATS):
         return state, ()
     session = riichi_session_of(state)
-    if session.pending is None or session.settled is None:
+    if state.hand.told is None or session.settled is None:
         raise NotNow("not_now", "there is nothing to accept")
-    recorded, fact = _recorded(session, session.pending, session.settled, state.declared_on)
+    recorded, fact = _recorded(session, state.hand.told, session.settled, state.declared_on)
     return replace(state, phase=Phase.RECORDED, since=event.at, session=recorded), (fact,)
 
 
@@ -89,7 +95,7 @@ def on_minor_fault(state: Table, event: events.HandEntered) -> Step:
         raise NotNow("not_now", "the hand is recorded; take it back first")
     settled = check_payment(state, event.told)
     session, fact = _recorded(riichi_session_of(state), event.told, settled)
-    after = replace(state, session=session)
+    after = _with_payment(state, session, event.told)
     if session.state.over:  # somebody's score ends the session at once
         after = replace(claim.without_claim(after), phase=Phase.RECORDED, since=event.at)
     return after, (fact,)
@@ -111,9 +117,9 @@ def on_session_stopped(state: Table, event: events.SessionStopped) -> Step:
 def _ended(state: Table, at: int) -> Step:
     """End the session, and pay out the deposits that lie on the table."""
     session = riichi_session_of(state).next_hand()
-    ending = replace(state, session=session)
-    recorded, fact = _recorded(session, END, check_payment(ending, END))
-    return replace(ending, phase=Phase.FINISHED, since=at, agreed=frozenset(), session=recorded), (fact,)
+    recorded, fact = _recorded(session, END, check_payment(replace(state, session=session), END))
+    ended = replace(state, phase=Phase.FINISHED, since=at, agreed=frozenset(), hand=HandEnd(told=END), session=recorded)
+    return ended, (fact,)
 
 
 def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
@@ -130,18 +136,19 @@ def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
     if kind == "minor_fault" and state.phase is not Phase.RECORDED:
         return replace(state, session=before), (fact,)
     if kind == "end" or any(one.hand == last.hand and one.ended_hand for one in before.entries):
-        return replace(state, phase=Phase.RECORDED, since=event.at, session=_shown_again(before)), (fact,)
+        return _shown_again(replace(state, phase=Phase.RECORDED, since=event.at), before), (fact,)
     again = replace(before.next_hand(), hand=last.hand, riichi=last.riichi)
     return _begin(state, again, event.at), (fact,)
 
 
-def _shown_again(session: RiichiSession) -> RiichiSession:
+def _shown_again(state: Table, session: RiichiSession) -> Table:
     """Show what the last entry that stands has paid, of those that this device knows."""
     last = next(reversed(session.entries), None)
     if last is None:
-        return replace(session, pending=None, settled=None)
+        return _with_payment(state, replace(session, settled=None), None)
     told = last.fact.event
-    return replace(session, pending=told, settled=settle_event(last.before, event_from_message(told), session.profile))
+    settled = settle_event(last.before, event_from_message(told), session.profile)
+    return _with_payment(state, replace(session, settled=settled), told)
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
@@ -166,7 +173,7 @@ def _recorded(
     )
     entry = SessionEntry(fact, session.state, session.hand, session.riichi)
     riichi = () if over else session.riichi
-    shown = replace(session, pending=told, settled=settled, riichi=riichi)
+    shown = replace(session, settled=settled, riichi=riichi)
     return replace(shown, state=settled.state, recorded=number, entries=(*session.entries, entry)), fact
 
 
@@ -212,7 +219,7 @@ def _with_deposit(session: RiichiSession, seat: Seat, *, laid: bool) -> RiichiSe
 def on_hand_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
     """Take in that nobody won; who has won on the last tile presses now."""
     after, facts = claim.on_play_drawn(state, event)
-    return _with_session(after, replace(riichi_session_of(state), ending=None)), facts
+    return replace(after, hand=HandEnd()), facts
 
 
 def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
@@ -222,43 +229,49 @@ def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
     if event.told.kind not in ("abort", "chombo"):
         raise NotNow("not_a_win", "a win is told when it was declared")
     check_payment(state, event.told)
+    return _broken_off(state, event)
+
+
+def _broken_off(state: Table, event: events.HandEntered) -> Step:
     after, _ = claim.on_play_drawn(state, events.PlayEndedDrawn(at=event.at))
-    return _with_session(after, replace(riichi_session_of(state), ending=event.told)), ()
+    return replace(after, hand=HandEnd(ending=event.told)), ()
 
 
 def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
     """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
-    session = riichi_session_of(state)
-    after, facts = claim.on_window_elapsed(state, event)
+    closed, facts = claim.on_window_elapsed(state, event)
+    after, ending = replace(closed, hand=HandEnd()), state.hand.ending
     if after.phase is not Phase.ACCEPTING:
-        return _with_session(after, replace(session, ending=None)), facts
+        return after, facts
     after = replace(after, outcome=None)
-    if session.ending is not None:
-        return show_payment(
-            _with_session(after, replace(session, ending=None)), events.HandEntered(at=event.at, told=session.ending)
-        ), facts
-    asked = replace(session, asking=True, tenpai=frozenset(session.riichi))
-    return replace(_with_session(after, asked), phase=Phase.DECLARED), facts
+    if ending is None:
+        return replace(after, phase=Phase.DECLARED, hand=HandEnd(asking=True, tenpai=_in_riichi(state))), facts
+    if state.session is None:
+        return _show_planned(after, ending, event.at), facts
+    return show_payment(after, events.HandEntered(at=event.at, told=ending)), facts
 
 
 def on_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
     """Take in that a seat says to be tenpai, or after all not; who is in riichi is."""
-    session = riichi_session_of(state)
-    if not session.asking:
+    if not state.hand.asking:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
     check_settled(state, event)
-    said = session.tenpai ^ {event.seat}
-    return _with_session(state, replace(session, tenpai=said | frozenset(session.riichi))), ()
+    said = state.hand.tenpai ^ {event.seat}
+    return replace(state, hand=replace(state.hand, tenpai=said | _in_riichi(state))), ()
+
+
+def _in_riichi(state: Table) -> frozenset[Seat]:
+    return frozenset(state.session.riichi if state.session else ())
 
 
 def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
     """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
-    session, kind = riichi_session_of(state), event.told.kind
+    kind = event.told.kind
     if kind == "minor_fault":
         return on_minor_fault(state, event)
     if kind in ("ron", "tsumo") and set(event.told.wins) != claim.entitled(state, event.declared_on, event.told.loser):
         raise NotNow("winners_differ", "every declaration is valued, or it is a chombo")
-    if kind == "draw" and not session.asking:
+    if kind == "draw" and not state.hand.asking:
         raise NotNow("not_now", "nobody was asked whether they are tenpai")
     return show_payment(state, event), ()
 
@@ -267,38 +280,12 @@ def _with_session(state: Table, session: RiichiSession) -> Table:
     return replace(state, session=session)
 
 
-def on_planned_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
-    """Take in that nobody won; who has won on the last tile presses now."""
-    after, facts = claim.on_play_drawn(state, event)
-    return replace(after, hand=PlannedHand()), facts
-
-
 def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
     """Take in that the hand is broken off. As with an empty wall, claims come first: whoever has won presses."""
     if event.told.kind != "abort":
         raise NotNow("not_a_win", "a win is told when it was declared")
     _outcome(state, event.told)
-    after, _ = claim.on_play_drawn(state, events.PlayEndedDrawn(at=event.at))
-    return replace(after, hand=PlannedHand(ending=event.told)), ()
-
-
-def on_planned_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
-    """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
-    after, facts = claim.on_window_elapsed(state, event)
-    after = replace(after, hand=PlannedHand())
-    if after.phase is not Phase.ACCEPTING:
-        return after, facts
-    if state.hand.ending is not None:
-        return _show_planned(after, state.hand.ending, event.at), facts
-    return replace(after, phase=Phase.DECLARED, outcome=None, hand=PlannedHand(asking=True)), facts
-
-
-def on_planned_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
-    """Take in that a seat says to be tenpai, or after all not."""
-    if not state.hand.asking:
-        raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    check_settled(state, event)
-    return replace(state, hand=replace(state.hand, tenpai=state.hand.tenpai ^ {event.seat})), ()
+    return _broken_off(state, event)
 
 
 def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
@@ -307,8 +294,7 @@ def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
     if kind in ("ron", "tsumo") and won == claim.entitled(state, event.declared_on, event.told.loser):
         return replace(_show_planned(state, event.told, event.at), declared_on=event.declared_on), ()
     if kind == "draw" and state.hand.asking:
-        tenpai_seats = tuple(seat for seat in SEATS if seat in state.hand.tenpai)
-        return _show_planned(state, changed(event.told, tenpai=tenpai_seats), event.at), ()
+        return _show_planned(state, _with_tenpai(state, event.told), event.at), ()
     raise NotNow("winners_differ", "every declaration is either valued or found false")
 
 

@@ -46,15 +46,8 @@ class RiichiSession:
     """Entries that were there before this device knew of the session, and those it has made."""
     riichi: tuple[Seat, ...] = ()
     """Who has laid a deposit in this hand, in that order."""
-    ending: RiichiEvent | None = None
-    """What was said to end the hand, while the claim window is waited for; None: nobody won."""
-    asking: bool = False
-    """The wall is empty, and each seat is asked whether it is tenpai."""
-    tenpai: frozenset[Seat] = frozenset()
-    pending: RiichiEvent | None = None
-    """What the four seats are asked to accept."""
     settled: SettledEvent | None = None
-    """What that pays; after the end of the session, its places."""
+    """What the hand pays that the four seats are asked to accept; after the end of the session, its places."""
     entries: tuple[SessionEntry, ...] = ()
 
     @property
@@ -82,7 +75,7 @@ class RiichiSession:
 
     def next_hand(self) -> "RiichiSession":
         """Forget what is over with the hand."""
-        return replace(self, riichi=(), ending=None, asking=False, tenpai=frozenset(), pending=None, settled=None)
+        return replace(self, riichi=(), settled=None)
 
 
 def riichi_rules_of(assignment: Assignment) -> RiichiProfile:
@@ -99,8 +92,8 @@ def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSessio
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedHand:
-    """What a table knows of the present hand of a planned deal."""
+class HandEnd:
+    """What a table knows of the end of the present hand of riichi."""
 
     ending: RiichiEvent | None = None
     """What was said to break it off, while the claim window is waited for; None: nobody won."""

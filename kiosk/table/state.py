@@ -8,7 +8,7 @@ from typing import Final, Literal
 from broker.protocol import SEATS, Assignment, Fact, Fine, PlannedPlay, Player, PublicState, Seat
 from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_rules, parse_rules, riichi
 from kiosk.table.events import ButtonPressed, Misplaced, TrayChecked, Verdict
-from kiosk.table.session import PlannedHand, RiichiSession
+from kiosk.table.session import HandEnd, RiichiSession
 from kiosk.table.trays import Work
 
 SETTLE_NS: Final = 1_000_000_000
@@ -364,8 +364,8 @@ class Table:
     """The riichi session, at a table that plays one."""
     light: Light | None = None
     """The light that the desk has ordered last; None: as the device is configured."""
-    hand: PlannedHand = field(default_factory=PlannedHand)
-    """Of a planned deal under riichi rules, what was said of its end."""
+    hand: HandEnd = field(default_factory=HandEnd)
+    """Under riichi rules, what was said of the end of the present hand."""
     self_test: Verdict | Literal["running"] | None = None
     """How the last self-test of the hardware ended; None: there was none yet."""
 

@@ -19,7 +19,7 @@ from typing import Final
 from broker.daemon import examine_structs
 from broker.protocol import Seat
 from firmware.reports import Pressed, Released
-from kiosk import journal_file, link, server, uplink
+from kiosk import journal_file, server, uplink
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
@@ -202,7 +202,7 @@ def main(origin: str, speed: str, *configs: str) -> None:
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
     server.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
     server.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
-    link.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
+    uplink.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop, rooms
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

@@ -134,12 +134,11 @@ def test_a_prefix_and_suffix_may_be_spaces() -> None:
     assert parse_tile_code("117", CodeSettings(prefix=" ")) is None
 
 
-def test_with_a_set_on_the_table_tiles_of_others_are_foreign_and_plain_numbers_are_not() -> None:
-    read = [parse_tile_code(text, ANY, "08") for text in ("HM1-08-117", "HM1-09-117", "C117", "117", "HM1-09-137")]
+def test_tiles_of_every_set_are_read_and_what_noise_cannot_have_made_is_sure() -> None:
+    read = [parse_tile_code(text, ANY) for text in ("HM1-08-117", "C117", "117", "HM1-09-137")]
     assert read == [
         ScannedTile(117, "08", sure=True),
-        CodeProblem("scan_foreign_set", "HM1-09-117", sure=True),
-        CodeProblem("scan_foreign_set", "C117"),
+        ScannedTile(117, "C", sure=False),
         ScannedTile(117, None, sure=False),
         CodeProblem("scan_no_such_tile", "HM1-09-137", sure=True),
     ]
@@ -340,9 +339,8 @@ def test_after_noise_only_labels_count_until_the_line_is_quiet(told: Told) -> No
 
 
 def test_a_code_of_ours_that_is_refused_is_no_noise(told: Told) -> None:
-    told.reader.expected_set = "08"
-    assert told.send(b"HM1-09-001\r999\r117\r") == [
-        ("scan_foreign_set", "HM1-09-001"),
+    assert told.send(b"HM1-09-137\r999\r117\r") == [
+        ("scan_no_such_tile", "HM1-09-137"),
         ("scan_no_such_tile", "999"),
         (117, None),
     ]

@@ -31,9 +31,9 @@ SIM: Final = "sim://scanner?double_ms=0"
 class Bench:
     """A scanner and what it tells."""
 
-    def __init__(self, address: str, set_text: str | None = None) -> None:
+    def __init__(self, address: str) -> None:
         self.told = Queue[Report]()
-        self.opened: OpenedScanner = open_scanner(address, self.told.put, set_text=set_text)
+        self.opened: OpenedScanner = open_scanner(address, self.told.put)
 
     @property
     def hand(self) -> SimulatedScanner:
@@ -57,8 +57,8 @@ class Bench:
         return list(iter(self.next, last))
 
 
-def benches(address: str, set_text: str | None = None) -> Iterator[Bench]:
-    bench = Bench(address, set_text)
+def benches(address: str) -> Iterator[Bench]:
+    bench = Bench(address)
     with bench.opened:
         assert bench.next() == ("scanner", None)
         yield bench
@@ -117,22 +117,6 @@ def test_a_scanner_that_ends_no_line_is_told(bench: Bench) -> None:
 def test_a_scanner_with_another_encoding_is_told(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next()[0] == "scan_wrong_encoding"
-
-
-def test_the_set_on_the_table_can_be_told_when_opening_and_later() -> None:
-    for bench in benches(SIM, "08"):
-        for number in ("08", "09"):
-            bench.hand.scan(f"HM1-{number}-117")
-        assert [bench.next(), bench.next()] == [(117, "08"), ("scan_foreign_set", "HM1-09-117")]
-        bench.opened.scanner.expect("09")
-        bench.hand.scan("HM1-09-117")
-        assert bench.next() == (117, "09")
-
-
-@pytest.mark.parametrize("set_text", ["", "8", "c", "CC", "008", "٠٨"])
-def test_what_is_no_set_is_refused_and_nothing_stays_open(set_text: str) -> None:
-    with pytest.raises(ValueError, match="is no set"):
-        open_scanner(SIM, lambda _report: None, set_text=set_text)
 
 
 def test_a_scanner_that_is_pulled_and_put_back_scans_again(bench: Bench) -> None:

@@ -10,11 +10,11 @@ from broker.protocol.link import Link
 from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
-from kiosk.link import OpenLink
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenView
 from kiosk.screens.views import PhaseView
 from kiosk.table import DOUBTFUL_NS, Assigned, Event, Phase
+from kiosk.uplink import OpenLink
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
 

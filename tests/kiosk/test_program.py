@@ -9,7 +9,7 @@ import pytest
 from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
 from kiosk.screens import RestoringView
-from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards, riichi_session_of
+from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
@@ -50,7 +50,7 @@ def test_who_holds_to_call_while_tenpai_is_asked_says_nothing_of_the_own_hand(tm
         table.press("east")
         table.hold("south")
         state = table.program.state
-        assert (state.phase, state.calling, [*riichi_session_of(state).tenpai]) == (Phase.DECLARED, True, ["east"])
+        assert (state.phase, state.calling, [*state.hand.tenpai]) == (Phase.DECLARED, True, ["east"])
 
 
 def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:

@@ -80,7 +80,7 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
         assert (now.receipt_link, now.anchor) == (link.format(code=now.receipt), "")
 
 
-CONFIG = Config(EVENT, TABLE, ".", BrokerSettings("h", 1), DeviceSettings("", ""))
+CONFIG = Config(event=EVENT, table=TABLE, folder=".", broker=BrokerSettings("h", 1), devices=DeviceSettings("", ""))
 ANCHOR, LATER = "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P4", "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P5"
 
 

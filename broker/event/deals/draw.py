@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 from msgspec.structs import replace
 
 from broker.event.deals.commitment import COMMITMENT, publish_commitment, read_commitment
@@ -127,19 +127,12 @@ def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = Non
     kept = DrawSecrets(secrets.token_hex(SECRET_BYTES), secrets.token_hex(SECRET_BYTES), seal_for)
     known = set(read_registry(folder)) if (folder / SETS).exists() else set()
     announced = Announcement(
-        event=request.event,
+        **structs.asdict(request),
         number=len(before) + 1,
         previous=before[-1].hash if before else None,
-        deals=request.deals,
-        prevalent_winds=request.prevalent_winds,
-        dealers=request.dealers,
-        sets=request.sets,
         new_sets=tuple(sorted(_sets_of(request) - known)),
-        red_fives=request.red_fives,
         computer=words_hash(kept.computer),
         computer_sets=words_hash(kept.computer_sets),
-        people=request.people,
-        beacon=request.beacon,
     )
     draw = Draw(announced, announced.hash)
     make_folder(folder)

@@ -1,10 +1,10 @@
-"""A movement made for an order, and what is left of an event replanned when it was not played as planned.
+"""A movement made for an order.
 
 A movement begins with the best start that is known for its size; then it is searched. With `MovementOrder.copies` = 4
 (or four deals a round) 16 players in 5 rounds come out perfect and nothing is searched.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -12,7 +12,6 @@ from broker.event.movement.algebra import (
     SeatedRound,
     affine,
     is_perfect,
-    matching,
     mix_players,
     seat_teams,
     shuffle,
@@ -21,18 +20,13 @@ from broker.event.movement.algebra import (
 from broker.event.movement.plays import (
     SEATED,
     MovementOrder,
-    MovementPlay,
     NumberedPlay,
     RandomSource,
     TableRound,
-    check_movement,
     lay_out,
-    name_players,
     numbered_plays,
     round_blocks,
-    table_rounds,
 )
-from broker.event.movement.quality import usual_copies
 from broker.event.movement.search import (
     COMPARE,
     MEET,
@@ -45,7 +39,6 @@ from broker.event.movement.search import (
     search,
 )
 from broker.i18n import N_
-from broker.protocol import SEATS
 from broker.rules import RuleError
 
 
@@ -143,142 +136,6 @@ def _sitting_out(
     for round_ in rounds:
         seated = {player for sitting, four in listed if sitting.round == round_ for player in four}
         yield from (player for player in range(players) if player not in seated)
-
-
-Player = int | str
-Planned = tuple[TableRound, list[Player]]
-"""A sitting and its four players in the order of the seats."""
-
-Instead = Mapping[Player, Player | None]
-"""Who is no longer there, each with the player who comes instead, or None."""
-
-
-def repair_movement(
-    plan: Sequence[MovementPlay],
-    played: Sequence[MovementPlay],
-    instead: Instead,
-    chance: RandomSource,
-    go_on: KeepSearching,
-) -> tuple[MovementPlay, ...]:
-    """What was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
-
-    Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
-    With too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is
-    moved; otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError
-    `nothing_left`, `unknown_player`, `substitute_plays`, `too_few_players`.
-    """
-    over = max((play.round for play in played), default=0)
-    left = [play for play in plan if play.round > over]
-    names = _names([*plan, *played], instead)
-    if not left:
-        raise RuleError("nothing_left", f"the plan has no round after round {over}")
-    done = _planned(played)
-    ahead, out = _fill(_tables(_planned(left), done), instead, [name for name in names if name not in instead])
-    frame, who = _frame_of_repair([*done, *ahead], len(done), out, names)
-    if Seating(frame, who).hard:
-        who = search(frame, who, chance, go_on)
-    start = len(done) * SEATED
-    new = [
-        (sitting, [player + 1 for player in who[at : at + SEATED]])
-        for (sitting, _), at in zip(ahead, range(start, start + len(ahead) * SEATED, SEATED), strict=True)
-    ]
-    return _without_faults([*played, *name_players(numbered_plays(new), names)], len(played), usual_copies(plan))
-
-
-def _without_faults(plays: Sequence[MovementPlay], settled: int, copies: int) -> tuple[MovementPlay, ...]:
-    """Leave out plays after the settled ones until none of them breaks a rule."""
-    left = list(plays)
-    while wrong := [fault.at[-1] for fault in check_movement(left, copies) if fault.at[-1] >= settled]:
-        del left[wrong[-1]]
-    return tuple(left)
-
-
-def _names(plays: Sequence[MovementPlay], instead: Instead) -> list[Player]:
-    known = {player for play in plays for player in play.players.values()}
-    for gone, substitute in instead.items():
-        if gone not in known:
-            raise RuleError("unknown_player", f"{gone} is not in the movement")
-        if substitute is not None and (substitute in known or list(instead.values()).count(substitute) > 1):
-            raise RuleError("substitute_plays", f"{substitute} has a place already")
-    return sorted(known | {name for name in instead.values() if name is not None}, key=str)
-
-
-def _planned(plays: Sequence[MovementPlay]) -> list[Planned]:
-    return [(sitting, [players[seat] for seat in SEATS]) for sitting, players in table_rounds(plays).items()]
-
-
-def _rounds(planned: Sequence[Planned]) -> dict[int, list[Planned]]:
-    rounds: dict[int, list[Planned]] = {}
-    for sitting, four in planned:
-        rounds.setdefault(sitting.round, []).append((sitting, four))
-    return rounds
-
-
-def _tables(left: Sequence[Planned], done: Sequence[Planned]) -> list[Planned]:
-    """Send foursomes with their deals to other tables in rounds where a table would have a deal again."""
-    had: dict[int, set[int]] = {}
-    for sitting, _ in done:
-        had.setdefault(sitting.table, set()).update(sitting.deals)
-    found: list[Planned] = []
-    for round_, planned in _rounds(left).items():
-        later: dict[int, set[int]] = {}
-        for sitting, _ in left:
-            if sitting.round > round_:
-                later.setdefault(sitting.table, set()).update(sitting.deals)
-        tables = _assigned(planned, [{t: had.get(t, set()) | later.get(t, set()) for t in had | later}, had])
-        for (sitting, four), table in zip(planned, tables, strict=True):
-            found.append((TableRound(round_, table, sitting.deals), four))
-            had.setdefault(table, set()).update(sitting.deals)
-    return sorted(found, key=lambda one: (one[0].round, one[0].table))
-
-
-def _assigned(planned: Sequence[Planned], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
-    """Return each sitting of a round a table that had none of its deals: its own if it can be."""
-    own = [sitting.table for sitting, _ in planned]
-    for had in forbidden:
-        wishes = {
-            at: [t for t in sorted(own, key=lambda t: t != sitting.table) if not had.get(t, set()) & {*sitting.deals}]
-            for at, (sitting, _) in enumerate(planned)
-        }
-        taken = {at: table for table, at in matching(wishes).items()}
-        if len(taken) == len(own):
-            return [taken[at] for at in range(len(own))]
-    return own
-
-
-def _fill(
-    left: Sequence[Planned], instead: Instead, present: Sequence[Player]
-) -> tuple[list[Planned], dict[int, list[Player]]]:
-    """Seat substitutes, close tables where there are too few players, and fill empty chairs with who sits out."""
-    most = len(present) // SEATED
-    if not most:
-        raise RuleError("too_few_players", f"players there: {len(present)}; a table needs {SEATED}")
-    found: list[Planned] = []
-    out: dict[int, list[Player]] = {}
-    for round_, planned in _rounds(left).items():
-        chairs = [(sitting, [instead.get(player, player) for player in four]) for sitting, four in planned]
-        kept = sorted(sorted(chairs, key=lambda one: one[1].count(None))[:most], key=lambda one: one[0].table)
-        seated = {player for _, four in kept for player in four}
-        spare = [player for player in present if player not in seated]
-        found += [(sitting, [spare.pop() if player is None else player for player in four]) for sitting, four in kept]
-        out[round_] = spare
-    return found, out
-
-
-def _frame_of_repair(
-    planned: Sequence[Planned], done: int, out: Mapping[int, Sequence[Player]], names: Sequence[Player]
-) -> tuple[SearchFrame, list[int]]:
-    numbers = {name: number for number, name in enumerate(names)}
-    who = [numbers[player] for _, four in planned for player in four]
-    who += [numbers[player] for _, players in sorted(out.items()) for player in players]
-    frame = SearchFrame(
-        sittings=tuple(sitting for sitting, _ in planned),
-        players=len(names),
-        byes={round_: len(players) for round_, players in out.items()},
-        settled=frozenset(range(done)),
-        home=tuple(who),
-    )
-    return frame, who
 
 
 def usual_order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> MovementOrder:

@@ -1,8 +1,11 @@
-"""What is left of an event replanned: somebody has come late, left or not come at all.
+"""What is left of an event replanned: somebody has come late, left or not come at all, or it was played otherwise.
 
-What was played stays as it was, and so does the deal of each table in each round. Who plays where is searched again, as
-near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit out take turns, and tables are
-closed where there are too few players, in turn those of each deal: else some deals have more chairs than players.
+`replan` plans anew for the desk. What was played stays as it was, and so does the deal of each table in each round. Who
+plays where is searched again, as near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit
+out take turns, and tables are closed where there are too few players, in turn those of each deal: else some deals have
+more chairs than players.
+
+`repair_movement` is for a file of a movement: nobody moves as long as no rule is broken.
 """
 
 from collections import Counter
@@ -11,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
+from broker.event.movement.algebra import matching
 from broker.event.movement.plays import (
     SEATED,
     MovementPlay,
@@ -18,6 +22,9 @@ from broker.event.movement.plays import (
     RandomSource,
     TableRound,
     check_movement,
+    name_players,
+    numbered_plays,
+    table_rounds,
 )
 from broker.event.movement.quality import usual_copies
 from broker.event.movement.search import KeepSearching, SearchFrame, Seating, search
@@ -57,7 +64,7 @@ class _Stay(NamedTuple):
     four: tuple[Player | None, ...]
 
 
-def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple[NamedPlay, ...]:
+def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple[MovementPlay, ...]:
     """Return the plays that are left, with no rule broken in them. Raises RuleError `too_few_players`.
 
     Where nobody is missing and nobody waits for a seat, nobody is moved but for those who take another's seats.
@@ -70,19 +77,8 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
     done = [_stay_of(play) for play in rest.settled]
     ahead, out = _filled(rest, _stays(rest))
     names = sorted({*rest.present, *(one for stay in done for one in stay.four if one is not None)}, key=str)
-    numbers = {name: at for at, name in enumerate(names)}
-    stays = [*done, *ahead]
-    who = [numbers[one] for stay in stays for one in stay.four if one is not None]
-    waits = _waited(rest)
-    byes = {**waits, **out}
-    who += [numbers[one] for _, players in sorted(byes.items()) for one in players]
-    frame = SearchFrame(
-        sittings=tuple(stay.sitting for stay in stays),
-        players=len(names),
-        byes={round_: len(players) for round_, players in byes.items()},
-        settled=frozenset(range(len(done))),
-        home=tuple(who),
-    )
+    stays = [(stay.sitting, stay.four) for stay in (*done, *ahead)]
+    frame, who = _frame(stays, len(done), {**_waited(rest), **out}, names)
     if any(out.values()) or Seating(frame, who).hard:
         who = search(frame, who, chance, go_on)
     new = [
@@ -91,15 +87,36 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
         for four in [who[at * SEATED : (at + 1) * SEATED]]
         for round_, deal in zip(stay.rounds, stay.sitting.deals, strict=True)
     ]
-    return _without_faults(rest.settled, sorted(new, key=lambda play: (play.round, play.table)))
+    plays = [*rest.settled, *sorted(new, key=lambda play: (play.round, play.table))]
+    copies = max(usual_copies(plays), len({play.table for play in plays}))
+    return _without_faults(plays, len(done), copies)[len(done) :]
 
 
-def _without_faults(settled: Sequence[MovementPlay], new: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
-    """Leave out plays until none of them breaks a rule."""
-    left, copies = list(new), max(usual_copies([*settled, *new]), len({play.table for play in (*settled, *new)}))
-    start = len(settled)
-    while wrong := [fault.at[-1] for fault in check_movement([*settled, *left], copies) if fault.at[-1] >= start]:
-        del left[wrong[-1] - start]
+def _frame(
+    seated: Sequence[tuple[TableRound, Sequence[Player | None]]],
+    done: int,
+    out: Mapping[int, Sequence[Player]],
+    names: Sequence[Player],
+) -> tuple[SearchFrame, list[int]]:
+    """Return the frame of a rest and its players by slots; so many sittings are `done`, others sit out by round."""
+    numbers = {name: number for number, name in enumerate(names)}
+    who = [numbers[player] for _, four in seated for player in four if player is not None]
+    who += [numbers[player] for _, players in sorted(out.items()) for player in players]
+    frame = SearchFrame(
+        sittings=tuple(sitting for sitting, _ in seated),
+        players=len(names),
+        byes={round_: len(players) for round_, players in out.items()},
+        settled=frozenset(range(done)),
+        home=tuple(who),
+    )
+    return frame, who
+
+
+def _without_faults(plays: Sequence[MovementPlay], settled: int, copies: int) -> tuple[MovementPlay, ...]:
+    """Leave out plays after the settled ones until none of them breaks a rule."""
+    left = list(plays)
+    while wrong := [fault.at[-1] for fault in check_movement(left, copies) if fault.at[-1] >= settled]:
+        del left[wrong[-1]]
     return tuple(left)
 
 
@@ -217,3 +234,114 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
         if waited := [one for one in rest.present if one not in there]:
             found[round_] = waited
     return found
+
+
+Planned = tuple[TableRound, list[Player]]
+"""A sitting and its four players in the order of the seats."""
+
+Instead = Mapping[Player, Player | None]
+"""Who is no longer there, each with the player who comes instead, or None."""
+
+
+def repair_movement(
+    plan: Sequence[MovementPlay],
+    played: Sequence[MovementPlay],
+    instead: Instead,
+    chance: RandomSource,
+    go_on: KeepSearching,
+) -> tuple[MovementPlay, ...]:
+    """What was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
+
+    Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
+    With too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is
+    moved; otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError
+    `nothing_left`, `unknown_player`, `substitute_plays`, `too_few_players`.
+    """
+    over = max((play.round for play in played), default=0)
+    left = [play for play in plan if play.round > over]
+    names = _names([*plan, *played], instead)
+    if not left:
+        raise RuleError("nothing_left", f"the plan has no round after round {over}")
+    done = _planned(played)
+    ahead, out = _fill(_tables(_planned(left), done), instead, [name for name in names if name not in instead])
+    frame, who = _frame([*done, *ahead], len(done), out, names)
+    if Seating(frame, who).hard:
+        who = search(frame, who, chance, go_on)
+    start = len(done) * SEATED
+    new = [
+        (sitting, [player + 1 for player in who[at : at + SEATED]])
+        for (sitting, _), at in zip(ahead, range(start, start + len(ahead) * SEATED, SEATED), strict=True)
+    ]
+    return _without_faults([*played, *name_players(numbered_plays(new), names)], len(played), usual_copies(plan))
+
+
+def _names(plays: Sequence[MovementPlay], instead: Instead) -> list[Player]:
+    known = {player for play in plays for player in play.players.values()}
+    for gone, substitute in instead.items():
+        if gone not in known:
+            raise RuleError("unknown_player", f"{gone} is not in the movement")
+        if substitute is not None and (substitute in known or list(instead.values()).count(substitute) > 1):
+            raise RuleError("substitute_plays", f"{substitute} has a place already")
+    return sorted(known | {name for name in instead.values() if name is not None}, key=str)
+
+
+def _planned(plays: Sequence[MovementPlay]) -> list[Planned]:
+    return [(sitting, [players[seat] for seat in SEATS]) for sitting, players in table_rounds(plays).items()]
+
+
+def _rounds(planned: Sequence[Planned]) -> dict[int, list[Planned]]:
+    rounds: dict[int, list[Planned]] = {}
+    for sitting, four in planned:
+        rounds.setdefault(sitting.round, []).append((sitting, four))
+    return rounds
+
+
+def _tables(left: Sequence[Planned], done: Sequence[Planned]) -> list[Planned]:
+    """Send foursomes with their deals to other tables in rounds where a table would have a deal again."""
+    had: dict[int, set[int]] = {}
+    for sitting, _ in done:
+        had.setdefault(sitting.table, set()).update(sitting.deals)
+    found: list[Planned] = []
+    for round_, planned in _rounds(left).items():
+        later: dict[int, set[int]] = {}
+        for sitting, _ in left:
+            if sitting.round > round_:
+                later.setdefault(sitting.table, set()).update(sitting.deals)
+        tables = _assigned(planned, [{t: had.get(t, set()) | later.get(t, set()) for t in had | later}, had])
+        for (sitting, four), table in zip(planned, tables, strict=True):
+            found.append((TableRound(round_, table, sitting.deals), four))
+            had.setdefault(table, set()).update(sitting.deals)
+    return sorted(found, key=lambda one: (one[0].round, one[0].table))
+
+
+def _assigned(planned: Sequence[Planned], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
+    """Return each sitting of a round a table that had none of its deals: its own if it can be."""
+    own = [sitting.table for sitting, _ in planned]
+    for had in forbidden:
+        wishes = {
+            at: [t for t in sorted(own, key=lambda t: t != sitting.table) if not had.get(t, set()) & {*sitting.deals}]
+            for at, (sitting, _) in enumerate(planned)
+        }
+        taken = {at: table for table, at in matching(wishes).items()}
+        if len(taken) == len(own):
+            return [taken[at] for at in range(len(own))]
+    return own
+
+
+def _fill(
+    left: Sequence[Planned], instead: Instead, present: Sequence[Player]
+) -> tuple[list[Planned], dict[int, list[Player]]]:
+    """Seat substitutes, close tables where there are too few players, and fill empty chairs with who sits out."""
+    most = len(present) // SEATED
+    if not most:
+        raise RuleError("too_few_players", f"players there: {len(present)}; a table needs {SEATED}")
+    found: list[Planned] = []
+    out: dict[int, list[Player]] = {}
+    for round_, planned in _rounds(left).items():
+        chairs = [(sitting, [instead.get(player, player) for player in four]) for sitting, four in planned]
+        kept = sorted(sorted(chairs, key=lambda one: one[1].count(None))[:most], key=lambda one: one[0].table)
+        seated = {player for _, four in kept for player in four}
+        spare = [player for player in present if player not in seated]
+        found += [(sitting, [spare.pop() if player is None else player for player in four]) for sitting, four in kept]
+        out[round_] = spare
+    return found, out

@@ -100,12 +100,11 @@ def play_from_rivers(
     order: Mapping[Seat, SerialTray],
     laid: Mapping[Seat, LaidSeat],
     ending: Ending,
-    *,
-    may_be_turned: bool = True,
 ) -> FoundPlay:
     """Return the plays of a deal that fit; `order` has the serials of its tiles as they were dealt.
 
-    `may_be_turned`: a river may have been laid or read from its end, as likely as not if its picture did not tell.
+    A river may have been laid or read from its end, as likely as not if its picture did not tell.
+
     Raises RuleError `tile_laid_twice`, `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`,
     `too_much_unread` or `no_play_fits`.
     """
@@ -116,7 +115,7 @@ def play_from_rivers(
     for irregular in (False, True):
         fits = [
             _Fit(tuple(seat for seat in turned if not laid[seat].either_end), search)
-            for turned in _ways_round(laid, may_be_turned=may_be_turned)
+            for turned in _ways_round(laid)
             for table in _readings(_turn(laid, turned), ending, tiles)
             for search in _searches(table, tiles, irregular=irregular)
             if search.plays
@@ -197,9 +196,9 @@ def _serials(one: LaidSeat) -> tuple[Serial, ...]:
     return (*one.river, *chain.from_iterable(one.melds), *(one.hand or ()))
 
 
-def _ways_round(laid: Mapping[Seat, LaidSeat], *, may_be_turned: bool) -> Iterator[tuple[Seat, ...]]:
+def _ways_round(laid: Mapping[Seat, LaidSeat]) -> Iterator[tuple[Seat, ...]]:
     """Return whose rivers may be read from their ends: none first."""
-    turnable = [seat for seat in SEATS if may_be_turned and seat in laid and len(laid[seat].river) > 1]
+    turnable = [seat for seat in SEATS if seat in laid and len(laid[seat].river) > 1]
     ways = product((False, True), repeat=len(turnable))
     yield from sorted((tuple(compress(turnable, way)) for way in ways), key=len)
 

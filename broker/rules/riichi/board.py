@@ -14,6 +14,7 @@ from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import SEAT_INDEX
+from broker.rules.riichi.hand import RiichiHandMeld
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
 from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
 
@@ -74,27 +75,16 @@ Extra = Literal["drawn", "replacement", "claimed"]
 
 Over = Literal["win", "exhaustive_draw", "four_winds", "four_riichi", "four_kans", "nine_terminals", "triple_ron"]
 
-MeldKind = Literal["chii", "pon", "kan"]
-
 WinSituation = Literal[
     "rinshan", "chankan", "haitei", "houtei", "ippatsu", "riichi", "double_riichi", "tenhou", "chiihou", "renhou"
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class BoardMeld:
-    """A set laid down; a kan of four drawn tiles is closed."""
-
-    kind: MeldKind
-    tiles: tuple[str, ...]
-    open: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class SeatBoard:
     """What belongs to one seat."""
 
-    melds: tuple[BoardMeld, ...] = ()
+    melds: tuple[RiichiHandMeld, ...] = ()
     concealed: tuple[str, ...] | None = None
     """None: not known, so that what needs it is believed."""
     points: int | None = None
@@ -211,7 +201,7 @@ def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None
     return tuple(left)
 
 
-def with_meld(own: SeatBoard, meld: BoardMeld, used: Sequence[str]) -> SeatBoard:
+def with_meld(own: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
     """Lay a set down with tiles of the hand."""
     return replace(own, concealed=without_tiles(own, used), melds=(*own.melds, meld))
 

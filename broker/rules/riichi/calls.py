@@ -16,7 +16,6 @@ from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
 from broker.rules.riichi.board import (
     MOST_KANS,
     Board,
-    BoardMeld,
     Do,
     RiichiAction,
     SeatBoard,
@@ -26,13 +25,14 @@ from broker.rules.riichi.board import (
     with_seat,
     without_tiles,
 )
+from broker.rules.riichi.hand import RiichiHandMeld
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.waits import PassedTile, riichi_waits, tile_kind
 
 KuikaeRule = Literal["allowed", "same_tile", "forbidden"]
 
 
-def kuikae_tiles(meld: BoardMeld, claimed: str, rule: KuikaeRule) -> frozenset[str]:
+def kuikae_tiles(meld: RiichiHandMeld, claimed: str, rule: KuikaeRule) -> frozenset[str]:
     """Return the tiles that may not be discarded straight after a call.
 
     `same_tile`: the claimed one. `forbidden`: also the one at the other end, which with the two tiles of the hand made
@@ -64,7 +64,7 @@ def declare_ankan(board: Board, seat: Seat, tile: str | None) -> Board:
     check_sets_left(own, seat)
     if own.riichi:
         _keeps_waits(board, own, kind)
-    came = with_meld(own, BoardMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
+    came = with_meld(own, RiichiHandMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
     return _open_to_robbing(board, seat, came, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
 
 
@@ -75,7 +75,7 @@ def declare_shouminkan(board: Board, seat: Seat, tile: str | None) -> Board:
     pons = [meld for meld in own.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
     if not pons:
         raise RuleError("tiles_missing", f"{seat} has no open pon of {kind}")
-    added = BoardMeld("kan", (*pons[0].tiles, kind))
+    added = RiichiHandMeld("kan", (*pons[0].tiles, kind))
     melds = tuple(added if meld is pons[0] else meld for meld in own.melds)
     return _open_to_robbing(
         board,
@@ -131,21 +131,14 @@ def call_chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfil
     _may_call(board, seat, rules)
     if seat != NEXT_SEAT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
-    kinds = sorted(map(tile_kind, (*used, board.offered)))
-    ranks = [int(kind[0]) for kind in kinds]
-    suits = {kind[1] for kind in kinds}
-    if len(used) != 2 or len(suits) > 1 or suits == {"z"} or ranks != [*range(ranks[0], ranks[0] + 3)]:  # noqa: PLR2004 - two and the one offered
-        raise RuleError("not_a_meld", f"{' '.join(used) or 'no tiles'} and {board.offered} are no chii")
-    return _taken(board, seat, BoardMeld("chii", (*used, board.offered)), used, rules)
+    return _taken(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
 
 
 def call_pon(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Claim a discard for three alike."""
     _may_call(board, seat, rules)
     tiles = used or (tile_kind(board.offered),) * 2
-    if len(tiles) != 2 or {*map(tile_kind, tiles)} != {tile_kind(board.offered)}:  # noqa: PLR2004 - tiles of the hand
-        raise RuleError("not_a_meld", f"{' '.join(tiles)} and {board.offered} are no pon")
-    return _taken(board, seat, BoardMeld("pon", (*tiles, board.offered)), tiles, rules)
+    return _taken(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
 
 
 def call_daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
@@ -155,7 +148,7 @@ def call_daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
     tile = tile_kind(board.offered)
     if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
         raise RuleError("kan_of_open_pon", f"{seat} has an open pon of {tile}, which only a drawn tile completes")
-    came = _taken(board, seat, BoardMeld("kan", (tile,) * 4), (tile,) * 3, rules)
+    came = _taken(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
     return count_kan(replace(came, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
 
 
@@ -169,7 +162,7 @@ def _may_call(board: Board, seat: Seat, rules: RiichiProfile) -> None:
     check_sets_left(board.own(seat), seat)
 
 
-def _taken(board: Board, seat: Seat, meld: BoardMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
+def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Move the turn to the caller; who was between misses theirs. Nobody's ippatsu or first turn outlives a call."""
     discarder = replace(board.own(board.turn), called=True)
     owns = with_seat(

@@ -27,7 +27,6 @@ from broker.event import (
     read_plan,
     read_players,
 )
-from broker.event.countries import COUNTRY_CODES, IOC, ISO_2, ISO_3
 from broker.event.players import teams_of
 from broker.event.readiness import player_list_notes
 from broker.event.structure import Resources, formats
@@ -208,11 +207,6 @@ def test_names_and_teams_are_the_same_however_their_accents_are_encoded(tmp_path
     listed = read_players(sheet(tmp_path, rows, ["name", "country", "team"]))
     assert [*teams_of(listed)] == ["Équipe"]
     assert player_list_notes(listed) == [("named_alike", "José: p01, p02, p03, p04")]
-
-
-def test_the_codes_of_countries_are_as_many_as_there_are() -> None:
-    assert [len(listed.split()) for listed in (ISO_2, ISO_3, IOC)] == [250, 249, 2 * 84]
-    assert len(COUNTRY_CODES) == 250 + 249 + 84
 
 
 def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:

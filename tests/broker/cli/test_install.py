@@ -44,7 +44,7 @@ def test_a_table_starts_its_kiosk_with_a_configuration_that_can_be_read(root: Pa
     run(root, "table")
     assert (root / "etc/systemd/system/multi-user.target.wants" / INSTANCE).is_symlink()
     own = unpaired_settings(root / "etc/homologue/table.toml")
-    assert (own.paired, own.screen.driver) == (Path("/var/lib/homologue-kiosk"), "kmsdrm")
+    assert (Path(own.paired), own.screen.driver) == (Path("/var/lib/homologue-kiosk"), "kmsdrm")
     users = (root / "etc/passwd").read_text(encoding="utf-8").splitlines()
     assert "homologue-kiosk" in [line.partition(":")[0] for line in users]
 

@@ -100,6 +100,8 @@ def test_an_exhaustive_draw_tells_whose_discards_are_fantastic() -> None:
         ({"hands": {"east": ["1m"]}}, "wrong_tile_count"),
         ({"hands": {"east": ["1m"] * 3 + ["2m"] * 10}}, "five_of_a_tile"),
         ({"melds": {"east": [PON], "west": [PON]}}, "five_of_a_tile"),
+        ({"melds": {"east": [{"kind": "chii", "tiles": ["1m", "2m", "4m"]}]}}, "not_a_meld"),
+        ({"melds": {"east": [{**PON, "open": False}]}}, "concealed_meld"),
         ({"discards": [{"seat": "west", "tile": "8z"}]}, "unknown_tile"),
         ({"wind": "east"}, "malformed"),
     ],

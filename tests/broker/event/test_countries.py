@@ -1,9 +1,8 @@
 """Codes of countries: each country is one, by whichever of its codes it is listed."""
 
 import pytest
-from babel.core import get_global
 
-from broker.event.countries import COUNTRY_CODES, ISO_3, country_of
+from broker.event.countries import IOC, countries, country_of
 from broker.event.players import ListedPlayer, hall_of_each
 from broker.protocol import Player
 
@@ -17,14 +16,21 @@ def test_all_codes_of_a_country_are_one_country(codes: tuple[str, ...], country:
 
 
 def test_every_code_has_a_country_that_is_itself_and_what_is_none_stays() -> None:
-    assert {country_of(country_of(code)) for code in COUNTRY_CODES} == {country_of(code) for code in COUNTRY_CODES}
-    assert {len(country_of(code)) for code in COUNTRY_CODES} == {2}
+    assert {country_of(country_of(code)) for code in countries()} == {country_of(code) for code in countries()}
+    assert {len(country_of(code)) for code in countries()} == {2}
     assert (country_of("ZZZ"), country_of("")) == ("ZZZ", "")
 
 
-def test_codes_of_three_letters_are_of_the_countries_that_unicode_s_data_say() -> None:
-    known = get_global("territory_aliases")
-    assert {code: [country_of(code)] for code in ISO_3.split()} == {code: known[code] for code in ISO_3.split()}
+def test_the_codes_of_countries_are_as_many_as_there_are() -> None:
+    two = [code for code in countries() if len(code) == 2]
+    three = countries().keys() - {*two, *IOC.split()}
+    assert (len(two), len(three), len(IOC.split()[::2])) == (250, 249, 84)
+    assert {country_of(code) for code in three} == {*two} - {"XK"}
+
+
+def test_codes_that_are_not_used_any_more_are_no_countries() -> None:
+    assert {"YUG", "SCG", "ZAR", "TMP", "DD", "EU", "UN", "QO"} & countries().keys() == set()
+    assert country_of("BUR") == "BF"
 
 
 def test_a_country_has_one_hall_by_the_code_that_stands_first() -> None:

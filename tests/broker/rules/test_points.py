@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from itertools import combinations, permutations
-from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rules import McrPaymentRules, Outcome, RuleError, allowed_outcome, seat_points
-from broker.rules.points import SeveralHu, Winners, others_in_turn, winners_on_discard
 from tests.broker.rules.variants import MCR, OEDMC, ZERO_SUM, seats
 
 
@@ -201,8 +199,6 @@ def test_a_third_is_rounded_up_and_never_down() -> None:
     assert {value: each for value, each in gives.items() if 3 * each - value not in {0, 1, 2}} == {}
 
 
-SETTINGS: tuple[SeveralHu, ...] = get_args(SeveralHu)
-
 DECLARED = [
     (discarder, who)
     for discarder in SEATS
@@ -211,53 +207,9 @@ DECLARED = [
 ]
 
 
-def test_a_double_ron_counts_and_a_triple_is_refused() -> None:
-    """MONTREAL: « Le double ron est compté, le triple est refusé. »."""
-    assert winners_on_discard(["west", "south"], "east", "two") == Winners(("south", "west"))
-    assert winners_on_discard(["north", "west", "south"], "east", "two") == Winners((), ("south", "west", "north"))
-
-
-def test_where_one_ron_counts_it_is_that_of_the_nearest_in_turn_order() -> None:
-    """RIICHI-PLAY: « le ron déclaré par le joueur le plus près dans l'ordre de tour ... Tous les autres annulés »."""
-    assert winners_on_discard(["north", "west"], "south", "nearest") == Winners(("west",), ("north",))
-    assert winners_on_discard(["south", "west"], "north", "nearest") == Winners(("south",), ("west",))
-
-
-def test_all_hu_count_in_duplicate_whatever_their_seats() -> None:
-    """OEDMC rule 2."""
-    assert winners_on_discard(["north", "south", "west"], "east", "all") == Winners(("south", "west", "north"))
-
-
-@pytest.mark.parametrize("several", SETTINGS)
-def test_who_was_quicker_decides_nothing(several: SeveralHu) -> None:
+@pytest.mark.parametrize("payments", [OEDMC, MCR])
+def test_who_was_quicker_decides_nothing(payments: McrPaymentRules) -> None:
     for discarder, who in DECLARED:
-        found = {winners_on_discard(order, discarder, several) for order in permutations(who)}
-        assert len(found) == 1, (discarder, who)
-
-
-@pytest.mark.parametrize("several", SETTINGS)
-def test_everybody_who_declared_has_won_or_is_refused_and_stands_in_turn_order(several: SeveralHu) -> None:
-    for discarder, who in DECLARED:
-        told = winners_on_discard(who, discarder, several)
-        assert (*told.won, *told.refused) == tuple(seat for seat in others_in_turn(discarder) if seat in who)
-        wins = {"all": len(who), "two": len(who) % 3, "nearest": 1}[several]
-        assert len(told.won) == wins, (discarder, who)
-
-
-def test_turn_order_goes_round_the_table() -> None:
-    assert [others_in_turn(seat) for seat in SEATS] == [
-        ("south", "west", "north"),
-        ("west", "north", "east"),
-        ("north", "east", "south"),
-        ("east", "south", "west"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("declared", "code"),
-    [([], "winner_missing"), (["west", "west"], "winner_twice"), (["west", "east"], "discarder_wins")],
-)
-def test_what_cannot_have_been_declared_is_refused(declared: list[Seat], code: str) -> None:
-    with pytest.raises(RuleError) as refused:
-        winners_on_discard(declared, "east", "all")
-    assert refused.value.code == code
+        outcomes = [Outcome("discard", dict.fromkeys(order, 10), discarder) for order in permutations(who)]
+        won = {tuple(sorted(allowed_outcome(one, payments).winners)) for one in outcomes}
+        assert len(won) == 1, (discarder, who)

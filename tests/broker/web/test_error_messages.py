@@ -93,7 +93,7 @@ NEVER_TOLD: Final = {
         "webhook_taken",
         "webhook_unknown",
     },
-    "the forms ask so that it cannot be": {"no_such_player", "winner_twice"},
+    "the forms ask so that it cannot be": {"no_such_player"},
     "yakuman are given by how many, not by their names": {
         *("unknown_yakuman", "yakuman_named_twice", "yakuman_not_played"),
     },

@@ -19,15 +19,8 @@ from broker.web.faults import (
     overridden_guards,
 )
 from broker.web.labels import STATE
-from kiosk.errors import (
-    DeviceUnknown,
-    FactUnexpected,
-    JournalNewer,
-    PinGuessed,
-    ReceiptUnproven,
-    SelfTestFailed,
-    SelfTestSkipped,
-)
+from kiosk.errors import FAULT_CODES, JournalNewer
+from kiosk.restoring import FOREIGN
 from kiosk.screens.window import SCREEN_CODES
 from kiosk.status import LATE_PRESS
 from kiosk.table import machine
@@ -74,8 +67,8 @@ def test_punctuation_between_words_is_the_catalogues_and_no_page_has_its_own() -
 ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
-    *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
-    *(one.code for one in (FactUnexpected, JournalNewer)),
+    *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"} - {FOREIGN},  # told with the upgrade, and on a screen
+    JournalNewer.code,
     *SCREEN_CODES,
     *({*under(PictureError)} - {"picture_missing"}),  # of a file
 }

@@ -49,7 +49,7 @@ def test_of_several_the_earliest_tile_wins_and_the_record_says_who_declared_on_w
     at.type("d", "w", "3", "enter", "3", "0", "enter")
     assert at.sitting.table.phase is Phase.ACCEPTING
     assert isinstance(seen := at.seen()[1], SessionView)
-    assert (seen.ending, seen.overtaken) == (at.sitting.session.pending, ("south",))
+    assert (seen.ending, seen.overtaken) == (at.sitting.table.hand.told, ("south",))
     at.sitting.record()
     fact = at.sitting.facts[-1]
     assert isinstance(fact, RiichiRecorded)
@@ -66,9 +66,9 @@ def test_a_chombo_beside_enter_asks_first_and_a_slip_loses_nothing_that_was_type
     at.type("3", "enter", "3", "x")
     assert at.keys.riichi.form == RiichiQuestion("fault", ("south",))
     at.type("back", "0", "enter", "w")
-    assert at.sitting.session.pending == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
     at.type("r", "x", "1")
-    assert at.sitting.session.pending == RiichiEvent(kind="chombo", offenders=("south",))
+    assert at.sitting.table.hand.told == RiichiEvent(kind="chombo", offenders=("south",))
 
 
 @pytest.mark.parametrize("beside", [("x", "2"), ("i", "back")])
@@ -77,7 +77,7 @@ def test_what_is_asked_beside_a_hand_that_is_entered_loses_nothing_that_was_type
     at.sitting.declare("south")
     at.type("3", "enter", "3", *beside, "0", "enter", "w")
     assert (at.sitting.table.phase, at.keys.problem) == (Phase.ACCEPTING, None)
-    assert at.sitting.session.pending == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
 
 
 def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:
@@ -125,7 +125,7 @@ def test_han_and_fu_that_no_hand_has_together_come_to_no_acceptance(value: str, 
 def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
     at = At()
     at.type(*keys)
-    assert (at.sitting.table.phase, at.sitting.session.ending) == (Phase.CLAIMING, ending)
+    assert (at.sitting.table.phase, at.sitting.table.hand.ending) == (Phase.CLAIMING, ending)
 
 
 def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
@@ -239,7 +239,7 @@ def test_two_can_have_a_nagashi_mangan_in_one_hand() -> None:
     at.type("g", "enter")  # nobody is chosen yet
     assert at.keys.riichi.form == RiichiQuestion("nagashi")
     at.type("s", "w", "n", "w", "enter")
-    told = at.sitting.session.pending
+    told = at.sitting.table.hand.told
     assert told is not None
     assert (at.sitting.table.phase, told.nagashi) == (Phase.ACCEPTING, ("south", "north"))
 

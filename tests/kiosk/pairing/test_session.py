@@ -274,7 +274,7 @@ def own(tmp_path: Path) -> Path:
 
 def test_what_the_desk_told_is_kept_for_the_kiosk_alone_and_is_its_configuration(own: Path) -> None:
     assert code_of(lambda: KioskSettings(own)) == "not_paired"
-    store_pairing(unpaired_settings(own).paired, PAIRING)
+    store_pairing(Path(unpaired_settings(own).paired), PAIRING)
     files = [*(own.parent / "state").iterdir()]
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert stat.S_IMODE((own.parent / "state").stat().st_mode) == 0o700
@@ -287,9 +287,9 @@ def test_what_the_desk_told_is_kept_for_the_kiosk_alone_and_is_its_configuration
 
 
 def test_another_event_has_another_journal_and_the_one_before_stays(own: Path) -> None:
-    store_pairing(unpaired_settings(own).paired, PAIRING)
+    store_pairing(Path(unpaired_settings(own).paired), PAIRING)
     before = KioskSettings(own).folder
-    store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, event="next", broker=PLAIN))
+    store_pairing(Path(unpaired_settings(own).paired), msgspec.structs.replace(PAIRING, event="next", broker=PLAIN))
     after = KioskSettings(own)
     assert (after.folder != before, after.address().ca) == (True, None)
 
@@ -298,7 +298,7 @@ def test_another_event_has_another_journal_and_the_one_before_stays(own: Path) -
 def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
     own: Path, monkeypatch: pytest.MonkeyPatch, cut: int
 ) -> None:
-    store_pairing(unpaired_settings(own).paired, PAIRING)
+    store_pairing(Path(unpaired_settings(own).paired), PAIRING)
     writes = 0
 
     def cutting(path: Path, content: bytes) -> None:
@@ -310,7 +310,7 @@ def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
 
     monkeypatch.setattr(config, "write_private", cutting)
     with pytest.raises(KeyboardInterrupt):
-        store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, table=4))
+        store_pairing(Path(unpaired_settings(own).paired), msgspec.structs.replace(PAIRING, table=4))
     read = KioskSettings(own)
     assert (read.config.table, read.address().user) == (3, "table-3")
 
@@ -376,7 +376,7 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
             raise answer
         return answer
 
-    desk, offer = PairingDesk(unpaired_settings(own).paired, "", ask), PairingOffer("desk", 8136, CODE)
+    desk, offer = PairingDesk(Path(unpaired_settings(own).paired), "", ask), PairingOffer("desk", 8136, CODE)
     desk.scanned(NotScanned("scan_unknown", pairing_text(offer), 0))
     desk.scanned(NotScanned("scan_unknown", "4006381333931", 0))
     desk.step(PATIENCE_S)

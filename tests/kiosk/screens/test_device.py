@@ -9,19 +9,9 @@ import pytest
 
 from broker.i18n import Translator, languages
 from broker.protocol.link import LinkRefused
-from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
+from firmware.errors import FAULT_CODES, BadAddress, FirmwareError, PinInUse, PinReserved
 from kiosk.camera.loop import REPORTED
-from kiosk.errors import (
-    ButtonExchanged,
-    ButtonSilent,
-    CardRefuses,
-    DiskLow,
-    JournalFull,
-    PictureWrong,
-    ScannerBeeps,
-    ScannerSilent,
-)
-from kiosk.restoring import FOREIGN
+from kiosk.errors import JournalFull
 from kiosk.screens.device import fault_name, part_and_fault, part_name, remedy, with_remedy
 from kiosk.status import LATE_PRESS
 from vision.errors import CameraError
@@ -45,20 +35,11 @@ def under(base: type[Exception]) -> Iterator[str]:
 
 def of_hardware() -> set[str]:
     """Return every code that the health of a part can have, or that the self-test finds."""
-    own = (
-        ButtonExchanged,
-        ButtonSilent,
-        CardRefuses,
-        DiskLow,
-        JournalFull,
-        PictureWrong,
-        ScannerBeeps,
-        ScannerSilent,
-        LinkRefused,
-    )
+    told = {"button_exchanged", "button_silent", "card_refuses", "disk_low"}
+    told |= {"picture_wrong", "scanner_beeps", "scanner_silent"}
     devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
     cameras = {code for code in under(CameraError) if code != "camera_address"}
-    return devices | cameras | {*REPORTED} | {one.code for one in own}
+    return devices | cameras | {*FAULT_CODES, *REPORTED} | told | {JournalFull.code, LinkRefused.code}
 
 
 @pytest.mark.parametrize("language", languages())
@@ -77,7 +58,7 @@ def test_every_part_has_its_name(language: str) -> None:
 @pytest.mark.parametrize("language", languages())
 def test_every_scan_that_reads_no_tile_says_why(language: str) -> None:
     _, source = Translator(language), "".join(one.read_text(encoding="utf-8") for one in FIRMWARE.glob("scan_*.py"))
-    codes = {*re.findall(r'"(scan_[a-z_]+)"', source)} - {FOREIGN}  # which has a screen of its own
+    codes = {*re.findall(r'"(scan_[a-z_]+)"', source)}
     assert len(codes) >= 9
     assert {code for code in codes if fault_name(_, "scanner", code) == code} == set()
 

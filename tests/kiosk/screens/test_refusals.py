@@ -67,6 +67,7 @@ NEVER_TOLD: Final = {
         *("broker_unreached", "certificate_ends", "certificate_unread", "facts_unsent", "font_missing"),
         *("journal_damaged", "journal_unread", "program_incomplete"),
     },
+    "a screen of its own tells it": {"scan_foreign_set"},
     "the desk's own code is told in its place": {"pairing_refused"},
     "the desk tells how a table has answered an order": {"next_deal_begun", "riichi_take_back"},
     "the desk tells how far another version is": {
@@ -75,7 +76,7 @@ NEVER_TOLD: Final = {
     },
     "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
-        *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),
+        *("discarder_not_asked", "draw_with_winner", "negative_yakuman", "fined_not_scored"),
         *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
         *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
         *("rinshan_on_discard", "too_many_indicators"),

@@ -159,9 +159,9 @@ def test_a_win_is_that_of_those_who_declared(table: RiichiSitting) -> None:
 def test_when_nobody_won_each_seat_says_whether_it_is_tenpai_and_riichi_says_so_already(table: RiichiSitting) -> None:
     table.hold("west")
     table.draw()
-    assert (table.table.phase, table.session.asking) == (Phase.DECLARED, True)
+    assert (table.table.phase, table.table.hand.asking) == (Phase.DECLARED, True)
     table.press("east", "south", "south", "west")
-    assert table.session.tenpai == {"east", "west"}
+    assert table.table.hand.tenpai == {"east", "west"}
     table.tell("draw")
     table.record()
     assert tuple(table.session.state.scores) == (26_500, 23_500, 25_500, 23_500)
@@ -189,7 +189,7 @@ def test_who_has_won_comes_before_what_was_said_to_end_the_hand(table: RiichiSit
     table.press("south")
     table.tell("abort", reason="four_winds")
     table.close_window()
-    assert (table.table.phase, table.session.ending) == (Phase.DECLARED, None)
+    assert (table.table.phase, table.table.hand.ending) == (Phase.DECLARED, None)
 
 
 def test_a_chombo_pays_a_mangan_the_other_way_round_and_gives_deposits_back(table: RiichiSitting) -> None:
@@ -228,7 +228,7 @@ def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: Ri
     table.draw()
     table.press("south")
     table.tell("minor_fault", offenders=["north"])
-    assert (table.table.phase, table.session.asking, [*table.session.tenpai]) == (Phase.DECLARED, True, ["south"])
+    assert (table.table.phase, table.table.hand.asking, [*table.table.hand.tenpai]) == (Phase.DECLARED, True, ["south"])
     table.tell("draw")
     table.record()
     assert tuple(table.session.state.scores) == (24_000, 28_000, 24_000, 23_000)
@@ -237,12 +237,12 @@ def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: Ri
 def test_a_minor_fault_after_a_hand_shows_its_own_payment_and_taken_back_that_of_the_hand(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
-    hand = table.session.pending, table.session.settled
+    hand = table.table.hand.told, table.session.settled
     table.tell("minor_fault", offenders=["north"])
     fault = RiichiEvent(kind="minor_fault", offenders=("north",))
-    assert table.session.pending == fault
+    assert table.table.hand.told == fault
     table.take(LastTakenBack(at=table.wait()))
-    assert (table.table.phase, table.session.pending, table.session.settled) == (Phase.RECORDED, *hand)
+    assert (table.table.phase, table.table.hand.told, table.session.settled) == (Phase.RECORDED, *hand)
     table.next_deal()
     assert (table.table.phase, table.session.hand) == (Phase.PLAYING, 2)
 
@@ -279,7 +279,7 @@ def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: Riich
 def test_a_result_that_is_not_accepted_goes_back_to_where_it_came_from(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.take(ResultRefused(at=table.wait()))
-    assert (table.table.phase, table.session.pending) == (Phase.DECLARED, None)
+    assert (table.table.phase, table.table.hand.told) == (Phase.DECLARED, None)
 
 
 def test_a_negative_score_ends_the_session_with_places_and_deposits_given_out(table: RiichiSitting) -> None:

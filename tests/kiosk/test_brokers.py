@@ -7,7 +7,7 @@ import pytest
 
 from broker.protocol import ScorerState
 from broker.protocol.link import Address, Link, Place
-from kiosk.link import GONE_NS, Brokers
+from kiosk.uplink import GONE_NS, Brokers
 
 FIRST, SECOND = ("10.0.0.5", 1883), ("10.0.0.6", 1884)
 
