@@ -320,7 +320,7 @@ def take_movement(folder: Path, movement: MovementDraft) -> int:
 
 
 def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
-    """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
+    """Put sessions and their clocks into the plan; empty rows are none. Raises RuleError `malformed`."""
     plan = settled(folder)
     sessions = read_sessions(rows)
     write_plan(folder, replace(plan, sessions=sessions))
@@ -374,12 +374,17 @@ def sessions_of(form: Mapping[str, str]) -> tuple[Session, ...]:
 
 
 def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
-    """Read sessions; rows without a name are none. Raises RuleError `malformed`."""
-    return tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
+    """Read sessions; empty rows are none. Raises RuleError `malformed`."""
+    return tuple(_session(row, at) for at, row in enumerate(rows, 1) if any(text.strip() for text in row.values()))
 
 
 def _session(row: Mapping[str, str], at: int) -> Session:
     said: dict[str, object] = {"name": " ".join(row["name"].split())}
+    if not said["name"]:
+        raise RuleError(
+            "malformed",
+            N_("session {session} has no name: enter one, or empty its other fields to remove it", session=at),
+        )
     for field in ("first_round", "last_round", "play_minutes"):
         text = row.get(field, "").strip()
         if text:
