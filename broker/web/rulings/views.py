@@ -287,10 +287,10 @@ class RulingsPage:
 
 
 def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:
-    """Return the kinds of ruling that are offered on what a form is about."""
+    """Return the kinds of ruling that are offered on what a form is about, to who may give them."""
     kinds: tuple[str, ...]
     if about["appeal"]:
-        return OF_APPEAL
+        return OF_APPEAL if by_head else OF_APPEAL[:1]
     if about["play"]:
         kinds = OF_PLAY
     elif about["deal"]:
@@ -298,7 +298,7 @@ def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple
     elif in_riichi:
         kinds = OF_SESSION
     else:
-        kinds = () if about["session"] else OF_EVENT
+        kinds = () if about["session"] or not by_head else OF_EVENT
     return (*OF_APART, *kinds) if about["apart"] and by_head else kinds
 
 
