@@ -246,6 +246,7 @@ class RulingsPage:
                 "play": play,
                 "undo": undo,
                 "appeal": appeal,
+                "placed": book.placed(about) if (about := undo or appeal) else None,
                 "until": appeal_until(room, appeal) if appeal else None,
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
