@@ -100,6 +100,7 @@ class RulingsPage:
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
                 "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
+                "closed": _closed(request, rulings),
                 "declared": room.book.declared is not None,
                 "twice": seated_twice(room)[:SHOWN],
                 "missed": missed_deals(room)[:SHOWN],
@@ -254,7 +255,7 @@ class RulingsPage:
                 "session": session,
                 "apart": [_as_sent(room, one) for one in room.apart_plays() if (one.table, one.round) == key],
                 "entries": [(entry, book.counts(entry.id)) for entry in entries],
-                "deadline": book.deadline,
+                "closed": _closed(request, rulings),
                 "declared": book.declared is not None and not (undo and book.subject(undo) == FINAL),
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
@@ -285,6 +286,12 @@ class RulingsPage:
         return render_page(
             request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
         )
+
+
+def _closed(request: Request, rulings: RulingService) -> bool:
+    """Return whether the correction period is over for who asks: the head arbiter rules on."""
+    deadline = rulings.room.book.deadline
+    return deadline is not None and rulings.now() > deadline and not visitor_of(request).is_head
 
 
 def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:
