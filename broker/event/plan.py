@@ -24,7 +24,7 @@ from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_
 from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
 from broker.event.stages import Stage, parted_plays, ranks_of, section_plays, stage_problems
 from broker.files import EVENT, MOVEMENT, PRIVATE, make_folder, write_file
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.protocol import (
     LAST_TABLE,
     SEATS,
@@ -179,17 +179,26 @@ def session_problems(plan: Plan) -> Iterable[RuleError]:
     yield from (RuleError("session_rounds_wrong", text) for text in _rounds_of_sessions(plan))
 
 
-def _rounds_of_sessions(plan: Plan) -> Iterable[str]:
+def _rounds_of_sessions(plan: Plan) -> Iterable[Message]:
     last = max((play.round for play in plan.plays), default=0)
     of: Counter[int] = Counter()
     for session in plan.sessions:
         if not session.first_round <= session.last_round <= last:
-            rounds = f"{session.first_round} to {session.last_round}"
-            yield f"session {session.name}: rounds {rounds}, the movement has {last}"
+            yield N_(
+                "session {session}: rounds {first} to {until}, the movement has {last}",
+                session=session.name,
+                first=session.first_round,
+                until=session.last_round,
+                last=last,
+            )
         of.update(range(session.first_round, session.last_round + 1))
     if plan.sessions:
-        yield from (f"round {round_} is in no session" for round_ in range(1, last + 1) if not of[round_])
-    yield from (f"round {round_} is in two sessions" for round_, count in sorted(of.items()) if count > 1)
+        yield from (
+            N_("round {round} is in no session", round=round_) for round_ in range(1, last + 1) if not of[round_]
+        )
+    yield from (
+        N_("round {round} is in two sessions", round=round_) for round_, count in sorted(of.items()) if count > 1
+    )
 
 
 def duplicates(named: Iterable[T]) -> Iterable[T]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from broker.errors import BadEvent, RuleError, ScorerError, flatten_errors
+from broker.errors import BadEvent, RuleError, ScorerError, flatten_errors, raise_errors
 from broker.event.countries import countries
 from broker.event.deals import (
     COMMITMENT,
@@ -22,7 +22,7 @@ from broker.event.deals import (
 from broker.event.event import open_event
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
 from broker.event.halls import read_halls, refuse_travellers
-from broker.event.plan import BookedPlay, Plan, read_plan
+from broker.event.plan import BookedPlay, Plan, read_plan, session_problems
 from broker.event.players import ListedPlayer, read_players
 from broker.event.stages import section_plays
 from broker.i18n import N_, name_key
@@ -38,6 +38,7 @@ EARLY_ROUNDS: Final = 2
 def start_problems(folder: Path) -> list[Finding]:
     """Return everything that keeps an event from starting; nothing: it may."""
     found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
+    found += _of(lambda: _refuse_sessions(read_plan(folder)))  # before there are deals, too
     if (folder / SETS).exists():
         found += _of(lambda: tile_sets.check_sets(folder))
     if (folder / PLAYERS).exists():
@@ -144,6 +145,11 @@ def _refuse_alone(plan: Plan) -> None:
         raise RuleError(
             "nobody_compared", N_("every deal is played at one table only: nobody is compared, and every IMP is 0")
         )
+
+
+def _refuse_sessions(plan: Plan) -> None:
+    """Raise RuleError `session_rounds_wrong`, in a group, where sessions do not fit the movement that there is."""
+    raise_errors(session_problems(plan) if plan.plays else ())
 
 
 def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:

@@ -4,6 +4,7 @@ The steps are name and rules, players, movement, sessions with their clocks, dea
 shown a face.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from broker.errors import BadEvent, RuleError, reason
+from broker.errors import BadEvent, RuleError, raise_errors, reason
 from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
@@ -320,7 +321,7 @@ def take_movement(folder: Path, movement: MovementDraft) -> int:
 
 
 def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
-    """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
+    """Put sessions and their clocks into the plan; empty rows are none. Raises RuleError `malformed`."""
     plan = settled(folder)
     sessions = read_sessions(rows)
     write_plan(folder, replace(plan, sessions=sessions))
@@ -353,6 +354,8 @@ def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
         return reader(path)
 
 
+HASH: Final = re.compile("[0-9a-f]{64}")
+
 MOST_SESSIONS: Final = 8
 SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
 MOST_DIGITS: Final = 3
@@ -374,12 +377,17 @@ def sessions_of(form: Mapping[str, str]) -> tuple[Session, ...]:
 
 
 def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
-    """Read sessions; rows without a name are none. Raises RuleError `malformed`."""
-    return tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
+    """Read sessions; empty rows are none. Raises RuleError `malformed`."""
+    return tuple(_session(row, at) for at, row in enumerate(rows, 1) if any(text.strip() for text in row.values()))
 
 
 def _session(row: Mapping[str, str], at: int) -> Session:
     said: dict[str, object] = {"name": " ".join(row["name"].split())}
+    if not said["name"]:
+        raise RuleError(
+            "malformed",
+            N_("session {session} has no name: enter one, or empty its other fields to remove it", session=at),
+        )
     for field in ("first_round", "last_round", "play_minutes"):
         text = row.get(field, "").strip()
         if text:
@@ -430,11 +438,22 @@ def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beaco
     """
     plan, last, red = _deals_to_make(folder)
     listed = [{"name": name.strip(), "words": words.strip().lower()} for name, words in people]
+    raise_errors(_of_contributor(one["name"]) for one in listed if not (one["name"] and HASH.fullmatch(one["words"])))
     value = {"source": beacon[0].strip(), "round": beacon[1].strip()} if any(beacon) else None
+    if value and not all(value.values()):
+        raise RuleError("malformed", N_("enter both where the public value will be read, and which one it is"))
     wished = {"event": plan.name, "deals": last, "people": listed, "beacon": value, "red_fives": red}
     return draw.announce_draw(
         folder, _converted({**wished, "prevalent_winds": make.DEFAULT_WINDS, "dealers": SEATS}, draw.DrawRequest)
     )
+
+
+def _of_contributor(name: str) -> RuleError:
+    """Return what is wrong with one who gives words."""
+    if not name:
+        return RuleError("malformed", N_("there is a hash without the name of who handed it in"))
+    text = N_("{person}: the hash of the words must have 64 digits from 0 to 9 and a to f", person=name)
+    return RuleError("malformed", text)
 
 
 def seal_deals(folder: Path) -> int:

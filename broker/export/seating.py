@@ -10,7 +10,7 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.event import Event, SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.event import Event, Plan, SeatingPlace, by_round, seating_of, seating_rounds, tables_of_rounds
 from broker.export.pdf import (
     MARGIN,
     Columns,
@@ -48,12 +48,18 @@ LINES: Final = 8
 """Rounds in one column of a card."""
 
 
-def seating_pdf(event: Event, kind: str, _: Translator) -> bytes:
-    """Return one of SEATING_PRINTS as PDF; the same plan gives the same bytes."""
+def seating_pdf(event: Event, kind: str, _: Translator, plan: Plan | None = None) -> bytes:
+    """Return one of SEATING_PRINTS as PDF; the same plan gives the same bytes.
+
+    `plan`: the event's, without the plays that do not take place.
+    """
+    plan = plan or event.plan
     if kind == "cards":
-        return _cards(event, _)
+        return _cards(event, plan, _)
     named, title = kind == "names", _title(event, _)
-    blocks, columns = (_by_name(event, _), _name_columns(event)) if named else (_by_table(event, _), _table_columns())
+    blocks, columns = (
+        (_by_name(event, plan, _), _name_columns(plan)) if named else (_by_table(event, plan, _), _table_columns())
+    )
     return tables_pdf(
         blocks,
         columns,
@@ -83,13 +89,13 @@ def _in_order(event: Event) -> list[Player]:
     return sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
 
 
-def _name_columns(event: Event) -> Columns:
-    beside = min(MOST_ROUNDS, len(seating_rounds(event.plan)))
+def _name_columns(plan: Plan) -> Columns:
+    beside = min(MOST_ROUNDS, len(seating_rounds(plan)))
     return ((NAME, "left"), *((PLACE, "left"),) * beside)
 
 
-def _by_name(event: Event, _: Translator) -> Iterator[PageBlock]:
-    rounds, places = seating_rounds(event.plan), seating_of(event.plan)
+def _by_name(event: Event, plan: Plan, _: Translator) -> Iterator[PageBlock]:
+    rounds, places = seating_rounds(plan), seating_of(plan)
     for begin in range(0, len(rounds), MOST_ROUNDS):
         part = rounds[begin : begin + MOST_ROUNDS]
         empty = (PageCell(""),) * (min(MOST_ROUNDS, len(rounds)) - len(part))
@@ -114,9 +120,9 @@ def _table_columns() -> Columns:
     return ((table, "left"), *(((A4[0] - 2 * MARGIN - table) / len(SEATS), "left"),) * len(SEATS))
 
 
-def _by_table(event: Event, _: Translator) -> Iterator[PageBlock]:
+def _by_table(event: Event, plan: Plan, _: Translator) -> Iterator[PageBlock]:
     head = PageLine("columns", (PageCell(_("Table")), *(PageCell(_(SEAT_NAMES[seat])) for seat in SEATS)))
-    for round_, tables in groupby(tables_of_rounds(event.plan), key=lambda one: one.round):
+    for round_, tables in groupby(tables_of_rounds(plan), key=lambda one: one.round):
         heading = PageLine("heading", (PageCell(_("Round {round}", round=round_)),))
         found = [
             (PageCell(str(one.table), bold=True), *(PageCell(event.players[one.players[seat]].name) for seat in SEATS))
@@ -125,8 +131,8 @@ def _by_table(event: Event, _: Translator) -> Iterator[PageBlock]:
         yield PageBlock((heading, head), striped_rows(found))
 
 
-def _cards(event: Event, _: Translator) -> bytes:
-    page, places = io.BytesIO(), seating_of(event.plan)
+def _cards(event: Event, plan: Plan, _: Translator) -> bytes:
+    page, places = io.BytesIO(), seating_of(plan)
     canvas = Canvas(page, pagesize=A4, invariant=1, lang=_.language)
     canvas.setTitle(_title(event, _))
     for at, player in enumerate(_in_order(event)):

@@ -277,6 +277,14 @@ class RulingBook:
         said = entry.decision
         return self.entries.get(said.ruling, entry) if isinstance(said, Undo | Appealed | AppealDecided) else entry
 
+    def placed(self, entry: RulingEntry) -> RulingEntry:
+        """Return the ruling that says of which play or deal an entry is, however often it was undone or appealed."""
+        seen = {entry.id}
+        while (about := self.about(entry)).id not in seen:
+            entry = about
+            seen.add(entry.id)
+        return entry
+
     def subject(self, entry: RulingEntry) -> Subject:
         """Return what a ruling is about."""
         root = self.root(entry)

@@ -46,6 +46,8 @@ class RulingChange(Struct, frozen=True):
     """The ruling that it takes back or appeals against; else the ruling itself."""
     root: RulingEntry
     """What it is about in the end: of an undo the first that was undone; else the ruling itself."""
+    place: RulingEntry
+    """The ruling that says of which play or deal it is."""
     before: SubjectState | None
     """None where it is no longer known: the table was reopened since, and has entered another result."""
     after: SubjectState
@@ -74,7 +76,8 @@ class RulingChanges:
         result = self._room.result_under(root.play, after) if root.play and then else None
         entered = result is not None and result.id == then
         known = self._held(before, root, entered=entered) if entered or then is None else None
-        return RulingChange(entry, book.about(entry), root, known, self._held(after, root, entered=entered))
+        after_it = self._held(after, root, entered=entered)
+        return RulingChange(entry, book.about(entry), root, book.placed(entry), known, after_it)
 
     def _held(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
         """Return what counted by some rulings; `entered`: the result that a play has was there."""

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeVar, overload
 import numpy as np
 from msgspec import Struct, structs
 
-from broker.event import Event
+from broker.event import Event, Plan
 from broker.protocol import (
     LogMessage,
     Player,
@@ -237,6 +237,28 @@ class Snapshot:
         """Return whether of a play, by table and round, there is nothing more to come."""
         return self.ruled[key][0].settled if key in self.ruled else key in self.results
 
+    @cached_property
+    def skipped(self) -> tuple[tuple[int, int], ...]:
+        """Round and table of the plays that arbiters have settled and nobody has played: nobody is to sit down there.
+
+        They are under no embargo, as they say nothing of a deal.
+        """
+        return tuple(
+            sorted(
+                (round_, table)
+                for (table, round_), (play, _) in self.ruled.items()
+                if play.settled and not play.was_played and (table, round_) not in self.results
+            )
+        )
+
+    @cached_property
+    def seated_plan(self) -> Plan:
+        """The plan without the plays that are skipped."""
+        plan, skipped = self.event.plan, set(self.skipped)
+        if not skipped:
+            return plan
+        return structs.replace(plan, plays=tuple(one for one in plan.plays if (one.round, one.table) not in skipped))
+
     def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
         """Return a table's result of a play that is in this snapshot."""
         if deal not in self.by_deal and deal not in self.unplayed:
@@ -345,7 +367,7 @@ class Embargo:
         if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
             self._kept = None  # its sums are of others
         said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
-        beside, kept = (*snapshot.adjustments, *said), self._kept
+        beside, kept = (*snapshot.adjustments, *said, snapshot.skipped), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
         return kept.snapshot

@@ -65,7 +65,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     ),
     "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
     "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
-    "form_foreign": N_("This form has expired. Reload the page and try again."),
+    "form_foreign": N_("This form was opened before you last logged in. Check it and send it again."),
     "form_malformed": N_("The form could not be read. Reload the page and try again."),
     "form_too_large": N_("This is too much for one form. Send less at a time."),
     "call_attended": N_("Another arbiter has answered this call in the meantime. See who is going."),

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from broker.event import Event, SeatingPlace, seating_of
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, SEAT_LETTERS, folded
+from broker.i18n import N_, SEAT_LETTERS, folded, name_key
 from broker.protocol import CheckedIn, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
@@ -102,6 +102,7 @@ class ChangesPage:
             "new": {who for play in then.plan.plays for who in play.players.values()}
             - {*getattr(decision, "left", ())},
             "names": {player.id: player.name for player in facts.planned.players.values()},
+            "alike": _alike(facts, decision),
             "reason": reason,
             "kept": kept_fields(form) | {"id": new_id("plan"), "after": facts.last or ""},
         }
@@ -150,6 +151,14 @@ class ChangesPage:
             done=done_before(request, done),
             values=values,
         )
+
+
+def _alike(facts: PlanFacts, decision: PlanChanged | Undo) -> list[Player]:
+    """Return who is in the event already under the name of somebody else who is to enter: it may be the same person."""
+    entering = decision.entered if isinstance(decision, PlanChanged) else ()
+    names, ids = {name_key(one.name) for one in entering}, {one.id for one in entering}
+    known = {**facts.original.players, **facts.planned.players}
+    return [one for one in known.values() if one.id not in ids and name_key(one.name) in names]
 
 
 def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:

@@ -18,7 +18,6 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.event import (
-    Event,
     SeatingPlace,
     TableOfRound,
     by_round,
@@ -34,6 +33,7 @@ from broker.export.printed_results import group_name, members_of, name_of, prize
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import N_, SEAT_LETTERS, folded
 from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
+from broker.rulings import StandIn
 from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
 from broker.web import (
     Access,
@@ -109,10 +109,15 @@ LONGEST_SEARCH: Final = 100
 
 
 class SeatedPlayer(NamedTuple):
-    """A player, and their place in each round of the event; None if they sit out."""
+    """A player, who sits there instead, and the place in each round of the event; None if they sit out."""
 
     player: Player
+    substitutes: tuple[StandIn, ...]
     places: tuple[SeatingPlace | None, ...]
+
+    def is_called(self, asked: str) -> bool:
+        """Return whether this is the seat of somebody whose name has these letters in it."""
+        return any(asked in folded(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
 
 
 class SeatingPage:
@@ -137,11 +142,12 @@ class SeatingPage:
         event, version = snapshot.event, None if snapshot.final else snapshot.event.version
         asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
         rounds, by_table = seating_rounds(event.plan), request.query_params.get("by") == "table"
+        skipped = () if snapshot.final else snapshot.skipped
         found: Sequence[TableOfRound] | Sequence[SeatedPlayer]
         if by_table:
-            found = tables_of_rounds(event.plan)
+            found = tables_of_rounds(snapshot.seated_plan)
         else:
-            found = [one for one in seated_players(event) if folded(asked) in folded(one.player.name)]
+            found = [one for one in seated_players(snapshot) if one.is_called(folded(asked))]
         over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
         pagination = Pagination.at(request.query_params.get("page", ""), len(found))
         shown = tuple(found[pagination.lines()])
@@ -157,28 +163,39 @@ class SeatingPage:
             "letters": SEAT_LETTERS,
             "version": version,
             "seats": SEATS,
-            "names": {one.id: one.name for one in event.players.values()},
+            "skipped": skipped,
+            "sits": lambda player, round_: snapshot.sat(player, round_) or event.players[player].name,
             "prints": SEATING_PRINTS,
             "unprintable": unprintable_names(event),
         }
-        return LivePage(
-            "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, version, over)
-        )
+        made_of = (shown, rounds, pagination, by_table, asked, version, over, skipped, snapshot.stand_ins)
+        return LivePage("seating.html", _("Seating plan"), values, made_of)
 
     async def printed(self, kind: str, request: Request) -> Response:
         """Return one of SEATING_PRINTS."""
-        event = self._sheets.snapshot(Visitor()).event
+        snapshot = self._sheets.snapshot(Visitor())
+        event = snapshot.event
         with spelled(event):
-            content = await run_in_threadpool(seating_pdf, event, kind, translator_for(request))
+            content = await run_in_threadpool(
+                seating_pdf, event, kind, translator_for(request), plan=snapshot.seated_plan
+            )
         name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
         return Response(content, media_type="application/pdf", headers=name)
 
 
-def seated_players(event: Event) -> list[SeatedPlayer]:
-    """Return all players by name, with their place in each round."""
-    rounds, places = seating_rounds(event.plan), seating_of(event.plan)
+def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
+    """Return all players by name, with their place in each round of which the play takes place."""
+    event = snapshot.event
+    rounds, places = seating_rounds(event.plan), seating_of(snapshot.seated_plan)
     listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
-    return [SeatedPlayer(one, tuple(map(by_round(places.get(one.id, ())).get, rounds))) for one in listed]
+    return [
+        SeatedPlayer(
+            one,
+            tuple(other for other in snapshot.stand_ins if other.player == one.id and other.name),
+            tuple(map(by_round(places.get(one.id, ())).get, rounds)),
+        )
+        for one in listed
+    ]
 
 
 def next_place(places: Sequence[SeatingPlace], view: DashboardView) -> SeatingPlace | None:
@@ -249,12 +266,12 @@ class DisplayOptions(NamedTuple):
         """How long a page stays, seconds."""
         return max(STAY_S, STAY_S + 3 * (self.names - LINES) // LINES_IN_3_S)
 
-    def seats(self, ladder: StandingsTable, event: Event) -> Sequence[SeatedPlayer]:
+    def seats(self, ladder: StandingsTable, snapshot: Snapshot) -> Sequence[SeatedPlayer]:
         """Return whose seats are shown: everybody's while there are no standings."""
         if ladder.deals and self.show != SEATING:
             return ()
-        found = seated_players(event)
-        return [one for one in found if self._shows(event.origin_of(one.player.id).country)]
+        origin_of = snapshot.event.origin_of
+        return [one for one in seated_players(snapshot) if self._shows(origin_of(one.player.id).country)]
 
     def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
         """Return the players who are shown; nobody before there are standings."""
@@ -293,7 +310,7 @@ class DisplayPage:
         ladder, options, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
         snapshot = self._sheets.snapshot(Visitor())
         teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
-        seats = options.seats(ladder, snapshot.event)
+        seats = options.seats(ladder, snapshot)
         of_teams = -(-len(teams) // options.names)
         pagination = Pagination.at(
             request.query_params.get("page", ""), of_teams * options.names + len(rungs or seats), options.names

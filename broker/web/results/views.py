@@ -179,19 +179,21 @@ class ResultsPage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
-        event = self._sheets.snapshot(visitor).event
-        plan, version = event.plan, event.version
-        places = places_of(plan, sheet.player)
-        to_go = next_place(places, self._feeds.of(visitor).current) if self._feeds else None
+        snapshot = self._sheets.snapshot(visitor)
+        plan, version = snapshot.event.plan, snapshot.event.version
+        places, skipped = places_of(plan, sheet.player), set(snapshot.skipped)
+        played = [one for one in places if (one.round, one.table) not in skipped]
+        to_go = next_place(played, self._feeds.of(visitor).current) if self._feeds else None
         values = {
             "sheet": sheet,
             "chart": chart,
             "slips": _slips(plan.public_address),
             "places": places,
+            "skipped": {one.round for one in places} - {one.round for one in played},
             "next": to_go,
             "version": version,
         }
-        return LivePage("player.html", sheet.name, values, (sheet, places, to_go, version))
+        return LivePage("player.html", sheet.name, values, (sheet, places, played, to_go, version))
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""

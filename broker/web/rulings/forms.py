@@ -59,9 +59,11 @@ OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played"
 OF_SESSION: Final = ("void",)
 """Of a riichi session that is not begun."""
 OF_APPEAL: Final = ("appeal", "appeal_decided")
+"""The second is the head arbiter's."""
 OF_APART: Final = ("taken_over", "discarded")
 """Of a play of whose facts some are kept apart."""
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
+"""Of no play: the head arbiter's."""
 
 
 def whole_number(form: Form, field: str) -> int | None:

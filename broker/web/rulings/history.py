@@ -107,7 +107,7 @@ class RulingWriter:
 
     def _what(self, change: RulingChange) -> Markup:
         if isinstance(change.entry.decision, Undo) and (undone := change.about) is not change.entry:
-            kind, what = self._(RULING[undone.kind]), self._decided(undone)
+            kind, what = self._(RULING[undone.kind]), self._decided(change.root)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
         return self._decided(change.entry)
 
@@ -310,6 +310,8 @@ class RulingLine(Struct, frozen=True):
     players: tuple[str, ...]
     about: RulingEntry
     """The ruling that it takes back or appeals against; else the ruling itself."""
+    place: RulingEntry
+    """The ruling that says of which play or deal it is."""
     undone_by: str | None
     standing: str = ""
     """`with` or `without`, where it gave a player a standing or took it."""
@@ -330,6 +332,7 @@ def history_lines(room: EventState) -> list[RulingLine]:
             book.counts(entry.id),
             tuple(players_named(book.root(entry).decision)),
             book.about(entry),
+            book.placed(entry),
             undone_by.get(entry.id),
             standing.get(entry.id, ""),
         )
@@ -369,12 +372,12 @@ def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _play(line: RulingLine) -> str:
-    return f"{line.about.table}-{line.about.round}"
+    return f"{line.place.table}-{line.place.round}"
 
 
 RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
     "play": lambda line, value: _play(line) == value,
-    "deal": lambda line, value: str(line.about.deal) == value,
+    "deal": lambda line, value: str(line.place.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
     "author": lambda line, value: folded(value) in folded(line.entry.author),

@@ -100,6 +100,7 @@ class RulingsPage:
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
                 "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
+                "closed": _closed(request, rulings),
                 "declared": room.book.declared is not None,
                 "twice": seated_twice(room)[:SHOWN],
                 "missed": missed_deals(room)[:SHOWN],
@@ -246,6 +247,7 @@ class RulingsPage:
                 "play": play,
                 "undo": undo,
                 "appeal": appeal,
+                "placed": book.placed(about) if (about := undo or appeal) else None,
                 "until": appeal_until(room, appeal) if appeal else None,
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
@@ -253,7 +255,7 @@ class RulingsPage:
                 "session": session,
                 "apart": [_as_sent(room, one) for one in room.apart_plays() if (one.table, one.round) == key],
                 "entries": [(entry, book.counts(entry.id)) for entry in entries],
-                "deadline": book.deadline,
+                "closed": _closed(request, rulings),
                 "declared": book.declared is not None and not (undo and book.subject(undo) == FINAL),
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
@@ -286,11 +288,17 @@ class RulingsPage:
         )
 
 
+def _closed(request: Request, rulings: RulingService) -> bool:
+    """Return whether the correction period is over for who asks: the head arbiter rules on."""
+    deadline = rulings.room.book.deadline
+    return deadline is not None and rulings.now() > deadline and not visitor_of(request).is_head
+
+
 def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:
-    """Return the kinds of ruling that are offered on what a form is about."""
+    """Return the kinds of ruling that are offered on what a form is about, to who may give them."""
     kinds: tuple[str, ...]
     if about["appeal"]:
-        return OF_APPEAL
+        return OF_APPEAL if by_head else OF_APPEAL[:1]
     if about["play"]:
         kinds = OF_PLAY
     elif about["deal"]:
@@ -298,7 +306,7 @@ def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple
     elif in_riichi:
         kinds = OF_SESSION
     else:
-        kinds = () if about["session"] else OF_EVENT
+        kinds = () if about["session"] or not by_head else OF_EVENT
     return (*OF_APART, *kinds) if about["apart"] and by_head else kinds
 
 

@@ -115,6 +115,23 @@ def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.
 
 
 @pytest.mark.usefixtures("hurried")
+def test_who_is_entered_under_the_name_of_a_player_is_asked_about_before_there_are_two_of_them(
+    room: Whole, client: httpx.Client
+) -> None:
+    playing, leaving = (room.scorer.state.planned.players[one].name for one in ("p08", GONE))
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "came late", "round": "2"}
+    ways = (
+        {"enter": f" {playing.upper()}\n"},
+        {"replaced": GONE, "by": playing},
+        {f"leave-{GONE}": "on", "enter": leaving},
+        {"enter": "Zoé Öztürk"},
+    )
+    pages = [client.post("/players", data=asked | way).text for way in ways]
+    found = [re.findall(r'id="alike">.*?In the event already: (.*?)\. If', page, re.DOTALL) for page in pages]
+    assert [[html.unescape(one) for one in names] for names in found] == [[playing], [playing], [leaving], []]
+
+
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize(("action", "code"), [("change", ""), ("publish", "ruling_conflict")])
 def test_who_was_typed_is_still_there_after_a_look_and_where_somebody_was_quicker(
     client: httpx.Client, action: str, code: str

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser
 
 from broker.event import seating_of
-from broker.protocol import PublicState
+from broker.protocol import PublicState, Substitute, Undo, Withdrawn
 from broker.scorer import AnchorView
 from broker.web.results.display import next_place, rounds_to_come
 from broker.web.server import DeskServer
@@ -18,7 +18,7 @@ from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import plan, state, whole_event
 from tests.broker.web.results.test_exports import desk_of
-from tests.broker.web.results.test_people import hall_of, shown
+from tests.broker.web.results.test_people import hall_of, rule, shown
 from tests.broker.web.test_auth import logged_in
 
 
@@ -123,6 +123,45 @@ def test_rounds_that_are_over_make_room_on_a_telephone_for_those_to_come(unplaye
 def test_by_table_each_table_of_each_round_is_listed(hall: Hall) -> None:
     (page,) = shown(hall, "/seating?by=table")
     assert set(re.findall(r'data-key="table-(\d+-\d+)"', page)) == {f"{one.round}-{one.table}" for one in plan().plays}
+
+
+def seats_of(page: str, player: str) -> list[str]:
+    """Return table or dash of a player in each round, as the list by name has them."""
+    row = re.search(rf'data-key="seat-{player}">.*?</tr>', page, re.DOTALL)
+    return re.findall(r"(?:<strong>|>)(\d+|–)<", row[0].partition("</th>")[2]) if row else []
+
+
+def test_nobody_is_sent_to_a_play_that_does_not_take_place(unplayed: Hall) -> None:
+    unplayed.hear(*until_round(2))
+    gone = {(one.round, one.table) for one in seating_of(plan())["p07"] if one.round > 2}
+    pages = "/seating?by=table", "/seating", "/player/p07", "/display?lines=40&show=seating"
+    before = shown(unplayed, *pages)
+    given = rule(unplayed, Withdrawn(player="p07", first_round=3))
+    by_table, by_name, own, display = shown(unplayed, *pages)
+    left = {(one.round, one.table) for one in plan().plays} - gone
+    assert set(re.findall(r'data-key="table-(\d+-\d+)"', by_table)) == {f"{round_}-{table}" for round_, table in left}
+    for page in (by_table, by_name):
+        assert "Not played, by a ruling of the arbiters:" in page
+        assert re.findall(r"Table (\d+) · Round (\d+)", page) == [(str(table), str(at)) for at, table in sorted(gone)]
+    for player, places in seating_of(plan()).items():
+        sits = [one.round for one in places if (one.round, one.table) not in gone]
+        assert [at for at, table in enumerate(seats_of(by_name, player), 1) if table != "–"] == sits
+    assert own.count("not played<") == len(gone)
+    assert 'class="next"' not in own
+    assert display.count("<strong>") < before[3].count("<strong>")
+    rule(unplayed, Undo(ruling=given))
+    assert shown(unplayed, *pages)[:2] == before[:2]
+
+
+def test_who_sits_in_somebody_s_place_is_named_on_the_seating_plan_and_found_there(unplayed: Hall) -> None:
+    unplayed.hear(*until_round(2))
+    rule(unplayed, Substitute(player="p07", name="Ada Reserve", first_round=3))
+    by_table, by_name = shown(unplayed, "/seating?by=table", "/seating?q=ada")
+    assert by_table.count(">Ada Reserve<") == len(
+        [one for one in plan().plays if one.round > 2 and "p07" in one.players.values()]
+    )
+    assert re.findall(r'href="/player/(p\d+)', by_name) == ["p07"]
+    assert "Ada Reserve for Player 7 from round 3 on" in by_name
 
 
 @pytest.mark.parametrize("asked", ["seating?by=table", "seating?q=Player+16", "standings?stage=1"])

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.event import Event, Listing, Origin
-from broker.protocol import LogMessage, Substitute, Undo, receipt_code
+from broker.protocol import LogMessage, Substitute, Undo, Withdrawn, receipt_code
 from broker.scorer import Embargo, player_sheet, standings_table
 from broker.web.app import create_app
 from broker.web.services import Services
@@ -44,7 +44,7 @@ def unknown(tmp_path: Path) -> Iterator[Hall]:
     yield from hall_of(tmp_path / "cup", tmp_path, "")
 
 
-def rule(hall: Hall, decision: Substitute | Undo) -> str:
+def rule(hall: Hall, decision: Substitute | Undo | Withdrawn) -> str:
     given = hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
     hall.connect(up=True)  # whatever comes, the desk is shown again
     return given

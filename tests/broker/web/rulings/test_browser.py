@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import state
@@ -54,6 +55,28 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
     first.get_by_role("button", name="Publish").click()
     expect(first.locator("#rulings li.off")).to_contain_text("upside down")
     assert desk.kinds == [("correct", False), ("undo", True)]
+
+
+def test_whose_session_ends_while_they_type_logs_in_again_and_sends_what_they_typed(
+    browser: Browser, desk: Ruled
+) -> None:
+    page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=void")
+    page.get_by_label("Reason").fill("A tile was face up")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#problem")).to_contain_text("login_needed")
+    with page.expect_popup() as opening:
+        page.get_by_role("link", name="Log in").click()
+    other = opening.value
+    other.get_by_label("User name").fill("head_arbiter")
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    expect(other.locator("form[action='/logout']")).to_have_count(1)
+    page.go_back()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator("#rulings li")).to_contain_text("A tile was face up")
+    assert desk.kinds == [("void", True)]
 
 
 def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(

@@ -38,6 +38,31 @@ def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None
     assert fined.count('<li class="note"') == 1
 
 
+def test_whatever_is_undone_again_or_appealed_stays_with_its_play(desk: Ruled) -> None:
+    who = event().players[event().bookings[1, 2].players["west"]].name
+    with logged_in(desk.server, "head_arbiter") as client:
+
+        def given(path: str, **fields: str) -> str:
+            form = opened(client, f"/rulings/new?{path}") | fields
+            publish(client, form)
+            return form["id"]
+
+        award = given(f"play={PLAY}&kind=award", **{"imp-west": "2"})
+        undone = given(f"undo={award}")
+        preview = client.get(f"/rulings/new?undo={undone}").text
+        again = given(f"undo={undone}")
+        appeal = given(f"appeal={award}&kind=appeal", **{"appellant-0": who})
+        dropped = given(f"undo={appeal}")
+        page = html.unescape(client.get(f"/rulings?play={PLAY}").text)
+    shown = re.findall(r'<li class="note[^"]*" id="([^"]+)">.*?<strong>.*?</strong>(.*?)</p>.*?</li>', page, re.DOTALL)
+    places = {id_: re.sub(r"<[^>]+>|\s+", " ", where) for id_, where in shown}
+    assert set(places) == {award, undone, again, appeal, dropped}
+    assert ["Table 1 · Round 2" in " ".join(where.split()) for where in places.values()] == [True] * 5
+    assert "Table 1 · Round 2" in " ".join(re.sub(r"<[^>]+>", " ", preview[preview.index('id="undone"') :]).split())
+    line = page[page.index(f'id="{again}"') :].partition("</li>")[0]
+    assert f"Taken back · {who} +2 IMP" in line
+
+
 def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it(tmp_path: Path) -> None:
     at: dict[str, Any] = {"round": 1, "deal": event().bookings[3, 1].deal}
     there: list[Fact] = [

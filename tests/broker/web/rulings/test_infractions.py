@@ -177,3 +177,25 @@ def test_the_record_of_a_ruling_that_was_appealed_against_has_the_whole_appeal(h
     for id_ in (ruling, appeal["id"]):
         assert [word for word in told if word not in printed(head, f"/ruling/{id_}.pdf")] == []
     assert head.get("/ruling/nothing-here.pdf").status_code == 404
+
+
+def test_a_table_arbiter_is_offered_nothing_that_the_head_arbiter_alone_may_do(desk: Ruled, head: httpx.Client) -> None:
+    by_head = fined(head)
+    appeal = {"appellant-0": WEST, "reason": "I said nothing"}
+    publish(head, opened(head, f"/rulings/new?appeal={by_head}&kind=appeal") | appeal)
+    offered = {}
+    for role in ("head_arbiter", "table_arbiter"):
+        with logged_in(desk.server, role) as client:
+            own = fined(client)
+            rulings, event = client.get("/rulings").text, client.get("/rulings/new").text
+            offered[role] = (
+                [kind for kind in ("award", "substitute", "withdrawn", "deadline") if f"kind={kind}&amp;" in event],
+                "kind=appeal_decided" in client.get("/infractions").text,
+                "kind=appeal_decided" in client.get(f"/rulings/new?appeal={by_head}").text,
+                [f"undo={one}&amp;" in rulings for one in (by_head, own)],
+                f"appeal={own}&amp;kind=appeal&amp;" in rulings,
+            )
+    assert offered == {
+        "head_arbiter": (["award", "substitute", "withdrawn", "deadline"], True, True, [True, True], True),
+        "table_arbiter": ([], False, False, [False, True], True),
+    }

@@ -251,8 +251,12 @@ def test_after_the_correction_period_a_table_arbiter_is_refused_by_code(desk: Ru
     desk.now += 1
     with logged_in(desk.server, "table_arbiter") as client:
         answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
+        told = [client.get(path).text for path in ("/rulings", f"/rulings/new?play={PLAY}&kind=void")]
     assert "corrections_closed" in answer.text
+    assert ['id="closed"' in page for page in told] == [True, True]  # before they have filled in a form
     assert desk.kinds == [("deadline", True)]
+    with logged_in(desk.server, "head_arbiter") as client:
+        assert 'id="closed"' not in client.get("/rulings").text
 
 
 @pytest.mark.parametrize("role", ["organiser", "display"])

@@ -60,6 +60,16 @@ def announce(client: httpx.Client) -> httpx.Response:
     return ask(client, action="announce", source=BEACON[0], round=BEACON[1], **HASHES)
 
 
+def test_an_announcement_that_lacks_something_says_whose_and_what(client: httpx.Client, folder: Path) -> None:
+    wrong = {"name-0": "Li Wei", "hash-0": "abc", "name-1": "Anne", "hash-1": "", "name-2": "", "hash-2": "a" * 64}
+    page = ask(client, action="announce", **wrong).text
+    for said in ("Li Wei: the hash of the words must", "Anne: the hash of the words must", "a hash without the name"):
+        assert said in page
+    page = ask(client, action="announce", **{"name-0": "Li Wei", "hash-0": "a" * 64, "source": "Lottery"}).text
+    assert "enter both where the public value will be read, and which one it is" in page
+    assert read_draws(folder) == ()
+
+
 def test_people_draw_the_deals_on_one_screen(client: httpx.Client, folder: Path) -> None:
     assert read_draws(folder) == ()
     page = announce(client)

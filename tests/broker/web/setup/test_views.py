@@ -582,6 +582,33 @@ def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, 
     assert (answer.status_code, setup.plan_of(folder).sessions) == (400, ())  # type: ignore[union-attr]  # it has a plan
 
 
+def test_a_session_without_a_name_is_asked_about_and_not_dropped(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    typed = {"name-1": "Friday", "first_round-1": "1", "last_round-1": "8", "name-2": " ", "first_round-2": "9"}
+    page = send(client, {"action": "sessions", **typed, "starts-2": "2026-11-28T10:00"}).text
+    assert "session 2 has no name" in page
+    assert 'name="starts-2" type="datetime-local" value="2026-11-28T10:00"' in page
+    assert setup.plan_of(folder).sessions == ()  # type: ignore[union-attr]  # it has a plan
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "round 20 is in no session"),
+        ("fr", "la ronde 20 n’est dans aucune séance"),
+        ("zh", "第 20 轮不属于任何场次"),
+    ],
+)
+def test_sessions_that_do_not_fit_the_movement_are_told_before_deals_are_made(
+    client: httpx.Client, language: str, said: str
+) -> None:
+    made(client, 3)
+    send(client, {"action": "sessions", "name-1": "Short", "first_round-1": "1", "last_round-1": "2"})
+    page = client.get(f"/setup?lang={language}").text
+    assert ("<code>session_rounds_wrong</code>" in page, said in page) == (True, True)
+
+
 @pytest.mark.parametrize(("language", "said"), [("en", "4 plays in 1 round<"), ("fr", "4 parties en 1 ronde<")])
 def test_one_round_is_no_plural(client: httpx.Client, language: str, said: str) -> None:
     made(client, upto=2)
