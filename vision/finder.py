@@ -146,7 +146,7 @@ def count_votes(votes: Votes) -> Votes:
     order = np.argsort(-votes.likelihood, kind="stable")
     x, y = votes.frames[order, :2].astype(np.float32).T
     reach = ((_TOGETHER * frame_sizes(votes.frames[order])) ** 2).astype(np.float32)
-    left, group, number = np.ones(len(order), dtype=bool), np.empty(len(order), dtype=np.intp), 0
+    left, group, number = np.ones(len(order), dtype=bool), np.zeros(len(order), dtype=np.intp), 0
     for one in range(len(order)):
         if left[one]:
             near = left & ((x - x[one]) ** 2 + (y - y[one]) ** 2 <= reach[one])

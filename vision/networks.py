@@ -39,9 +39,8 @@ def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.f
 
 def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
     """Return pictures, shape (n, height, width, 3), normalised: their `inner` parts have equal colour and contrast."""
-    moments = np.array([cv2.meanStdDev(np.ascontiguousarray(picture[inner])) for picture in pictures]).reshape(
-        -1, 2, 3, 1
-    )
+    parts = (np.ascontiguousarray(picture[inner]) for picture in pictures)
+    moments = np.array([cv2.meanStdDev(part) for part in parts]).reshape(-1, 2, 3, 1)
     middles, spreads = moments[:, 0], moments[:, 1].mean(axis=1, keepdims=True) + _SOFT
     levels = np.clip((_LEVELS - middles).astype(np.float32) / spreads.astype(np.float32), -_MOST, _MOST)
     alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)

@@ -67,16 +67,13 @@ def unlike_others(
     rival_digits = [(at[number], digits_of(rival)) for number, rival in rivals]
     leads = leads_of_rivals(looks, serials, rival_digits) if rivals else []
     unlike = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
-    if printed := held.intersection(asked):
-        sizes = np.array(
-            [
-                mark.pitch * np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0])
-                for number, mark in said.items()
-            ]
-        )
-        strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
-        unlike |= {number for number in printed if strange[at[number]]}
-    return unlike
+    if not (printed := held.intersection(asked)):
+        return unlike
+    sizes = np.array(
+        [mark.pitch * np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number, mark in said.items()]
+    )
+    strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
+    return unlike | {number for number in printed if strange[at[number]]}
 
 
 def like_others(
