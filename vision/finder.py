@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Picture, Quad, homography_between, quad_area
+from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, homography_between, quad_area
 from vision.networks import run_network
 from vision.picture import noise_of
 
@@ -54,7 +54,7 @@ class CellMaps:
 
 def as_blob(pictures: Picture) -> NDArray[np.float32]:
     """Return BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
-    return np.ascontiguousarray((pictures.transpose(0, 3, 1, 2) - np.float32(MIDDLE)) / np.float32(MIDDLE))
+    return (np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)) - np.float32(MIDDLE)) / np.float32(MIDDLE)
 
 
 def cell_maps(picture: Picture) -> CellMaps:
@@ -143,16 +143,16 @@ def cast_votes(maps: CellMaps) -> Votes:
 
 def count_votes(votes: Votes) -> Votes:
     """Group votes by tile, the surest vote first with all that lie near it, and return the mean of each group."""
-    group = np.full(len(votes.back), -1)
-    left = np.argsort(-votes.likelihood, kind="stable")
-    x, y = votes.frames[left, :2].astype(np.float32).T
-    reach = ((_TOGETHER * frame_sizes(votes.frames[left])) ** 2).astype(np.float32)
-    number = 0
-    while len(left):
-        far = (x - x[0]) ** 2 + (y - y[0]) ** 2 > reach[0]
-        group[left[~far]] = number
-        left, x, y, reach = left[far], x[far], y[far], reach[far]
-        number += 1
+    order = np.argsort(-votes.likelihood, kind="stable")
+    x, y = votes.frames[order, :2].astype(np.float32).T
+    reach = ((_TOGETHER * frame_sizes(votes.frames[order])) ** 2).astype(np.float32)
+    left, group, number = np.ones(len(order), dtype=bool), np.zeros(len(order), dtype=np.intp), 0
+    for one in range(len(order)):
+        if left[one]:
+            near = left & ((x - x[one]) ** 2 + (y - y[one]) ** 2 <= reach[one])
+            group[order[near]] = number
+            left ^= near
+            number += 1
     return _without_stray_votes(_mean_votes(votes, group, number))
 
 
@@ -169,13 +169,18 @@ def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
 
 def _without_stray_votes(tiles: Votes) -> Votes:
     """Drop tiles that are centred in the middle of a surer one: they are stray votes for it."""
-    size, rank = frame_sizes(tiles.frames), np.argsort(-tiles.likelihood, kind="stable")
-    kept: list[int] = []
-    for one in rank.tolist():
-        away = np.hypot(*(tiles.frames[kept, :2] - tiles.frames[one, :2]).T)
-        if not (away < 0.9 * np.minimum(size[kept], size[one])).any():
-            kept.append(one)
+    kept = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
     return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
+
+
+def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.float64]) -> list[int]:
+    """Return, by rank, what lies apart from all that is returned before; of two reaches the smaller one counts."""
+    left, kept = np.ones(len(rank), dtype=bool), list[int]()
+    for one in np.argsort(rank, kind="stable").tolist():
+        if left[one]:
+            kept.append(one)
+            left &= np.hypot(*(centres - centres[one]).T) > np.minimum(reach, reach[one])
+    return kept
 
 
 def _chosen_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
@@ -259,7 +264,11 @@ def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
-    return np.array([_moved(quad, shifts) for quad, shifts in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
+    corners = CLOSEUP_SQUARE + np.clip(answers[:, :_CORNERS].reshape(-1, 4, 2), -0.95, 0.95)
+    chains = (square_to_pixels(quad) for quad in quads)
+    moved = [cv2.perspectiveTransform(one[None], chain)[0] + 0.5 for one, chain in zip(corners, chains, strict=True)]
+    there = np.array(moved, dtype=np.float64).reshape(-1, 4, 2)
+    return np.where(answers[:, _CORNERS + 2, None, None] > 0, np.roll(there, 1, axis=1), there)
 
 
 def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
@@ -268,12 +277,6 @@ def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
         crops = np.array([cut_square(picture, quad) for quad in quads[first : first + _BATCH]])
         answers.append(run_network("closeup", as_blob(crops))[0].astype(np.float64))
     return np.concatenate(answers)
-
-
-def _moved(quad: Quad, shifts: NDArray[np.float64]) -> Quad:
-    corners = CLOSEUP_SQUARE + np.clip(shifts[:_CORNERS].reshape(4, 2), -0.95, 0.95)
-    moved = cv2.perspectiveTransform(corners[None], square_to_pixels(quad))[0] + 0.5
-    return np.asarray(np.roll(moved, 1, axis=0) if shifts[_CORNERS + 2] > 0 else moved, dtype=np.float64)
 
 
 _LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers
@@ -353,16 +356,11 @@ def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> li
 
 def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -> list[DetectedTile]:
     """Of tiles that share a middle keep the surest; if they are about as sure, the one nearer to the `usual` area."""
-    centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
+    centres = np.array([tile.quad for tile in tiles]).reshape(-1, 4, 2).mean(axis=1)
     areas = np.array([quad_area(tile.quad) for tile in tiles])
-    reach = 0.35 * np.sqrt(areas)
     doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
-    kept: list[int] = []
-    for one in sorted(range(len(tiles)), key=lambda one: float(doubt[one]) - tiles[one].likelihood):
-        away = np.hypot(*(centres[kept] - centres[one]).T)
-        if (away > np.minimum(reach[kept], reach[one])).all():
-            kept.append(one)
-    return [tiles[one] for one in kept]
+    rank = doubt - np.array([tile.likelihood for tile in tiles])
+    return [tiles[one] for one in _out_of_reach(centres, 0.35 * np.sqrt(areas), rank)]
 
 
 def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[DetectedTile]:

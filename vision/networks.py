@@ -17,6 +17,7 @@ from vision.geometry import Picture
 
 MODELS = Path(__file__).parent / "models"
 _SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
+_LEVELS = np.arange(256.0)  # of a pixel, of which there are far fewer than pixels: each is normalised once
 _MOST_THREADS = 4  # as many cores as a Pi has: more save no time on networks as small as these
 
 Name = Literal["finder", "closeup", "digits", "lines"]
@@ -38,9 +39,12 @@ def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.f
 
 def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
     """Return pictures, shape (n, height, width, 3), normalised: their `inner` parts have equal colour and contrast."""
+    parts = (np.ascontiguousarray(picture[inner]) for picture in pictures)
+    moments = np.array([cv2.meanStdDev(part) for part in parts]).reshape(-1, 2, 3, 1)
+    middles, spreads = moments[:, 0], moments[:, 1].mean(axis=1, keepdims=True) + _SOFT
+    levels = np.clip((_LEVELS - middles).astype(np.float32) / spreads.astype(np.float32), -_MOST, _MOST)
     alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
-    for number, picture in enumerate(pictures):
-        middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))
-        np.subtract(picture.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
-        alike[number] /= np.float32(spread.mean() + _SOFT)
-    return np.clip(alike, -_MOST, _MOST, out=alike)
+    for picture, its, planes in zip(pictures, levels, alike, strict=True):
+        for channel, level, plane in zip(cv2.split(picture), its, planes, strict=True):
+            cv2.LUT(channel, level, plane)
+    return alike

@@ -18,8 +18,8 @@ from vision.finder import (
     Detections,
     RefinedTiles,
     Votes,
+    _all_moved,
     _away,
-    _moved,
     _of_one_size,
     _scaled,
     _shrunk,
@@ -348,9 +348,9 @@ def told(corners: Points, exchanged: float = -1.0) -> Points:
 def test_corners_move_by_what_is_told_and_no_further_than_nearly_a_half_side() -> None:
     quad = rectangle(np.array([100.0, 90.0]), 30.0, 40.0)
     move = np.array([[0.1, 0.2], [0.0, 0.0], [-0.5, 0.0], [2.0, 0.0]])
-    moved = _moved(quad, told(move))
+    moved, exchanged = _all_moved(np.array([quad, quad]), np.array([told(move), told(move, 1.0)]))
     assert moved == pytest.approx(quad + np.array([[1.5, 4.0], [0.0, 0.0], [-7.5, 0.0], [0.95 * 15.0, 0.0]]), abs=1e-3)
-    assert _moved(quad, told(move, 1.0)) == pytest.approx(np.roll(moved, 1, axis=0), abs=1e-4)
+    assert exchanged == pytest.approx(np.roll(moved, 1, axis=0), abs=1e-4)
     there = square_to_pixels(quad) @ np.array([*CLOSEUP_SQUARE[0], 1.0])
     assert there[:2] / there[2] == pytest.approx(quad[0] - 0.5, abs=1e-4)
 

@@ -158,7 +158,7 @@ _DEEP = (12, 16)  # pixels from the crop's border in which its side, and its end
 _ACROSS = 4  # pixels over which an edge rises
 _LEAST = 5.0  # levels that an edge rises at least: noise, averaged so, stays below
 _OF_INK = 0.05  # of the ink's contrast that it rises at least: dark ink on paper is crisp, and so is noise beside it
-_CLEAR = 25.0  # levels from which nothing more is asked
+_CLEAR = _OF_INK * 255  # levels from which nothing more is asked: there is no stronger ink
 _MARK_AREA = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where the number is
 _INKED = 97.0  # percentile: about as much of that is not ink
 
@@ -167,8 +167,8 @@ def has_edges(crops: Picture) -> NDArray[np.bool_]:
     """Tell of each crop, shape (n, 112, 80, 3), as `cut_backs` gives it, whether a tile's edges show at three sides."""
     third = np.sort(_rises(crops), axis=1)[:, 1]
     there = third >= _CLEAR
-    for number in np.flatnonzero(~there):
-        there[number] = third[number] >= max(_LEAST, _OF_INK * _ink(crops[number]))
+    for number in np.flatnonzero((third >= _LEAST) & ~there):
+        there[number] = third[number] >= _OF_INK * _ink(crops[number])
     return there
 
 

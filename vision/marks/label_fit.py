@@ -7,6 +7,7 @@ label of a known kind where it seems to lie, either way up.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from math import ceil
 
 import cv2
 import numpy as np
@@ -83,8 +84,8 @@ def _spun(shares: Points, degrees: float) -> Points:
 
 def _oversampling(square: Quad, side: int) -> int:
     """Return by which factor to oversample, so that no pixel of a large label is skipped."""
-    longest = float(np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1).max())
-    return int(np.clip(np.ceil(longest / side / _COARSEST), 1, _FINEST))
+    longest = float(np.linalg.norm(square - square[[3, 0, 1, 2]], axis=1).max())
+    return min(max(ceil(longest / side / _COARSEST), 1), _FINEST)
 
 
 def _warp(grey: Picture, square: Quad, side: int) -> Picture:

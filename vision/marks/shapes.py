@@ -67,12 +67,15 @@ def unlike_others(
         del said[number]
     at = {number: place for place, number in enumerate(said)}
     looks, serials = _looks(picture, tiles, said)
-    leads = leads_of_rivals(looks, serials, [(at[number], digits_of(rival)) for number, rival in rivals])
-    likelier = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
+    rival_digits = [(at[number], digits_of(rival)) for number, rival in rivals]
+    leads = leads_of_rivals(looks, serials, rival_digits) if rivals else []
+    unlike = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
+    if not (printed := held.intersection(asked)):
+        return unlike
     widths = [np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number in said]
     sizes = np.array(widths) * sizes_of_print(np.array([mark.pitch for mark in said.values()]), serials)
     strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
-    return likelier | {number for number in held.intersection(asked) if strange[at[number]]}
+    return unlike | {number for number in printed if strange[at[number]]}
 
 
 def like_others(
