@@ -13,10 +13,13 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from queue import Empty, Queue
@@ -166,18 +169,33 @@ class MosquittoBroker(Broker):
     def _reload(self, pid: int) -> None:
         super()._reload(pid)
         if self._child and (certificates := self._settings.certificates):
-            threading.Thread(target=self._cut_off, args=(self._child, certificates), daemon=True).start()
+            threading.Thread(target=self._follow_up, args=(self._child, certificates), daemon=True).start()
 
-    def _cut_off(self, child: ChildProcess, certificates: Certificates) -> None:
-        """End the connections of who is revoked, as soon as the broker can be reached. It has its own thread."""
-        for pause in (0, UNFINISHED_S):
+    def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
+        """Tell it once more, and end the connections of who is revoked, as soon as it can be reached. On a thread."""
+        place = self.host, self.port, certificates
+        again = partial(reload_again, *place, partial(os.kill, child.pid, signal.SIGHUP))
+        cut_off = partial(cut_off_revoked, *place)
+        steps: tuple[tuple[float, Callable[[], None]], ...] = ((0, again), (0, cut_off), (UNFINISHED_S, cut_off))
+        for pause, step in steps:
             while not child.wait(pause):
                 try:
-                    cut_off_revoked(self.host, self.port, certificates)
+                    step()
                 except (BrokerError, OSError):
                     pause = AGAIN_S  # noqa: PLW2901 - the same again
                 else:
                     break
+
+
+def reload_again(host: str, port: int, certificates: Certificates, reload: Callable[[], object]) -> None:
+    """Have Mosquitto, which was told to read its files again, be told so once more.
+
+    A signal that comes while it still acts on the one before is forgotten, and a table that was paired then would be
+    let in without any right. While it reads it lets nobody in, so it has read once we are. Raises as `cut_off_revoked`.
+    """
+    with _connected(host, port, certificates):
+        pass
+    reload()
 
 
 def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
@@ -190,6 +208,16 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
     users = [one.user for one in certificates.tables() if one.revoked]
     if not users:
         return
+    with _connected(host, port, certificates) as link:
+        for begin in range(0, len(users), AT_ONCE):
+            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
+        if not link.flush(PATIENCE_S):
+            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+
+
+@contextmanager
+def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Link]:
+    """Connect with the broker as its scorer does. Raises TimeoutError where it lets nobody in."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
     link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
@@ -197,10 +225,7 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
     try:
         while not link.up:
             news.get(timeout=PATIENCE_S)
-        for begin in range(0, len(users), AT_ONCE):
-            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
-        if not link.flush(PATIENCE_S):
-            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+        yield link
     except Empty:
         raise TimeoutError(f"no broker lets us in at {host}:{port}") from None
     finally:
@@ -303,14 +328,17 @@ def _follow(
 
     What runs this starts it again then, and all is told again.
     """
+    reload = partial(subprocess.run, ["systemctl", "reload-or-restart", service], check=True)
+    host = ANY_ADDRESS.get(settings.host, settings.host)
     known: tuple[object, ...] = ()
     done = 0.0
     while True:
         if (stamp := certificates.stamp) != known:
             write()
-            subprocess.run(["systemctl", "reload-or-restart", service], check=True)
+            reload()
+            reload_again(host, settings.port, certificates, reload)
         if stamp != known or time.monotonic() > done + UNFINISHED_S:
-            cut_off_revoked(ANY_ADDRESS.get(settings.host, settings.host), settings.port, certificates)
+            cut_off_revoked(host, settings.port, certificates)
             known, done = stamp, time.monotonic()
         time.sleep(FOLLOW_S)
 
