@@ -14,6 +14,7 @@ from broker.event.movement import NumberedPlay
 from broker.mqtt.access import Credentials
 from broker.mqtt.programs import Kind
 from broker.protocol import SEATS, SigningKey, TableState, encode
+from broker.protocol.link import end_loop
 from broker.protocol.signing import open_key
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
@@ -85,8 +86,7 @@ class Intruder:
 
     def close(self) -> None:
         for client in (self.arbiter, self.table):
-            client.disconnect()
-            client.loop_stop()
+            end_loop(client)
             client.reinitialise()  # it lets go of the two sockets by which its thread was woken
 
 

@@ -309,17 +309,22 @@ def test_a_server_that_is_renewed_while_it_runs_shows_its_new_certificate_and_cu
     scorer, before = hall.scorer(), shown(hall.broker)
     hall.certificates.renew(["192.0.2.7"])
     learn(hall)
-    assert any(shown(hall.broker) != before for _ in range(2000))
+    assert any(shown(hall.broker) not in {b"", before} for _ in range(2000))
     assert scorer.gone.empty()
-    assert hall.refuses(hall.certificates.office("arbiter")) is None
+    hall.client(hall.certificates.office("arbiter"))
 
 
 def shown(broker: Broker) -> bytes:
-    """Return the certificate that a broker shows."""
+    """Return the certificate that a broker shows; nothing if it hangs up."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection((broker.host, broker.port)) as plain, context.wrap_socket(plain) as line:
+    with (
+        suppress(ConnectionError, ssl.SSLEOFError),
+        socket.create_connection((broker.host, broker.port)) as plain,
+        context.wrap_socket(plain) as line,
+    ):
         return line.getpeercert(binary_form=True) or b""
+    return b""
 
 
 def test_certificates_made_by_a_clock_that_is_years_off_let_everybody_in(
