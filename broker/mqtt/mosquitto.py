@@ -13,13 +13,11 @@ import os
 import pwd
 import secrets
 import shutil
-import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from queue import Empty, Queue
@@ -32,7 +30,7 @@ from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
-from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, Broker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, READY_S, Broker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
 from broker.protocol.link import Address, Link, passing_id
 
@@ -161,41 +159,51 @@ class MosquittoBroker(Broker):
 
     name = "mosquitto"
 
+    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
+        super().__init__(settings, ready_s=ready_s)
+        self._reading: ChildProcess | None = None
+        """The process that acts on a signal, as far as is known."""
+
     def _command(self, port: int) -> list[str]:
         program = find_mosquitto()
         path = write_configuration(self._settings, port, self._settings.folder / "mosquitto")
         return [program, "-c", str(path)]
 
     def _reload(self, pid: int) -> None:
+        """Mosquitto forgets a signal that comes while it acts on the one before: it is told once it has, at a later look.
+
+        Else a table that was paired meanwhile would be let in, and have no right.
+        """
+        child, certificates = self._child, self._settings.certificates
+        if child is None or child is self._reading:
+            return
         super()._reload(pid)
-        if self._child and (certificates := self._settings.certificates):
-            threading.Thread(target=self._follow_up, args=(self._child, certificates), daemon=True).start()
+        if certificates:
+            self._reading = child
+            threading.Thread(target=self._follow_up, args=(child, certificates), daemon=True).start()
 
     def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
-        """Tell it once more, and end the connections of who is revoked, as soon as it can be reached. On a thread."""
+        """Wait until it has read, then end the connections of who is revoked. On a thread."""
         place = self.host, self.port, certificates
-        again = partial(reload_again, *place, partial(os.kill, child.pid, signal.SIGHUP))
-        cut_off = partial(cut_off_revoked, *place)
-        steps: tuple[tuple[float, Callable[[], None]], ...] = ((0, again), (0, cut_off), (UNFINISHED_S, cut_off))
-        for pause, step in steps:
+        for pause, step in ((0.0, wait_until_read), (0.0, cut_off_revoked), (UNFINISHED_S, cut_off_revoked)):
             while not child.wait(pause):
                 try:
-                    step()
+                    step(*place)
                 except (BrokerError, OSError):
                     pause = AGAIN_S  # noqa: PLW2901 - the same again
                 else:
                     break
+            if child is self._reading:
+                self._reading = None
 
 
-def reload_again(host: str, port: int, certificates: Certificates, reload: Callable[[], object]) -> None:
-    """Have Mosquitto, which was told to read its files again, be told so once more.
+def wait_until_read(host: str, port: int, certificates: Certificates) -> None:
+    """Wait until a Mosquitto that was told to read its files again has. Raises as `cut_off_revoked`.
 
-    A signal that comes while it still acts on the one before is forgotten, and a table that was paired then would be
-    let in without any right. While it reads it lets nobody in, so it has read once we are. Raises as `cut_off_revoked`.
+    While it reads it lets nobody in, and before it lets in who came after the signal it reads.
     """
     with _connected(host, port, certificates):
         pass
-    reload()
 
 
 def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
@@ -328,15 +336,14 @@ def _follow(
 
     What runs this starts it again then, and all is told again.
     """
-    reload = partial(subprocess.run, ["systemctl", "reload-or-restart", service], check=True)
     host = ANY_ADDRESS.get(settings.host, settings.host)
     known: tuple[object, ...] = ()
     done = 0.0
     while True:
         if (stamp := certificates.stamp) != known:
             write()
-            reload()
-            reload_again(host, settings.port, certificates, reload)
+            subprocess.run(["systemctl", "reload-or-restart", service], check=True)
+            wait_until_read(host, settings.port, certificates)
         if stamp != known or time.monotonic() > done + UNFINISHED_S:
             cut_off_revoked(host, settings.port, certificates)
             known, done = stamp, time.monotonic()
