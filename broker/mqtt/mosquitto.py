@@ -170,7 +170,7 @@ class MosquittoBroker(Broker):
         return [program, "-c", str(path)]
 
     def _reload(self, pid: int) -> None:
-        """Mosquitto forgets a signal that comes while it acts on the one before: it is told once it has, at a later look.
+        """Mosquitto forgets a signal that comes while it acts on the one before: it is told at a later look then.
 
         Else a table that was paired meanwhile would be let in, and have no right.
         """
