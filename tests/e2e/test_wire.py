@@ -20,6 +20,7 @@ from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.brokers import make_broker
+from tests.broker.mqtt.client import SILENCE_S
 from tests.demo_event import MakeEvent
 from tests.patience import PATIENCE_S
 
@@ -55,7 +56,7 @@ class Intruder:
         listening: queue.Queue[object] = queue.Queue()
         client.on_subscribe = lambda *_: listening.put("now")
         client.on_message = self._heard
-        client.connect("127.0.0.1", port)
+        client.connect("127.0.0.1", port, keepalive=SILENCE_S)
         client.loop_start()
         if user == "arbiter":
             client.subscribe(HEARD)
