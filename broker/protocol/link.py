@@ -4,7 +4,6 @@ A PUBACK proves neither storage nor permission, so nothing here says that a mess
 receipt does (DESIGN, "Wire").
 """
 
-import logging
 import re
 import secrets
 import socket
@@ -23,10 +22,11 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
 from broker.errors import CodedError
 from broker.files import write_private
+from broker.logs import get_logger
 from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic
 
-log = logging.getLogger(__name__)
+log = get_logger("homologue.link")
 
 LONGEST_RETRY_S: Final = 3
 """Between two tries to reach a broker that is away."""
@@ -341,7 +341,7 @@ class _Client(mqtt.Client):
             try:
                 return super().loop_forever(timeout, bool(retry_first_connection))
             except Exception as error:
-                log.exception("a connection failed")
+                log.exception("link_failed")
                 self.begin_anew(error)
 
 
