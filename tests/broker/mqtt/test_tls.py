@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import socket
 import ssl
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -25,15 +26,20 @@ from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_u
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind
 from broker.protocol import SigningKey
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkDown
 from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
+from tests.e2e.proxy import Proxy
 from tests.patience import PATIENCE_S
 from tests.systemd.units import unit, values
 
 CONNECT = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4late"
 """MQTT 3.1.1, a clean session, 60 s of silence allowed, the client `late`."""
+
+CLIENT_HELLO = b"\x16\x03\x01"
+"""How TLS begins."""
 
 LOG = f"hm/{EVENT}/table/{{table}}/log"
 
@@ -142,6 +148,23 @@ def test_a_device_that_is_paired_while_mosquitto_reads_its_files_is_heard(
         reading.write(before)
     learn(hall)
     say_until_heard(hall.scorer(), hall.client(table), 3)
+
+
+def test_a_link_comes_back_from_a_broker_that_hangs_up_in_the_middle_of_a_handshake(hall: TlsHall) -> None:
+    scorer, changes = hall.certificates.office("scorer"), queue.SimpleQueue[Incoming | LinkChanged]()
+    with closing(Proxy(hall.broker.port)) as network:
+        network.lose_answer_to(CLIENT_HELLO)
+        address = Address("127.0.0.1", network.port, "scorer", "", hall.certificates.ca, identity=scorer)
+        link = Link(address, "link", [LOG.format(table="+")], changes.put, kept=False)
+        link.start()
+        try:
+            told = [changes.get(timeout=PATIENCE_S) for _ in range(2)]
+        finally:
+            link.stop()
+    assert [isinstance(one, LinkChanged) and (one.up, type(one.why)) for one in told] == [
+        (False, LinkDown),
+        (True, type(None)),
+    ]
 
 
 def test_a_password_without_a_key_opens_nothing(hall: TlsHall) -> None:
