@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from queue import Empty, Queue
@@ -29,7 +30,7 @@ from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
-from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, Broker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, READY_S, Broker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
 from broker.protocol.link import Address, Link, passing_id
 
@@ -158,26 +159,51 @@ class MosquittoBroker(Broker):
 
     name = "mosquitto"
 
+    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
+        super().__init__(settings, ready_s=ready_s)
+        self._reading: ChildProcess | None = None
+        """The process that acts on a signal, as far as is known."""
+
     def _command(self, port: int) -> list[str]:
         program = find_mosquitto()
         path = write_configuration(self._settings, port, self._settings.folder / "mosquitto")
         return [program, "-c", str(path)]
 
     def _reload(self, pid: int) -> None:
-        super()._reload(pid)
-        if self._child and (certificates := self._settings.certificates):
-            threading.Thread(target=self._cut_off, args=(self._child, certificates), daemon=True).start()
+        """Mosquitto forgets a signal that comes while it acts on the one before: it is told at a later look then.
 
-    def _cut_off(self, child: ChildProcess, certificates: Certificates) -> None:
-        """End the connections of who is revoked, as soon as the broker can be reached. It has its own thread."""
-        for pause in (0, UNFINISHED_S):
+        Else a table that was paired meanwhile would be let in, and have no right.
+        """
+        child, certificates = self._child, self._settings.certificates
+        if child is None or child is self._reading:
+            return
+        super()._reload(pid)
+        if certificates:
+            self._reading = child
+            threading.Thread(target=self._follow_up, args=(child, certificates), daemon=True).start()
+
+    def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
+        """Wait until it has read, then end the connections of who is revoked. On a thread."""
+        place = self.host, self.port, certificates
+        for pause, step in ((0.0, wait_until_read), (0.0, cut_off_revoked), (UNFINISHED_S, cut_off_revoked)):
             while not child.wait(pause):
                 try:
-                    cut_off_revoked(self.host, self.port, certificates)
+                    step(*place)
                 except (BrokerError, OSError):
                     pause = AGAIN_S  # noqa: PLW2901 - the same again
                 else:
                     break
+            if child is self._reading:
+                self._reading = None
+
+
+def wait_until_read(host: str, port: int, certificates: Certificates) -> None:
+    """Wait until a Mosquitto that was told to read its files again has. Raises as `cut_off_revoked`.
+
+    While it reads it lets nobody in, and before it lets in who came after the signal it reads.
+    """
+    with _connected(host, port, certificates):
+        pass
 
 
 def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
@@ -190,6 +216,16 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
     users = [one.user for one in certificates.tables() if one.revoked]
     if not users:
         return
+    with _connected(host, port, certificates) as link:
+        for begin in range(0, len(users), AT_ONCE):
+            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
+        if not link.flush(PATIENCE_S):
+            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+
+
+@contextmanager
+def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Link]:
+    """Connect with the broker as its scorer does. Raises TimeoutError where it lets nobody in."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
     link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
@@ -197,10 +233,7 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
     try:
         while not link.up:
             news.get(timeout=PATIENCE_S)
-        for begin in range(0, len(users), AT_ONCE):
-            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
-        if not link.flush(PATIENCE_S):
-            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+        yield link
     except Empty:
         raise TimeoutError(f"no broker lets us in at {host}:{port}") from None
     finally:
@@ -303,14 +336,16 @@ def _follow(
 
     What runs this starts it again then, and all is told again.
     """
+    host = ANY_ADDRESS.get(settings.host, settings.host)
     known: tuple[object, ...] = ()
     done = 0.0
     while True:
         if (stamp := certificates.stamp) != known:
             write()
             subprocess.run(["systemctl", "reload-or-restart", service], check=True)
+            wait_until_read(host, settings.port, certificates)
         if stamp != known or time.monotonic() > done + UNFINISHED_S:
-            cut_off_revoked(ANY_ADDRESS.get(settings.host, settings.host), settings.port, certificates)
+            cut_off_revoked(host, settings.port, certificates)
             known, done = stamp, time.monotonic()
         time.sleep(FOLLOW_S)
 

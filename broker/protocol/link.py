@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import paho.mqtt.client as mqtt
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
 from broker.errors import CodedError
 from broker.files import write_private
+from broker.logs import get_logger
 from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic
+
+log = get_logger("homologue.link")
 
 LONGEST_RETRY_S: Final = 3
 """Between two tries to reach a broker that is away."""
@@ -148,13 +151,15 @@ class Link:
         self._last: mqtt.MQTTMessageInfo | None = None
         self._again: threading.Timer | None = None
         """Subscribes once more."""
-        self._client = mqtt.Client(
+        self._stopping = threading.Event()
+        self._client = _Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
             clean_session=not kept,
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
+        self._client.begin_anew = self._begin_anew
         if address.ca and address.identity:
             self._client.tls_set_context(event_context(address.ca.read_text("ascii"), address.identity))
         else:
@@ -163,7 +168,7 @@ class Link:
                 self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
-        self._client.on_socket_open = _send_at_once
+        self._client.on_socket_open = self._opened
         self._client.on_connect = self._connected
         self._client.on_connect_fail = self._unreachable
         self._client.on_subscribe = self._subscribed
@@ -185,8 +190,8 @@ class Link:
 
     def stop(self) -> None:
         """Say good-bye, permanently; the will is not sent. May be called twice."""
-        self._client.disconnect()
-        self._client.loop_stop()
+        self._stopping.set()
+        end_loop(self._client)
         if self._again:
             self._again.cancel()
             self._again.join()  # it may be sending, by the sockets that are closed next
@@ -258,6 +263,24 @@ class Link:
         else:
             client.subscribe(self._topics)
 
+    def _opened(self, _client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - a socket, or TLS's or a proxy's
+        """Let small messages not wait (up to 40 ms each way) until the other side has confirmed those before them.
+
+        Raises ConnectionAbortedError where it was stopped meanwhile: who never says hello has no will.
+        """
+        if self._stopping.is_set():
+            raise ConnectionAbortedError("stopped while it connected")
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _begin_anew(self, error: Exception) -> None:
+        """Go on after an error as with a broker that is away. On the client's thread."""
+        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        self._generation += 1
+        self._up.clear()
+        with suppress(Exception):  # where it is this that fails, it was said
+            self._tell(LinkChanged(up=False, why=LinkDown(f"the connection failed, and begins anew: {error!r}")))
+        self._stopping.wait(LONGEST_RETRY_S)
+
     def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         where = "{}:{}".format(*self._place)
         self._tell(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
@@ -307,9 +330,26 @@ class Link:
         self._tell(Incoming(_text(message), bytes(message.payload), acknowledge))
 
 
-def _send_at_once(_client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - a socket, or TLS's or a proxy's
-    """Let small messages not wait (up to 40 ms each way) until the other side has confirmed those before them."""
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+class _Client(mqtt.Client):
+    """paho's client, whose thread an error would end without a word, and nobody would be connected any more."""
+
+    begin_anew: Callable[[Exception], None]
+
+    def loop_forever(self, timeout: float = 1.0, retry_first_connection: int = 0) -> MQTTErrorCode:
+        """Carry messages until the client is stopped."""
+        while True:
+            try:
+                return super().loop_forever(timeout, bool(retry_first_connection))
+            except Exception as error:
+                log.exception("link_failed")
+                self.begin_anew(error)
+
+
+def end_loop(client: mqtt.Client) -> None:
+    """Disconnect a client, and wait for the end of its thread."""
+    client.disconnect()
+    with suppress(AttributeError):  # paho's: the thread may end just as it begins to wait for it
+        client.loop_stop()
 
 
 def _text(message: mqtt.MQTTMessage) -> str:

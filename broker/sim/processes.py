@@ -25,6 +25,7 @@ class DemoProcess:
         """Start it. `program`: what is run in place of the command, for who wraps it."""
         self.name, self._said = name, said
         self._seen: list[str] = []
+        self._all_seen = False
         self._news = threading.Condition()
         self._process = subprocess.Popen(
             # Ended with us, even if we are killed. (The signal comes when the thread ends that started it: our first.)
@@ -45,6 +46,7 @@ class DemoProcess:
                 self._news.notify_all()
             self._said(self.name, line.rstrip())
         with self._news:
+            self._all_seen = True
             self._news.notify_all()
 
     @property
@@ -64,7 +66,7 @@ class DemoProcess:
             return next((match for line in self._seen if (match := re.search(pattern, line))), None)
 
         with self._news:
-            self._news.wait_for(lambda: found() or self.exit_code is not None, timeout)
+            self._news.wait_for(lambda: found() or self._all_seen, timeout)
             match = found()
         if match is None:
             raise TimeoutError(f"{self.name} did not say {pattern!r}: {self._seen[-5:]}")

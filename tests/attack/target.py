@@ -60,7 +60,7 @@ ESTABLISHED: Final = "01"
 
 RESEND_S: Final = 3.0
 PULSE_S: Final = 30.0
-"""After so long without a receipt scoring has fallen. The machine may be busy, so that is no measure of speed."""
+"""After so long without a receipt scoring has fallen, if nothing else is said: on a busy machine it may be slow."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Honest:
         self._link.start()
         self._plan = self._assignment()
 
-    def pulse(self) -> str:
-        """Tell a fact; return what is wrong where its receipt does not come."""
+    def pulse(self, patience_s: float) -> str:
+        """Tell a fact; return what is wrong where its receipt does not come in time."""
         seq = next(self._told)
         play = self._plan["plays"][(seq - 1) // CALLS_A_PLAY]
         said = LogMessage(
@@ -107,7 +107,7 @@ class Honest:
         self._before = fact_hash(body)
         self.sent.append(body)
         self._unsafe.append(body)
-        until = time.monotonic() + PULSE_S
+        until = time.monotonic() + patience_s
         while (now := time.monotonic()) < until:
             for each in self._unsafe:  # as a table does with all that has no receipt
                 self._link.publish(topics.LOG.at(NAME, table=HONEST), each, retain=False)
@@ -117,7 +117,7 @@ class Honest:
                 if receipt["upto"] >= seq and not receipt["gaps"] and receipt["head"] == self._before:
                     self._unsafe.clear()
                     return ""
-        return f"no receipt in {PULSE_S:.0f} s"
+        return f"no receipt in {patience_s:.0f} s"
 
     def _next(self, until: float) -> dict[str, Any] | None:
         """Wait for a receipt; none: there was none until then."""
@@ -184,9 +184,12 @@ class Target:
         *,
         plain: bool = False,
         program: Sequence[str] = (str(COMMAND),),
+        patience_s: float = PULSE_S,
     ) -> None:
-        """`make` puts an event into `folder`. `plain`: without TLS. `program`: what is run, for who makes it faulty."""
-        self.folder, self.kind, self.plain = folder, kind, plain
+        """`make` puts an event into `folder`. `plain`: without TLS. `program`: what is run, for who makes it faulty.
+
+        `patience_s`: after so long without an answer it has fallen."""
+        self.folder, self.kind, self.plain, self.patience_s = folder, kind, plain, patience_s
         make(folder, ROUNDS)
         self.credentials = Credentials.load(folder / "credentials.json")
         with closing(Authentication(folder)) as people:
@@ -306,7 +309,7 @@ class Target:
 
     def pulse(self) -> str:
         """Return what is wrong with scoring; nothing where a fact has its receipt."""
-        return self.honest.pulse()
+        return self.honest.pulse(self.patience_s)
 
     def lines(self) -> frozenset[str]:
         """Return the connections of scorer and desk with the broker, by the numbers of their sockets."""
@@ -328,7 +331,7 @@ class Target:
         if wrong := self.pulse():
             return wrong
         try:
-            with self.browser(patience_s=PULSE_S) as visitor:
+            with self.browser(patience_s=self.patience_s) as visitor:
                 answer = visitor.get("/health")
         except httpx.HTTPError as error:
             return f"the desk does not answer: {error!r}"
@@ -345,7 +348,11 @@ class Target:
         return {**rows, "facts": told, **self._files()}
 
     def _files(self) -> dict[str, str]:
-        found = (path for path in self.folder.iterdir() if path.is_file() and ".sqlite" not in path.name)
+        found = (
+            path
+            for path in self.folder.iterdir()
+            if path.suffix != ".new" and ".sqlite" not in path.name and path.is_file()
+        )
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found if path.name not in MOVING}
 
 

@@ -15,6 +15,7 @@ from tests.attack.ledger import Ledger
 from tests.attack.run import attacks, run
 from tests.attack.target import Target
 from tests.demo_event import MakeEvent
+from tests.patience import PATIENCE_S
 
 SEED: Final = 20
 OF_THE_DESK: Final = ("routes", "forms", "rubbish", "requests")
@@ -38,7 +39,7 @@ def test_what_is_attacked_holds(kind: Kind, tmp_path: Path, demo_event: MakeEven
     ledger = Ledger()
     wanted = OF_PASSWORDS if plain else [*attacks(SEED)]
     only = [name for name in wanted if kind == "embedded" or name not in OF_THE_DESK]
-    with Target(tmp_path / "event", demo_event, kind, plain=plain) as target:
+    with Target(tmp_path / "event", demo_event, kind, plain=plain, patience_s=PATIENCE_S) as target:
         run(target, ledger, SEED, only)
     assert ledger.fell == []
     assert ledger.counts.total() > 1_000

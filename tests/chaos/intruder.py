@@ -32,6 +32,7 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.link import end_loop
 from broker.sim.demo_event import NAME
 
 PATIENCE_S: Final = 5.0
@@ -188,8 +189,7 @@ class Intruder:
             with contextlib.suppress(TimeoutError):
                 yield client
         finally:
-            client.disconnect()
-            client.loop_stop()
+            end_loop(client)
             client.reinitialise()  # it lets go of the two sockets by which its thread was woken
 
 

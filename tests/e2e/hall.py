@@ -22,6 +22,7 @@ from tests.broker.mqtt.brokers import make_broker
 from tests.e2e.proxy import Proxy
 from tests.e2e.standstill import missing_from
 from tests.encryption import trusting
+from tests.patience import PATIENCE_S
 
 LONGEST_S = 900.0
 DEALT = re.compile(r"\bdeal=\d")
@@ -167,7 +168,14 @@ class Hall:
         return [fact for fact in facts(self.folder / "scorer.sqlite") if fact["type"] == "result"]
 
     def problems(self, view: dict[str, Any]) -> list[str]:
-        return audit_event(self.folder / "scorer.sqlite", self.folder / "standings.csv", view, len(self.bookings))
+        """Return what is off. The file of the standings is written after the desk shows them."""
+        ends, pause = time.monotonic() + PATIENCE_S, threading.Event()
+        store, standings = self.folder / "scorer.sqlite", self.folder / "standings.csv"
+        while found := audit_event(store, standings, view, len(self.bookings)):
+            if time.monotonic() > ends:
+                return found
+            pause.wait(0.3)
+        return []
 
     def scripted(self) -> dict[tuple[int, int], tuple[Any, ...]]:
         """What the people at the tables were told to do, by table and round."""

@@ -112,7 +112,7 @@ class Proxy:
     def close(self) -> None:
         """End."""
         self._closed.set()
-        self._thread.join(5)
+        self._thread.join()
         with self._lock:
             for pair in list(self._pairs):
                 self._close(pair)

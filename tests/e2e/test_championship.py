@@ -8,6 +8,7 @@ import csv
 import io
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -65,8 +66,6 @@ LISTED: Final = "name,country,club\n" + "".join(
     f"{name},{country},Club {at % 5}\n" for at, (name, country) in enumerate(zip(NAMES, COUNTRIES * 8, strict=True))
 )
 QUALIFICATION, ROUNDS, FINALISTS = 8, 12, 16
-SOON: Final = 20
-"""A page that does not show what has come by then, opened so often, never will."""
 CARRIED: Final = Fraction(2, 3)
 SECTIONS: Final = ("A", "B")
 BY_DAY: Final = ("", "grid", "checkin", "players", "rulings", "infractions", "orders")
@@ -272,10 +271,9 @@ class Championship:
 
     def check_standings(self, stage: int, expected: dict[tuple[str, str], Standing]) -> None:
         """See that the arbiters come to read these standings: a page may be a moment behind the tables."""
-        for _ in range(SOON):
+        ends, found = time.monotonic() + LONGEST_S, dict[tuple[str, str], Standing]()
+        while found != expected and time.monotonic() < ends:
             found = standings_on(self.head.page, self.head.at(f"standings?stage={stage}"))
-            if found == expected:
-                return
         assert found == expected
 
     def everybody(self) -> dict[tuple[str, str], Standing]:

@@ -30,6 +30,7 @@ from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG
 from tests.kiosk.tables import TABLE
+from tests.patience import PATIENCE_S
 
 PINS: Final = CONFIG.replace('"sim://buttons"', '"gpio:east=5,south=6,west=13,north=19"')
 SHOWN: Final = '[screen]\ndriver = "dummy"\n'
@@ -97,7 +98,15 @@ def test_who_fails_again_and_again_needs_somebody(config: Path) -> None:
 @pytest.mark.slow
 def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "START_S", 0.5)
-    picture = supervised(config, fail="import signal; signal.pause()")
+    end = supervisor._Program.end
+
+    def end_and_be_patient(program: supervisor._Program, number: int, seconds: float) -> None:
+        monkeypatch.setattr(supervisor, "START_S", PATIENCE_S)
+        end(program, number, seconds)
+
+    monkeypatch.setattr(supervisor._Program, "end", end_and_be_patient)
+    hangs = "import os, signal; os.environ['HOMOLOGUE_FAILURES'] == '0' and signal.pause()"
+    picture = supervised(config, failures=0, then=hangs)
     assert picture.read_bytes() == words(HANGS, 1, config.with_name("due.png"))
 
 

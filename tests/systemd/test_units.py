@@ -212,7 +212,8 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
     demo_event(tmp_path, 1)
     everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
     process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
-    lines = said(process, "No accounts yet: ")
+    busy = "broker_unreachable"  # at the first try
+    lines = [line for line in said(process, "No accounts yet: ") if busy not in line]
     assert [line.split(":")[0] for line in lines] == ["Broker", "Broker program", "Desk", "No accounts yet"]
     assert process.returncode == 0
 

@@ -10,7 +10,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from broker.mqtt.access import Credentials
 from broker.mqtt.nats import NatsBroker
 from broker.mqtt.process import MqttBrokerSettings
-from broker.protocol.link import Address, session_id
+from broker.protocol.link import Address, end_loop, session_id
 from tests.broker.halls.places import CENTRE, HALLS, places, start
 from tests.patience import PATIENCE_S
 
@@ -42,5 +42,4 @@ def test_no_session_waits_for_a_scorer_of_the_centre_that_is_away(tmp_path: Path
         again.connect("127.0.0.1", broker.port)
         again.loop_start()
         assert not was_kept.get(timeout=PATIENCE_S)
-        again.disconnect()
-        again.loop_stop()
+        end_loop(again)

@@ -2,10 +2,18 @@
 
 from pathlib import Path
 
+import pytest
+
+from broker.mqtt import process
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker, MqttBrokerSettings
 from broker.mqtt.programs import Kind, broker_of
+from tests.patience import PATIENCE_S
+
+# A broker whose master was killed holds its folder until it has died, which takes more than three seconds beside thirty
+# busy processes.
+pytest.MonkeyPatch().setattr(process, "LOCK_S", PATIENCE_S)
 
 
 def make_broker(
@@ -31,4 +39,6 @@ def make_broker(
         port=port,
         certificates=certificates,
     )
-    return broker_of(kind, settings)
+    made = broker_of(kind, settings)
+    made._ready_s = PATIENCE_S
+    return made

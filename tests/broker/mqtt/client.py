@@ -2,10 +2,11 @@
 
 import queue
 import socket
+import ssl
 import uuid
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
@@ -13,10 +14,14 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from broker.mqtt.process import Broker
+from broker.protocol.link import end_loop
 from broker.protocol.tls import Identity, event_context
 from tests.patience import PATIENCE_S
 
 CLOSED = -1
+
+SILENCE_S: Final = 3600
+"""Whoever has no time to say anything for so long, as in a test that waits, is still there for the broker."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Client:
             reconnect_on_failure=False,
             manual_ack=not acknowledges,
         )
+        self._paho.connect_timeout = PATIENCE_S
         if user is not None:
             self._paho.username_pw_set(user, password)
         if will is not None:
@@ -72,8 +78,11 @@ class Client:
         self._paho.tls_set_context(event_context(authority, identity))
 
     def connect(self) -> bool:
-        """Connect; tell whether the broker lets us in."""
-        self._paho.connect(self._broker.host, self._broker.port)
+        """Connect; tell whether the broker lets us in. Mosquitto hangs up on who is half in as it reads its files."""
+        try:
+            self._paho.connect(self._broker.host, self._broker.port, keepalive=SILENCE_S)
+        except (ConnectionError, ssl.SSLEOFError):
+            return False
         self._paho.loop_start()
         return self._answers.get(timeout=PATIENCE_S)[0]
 
@@ -124,8 +133,7 @@ class Client:
 
     def close(self) -> None:
         """Disconnect in good order."""
-        self._paho.disconnect()
-        self._paho.loop_stop()
+        end_loop(self._paho)
         self._paho.reinitialise()  # it lets go of the two sockets by which its thread was woken
 
     def __enter__(self) -> Self:

@@ -18,6 +18,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
 from broker.protocol import topics
+from broker.protocol.link import end_loop
 from tests.broker.mqtt.brokers import make_broker
 from tests.chaos import disks
 from tests.patience import PATIENCE_S
@@ -41,7 +42,7 @@ def carried(broker: Broker, known: Credentials, answer_s: float = ANSWER_S) -> b
     except (OSError, RuntimeError):
         return False
     finally:
-        client.loop_stop()
+        end_loop(client)
 
 
 def carried_again(broker: Broker, known: Credentials) -> bool:

@@ -1,9 +1,10 @@
 """Three nodes are one broker: what one has acknowledged another gives, whichever of them dies."""
 
+import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -62,14 +63,14 @@ def hall_at(node: NatsBroker, known: Credentials) -> Client:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         client = Client(node, "hall-paris", known.password("hall-paris"))
-        with suppress(ConnectionError):
-            if client.connect():
-                return client
+        if client.connect():
+            return client
         client.close()
     raise AssertionError("the node lets nobody in")
 
 
-HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+HOSTS = tuple(f"127.{1 + os.getpid() // 250 % 250}.{1 + os.getpid() % 250}.{number}" for number in (1, 2, 3))
+"""Of this process alone: other tests look for free ports at the same time."""
 
 
 @pytest.fixture
@@ -99,9 +100,12 @@ def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
 
 
 def free_port_pair() -> int:
-    """Return a port that is free on all addresses of this machine, as is the next one."""
+    """Return a port that is free on the addresses of the nodes, as is the next one."""
     for port in range(21_000, 32_000, 2):
-        with suppress(OSError), socket.create_server(("", port)), socket.create_server(("", port + 1)):
+        with suppress(OSError), ExitStack() as tried:
+            for host in HOSTS:
+                for one in (port, port + 1):
+                    tried.enter_context(socket.create_server((host, one)))
             return port
     raise AssertionError("no port is free")
 
@@ -126,7 +130,9 @@ def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_n
         wait_until(node, lets_in=True)
     nodes[0].stop()
     wait_until(nodes[2], lets_in=True)
-    assert (nodes[2].news.get(timeout=PATIENCE_S), nodes[1].news.get(timeout=PATIENCE_S)) == ((1, False), (1, False))
+    for node in nodes[1:]:
+        while node.news.get(timeout=PATIENCE_S) != (1, False):
+            pass  # one that was slow to start, or to answer, was missed before
     nodes[1].stop()
     wait_until(nodes[2], lets_in=False)
 

@@ -7,13 +7,13 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from broker.protocol import TOPICS, Topic, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkRefused, Will
 from tests.broker.mqtt.client import Heard
 from tests.broker.mqtt.hall import EVENT, Hall, user_of
 from tests.e2e.proxy import Proxy
@@ -119,6 +119,33 @@ def test_a_link_that_may_not_listen_tries_again_since_the_broker_may_only_have_b
             came.acknowledge()
 
 
+def test_a_link_on_whose_thread_something_fails_says_so_and_comes_back(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.protocol.link.LONGEST_RETRY_S", 0)
+    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+    fails = iter([True])
+
+    def tell(news: Incoming | LinkChanged) -> None:
+        if isinstance(news, Incoming) and next(fails, False):
+            raise MemoryError("no room for a message")
+        heard.put(news)
+
+    address = Address(hall.broker.host, hall.broker.port, "scorer", hall.credentials.password("scorer"))
+    link = Link(address, f"link-{hall.name}", [topics.LOG.at(EVENT)], tell)
+    with ExitStack() as leaving:
+        leaving.callback(link.stop)
+        link.start()
+        assert heard.get(timeout=PATIENCE_S) == LinkChanged(up=True)
+        hall.client(user_of("table", 3)).say(topics.LOG.at(EVENT, table=3), b"a fact")
+        down = heard.get(timeout=PATIENCE_S)
+        assert isinstance(down, LinkChanged)
+        assert "no room for a message" in str(down.why)
+        news = [heard.get(timeout=PATIENCE_S) for _ in range(2)]
+        assert LinkChanged(up=True) in news
+        assert [one.payload for one in news if isinstance(one, Incoming)] == [b"a fact"]  # before that, or after
+
+
 def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_before(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +156,34 @@ def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_bef
         came = [heard.get(timeout=PATIENCE_S) for _ in range(3)]
     assert sorted(one.payload if isinstance(one, Incoming) else b"up" for one in came) == [b"retained"] * 2 + [b"up"]
     hall.client("scorer").say(place, b"", retain=True)
+
+
+def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, user = topics.STATE.at(EVENT, table=3), user_of("table", 3)
+    connecting, left = threading.Event(), threading.Event()
+    address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
+    link = Link(address, f"link-{hall.name}", [], lambda _: None, Will(place, b"lost"), kept=False)
+    connect, disconnect = link._client._create_socket_connection, link._client.disconnect
+
+    def connect_late() -> socket.socket:
+        connecting.set()
+        assert left.wait(PATIENCE_S)
+        return connect()
+
+    def disconnect_now() -> None:
+        disconnect()
+        left.set()
+
+    monkeypatch.setattr(link._client, "_create_socket_connection", connect_late)
+    monkeypatch.setattr(link._client, "disconnect", disconnect_now)
+    arbiter = hall.listener("arbiter")
+    link.start()
+    assert connecting.wait(PATIENCE_S)
+    link.stop()
+    client = hall.client(user)
+    client.retained.add(place)
+    client.say(place, b"end")
+    assert arbiter.hear_until(b"end", place) == []
 
 
 def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(

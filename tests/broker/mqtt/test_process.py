@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -55,6 +56,13 @@ class Deaf(Broker):
 
     def _command(self, port: int) -> list[str]:
         return ["sh", "-c", f"echo not on {port}; exec sleep 1000"]
+
+    def _probe(self, port: int) -> str | None:
+        """Look once it has said what it has to say."""
+        ends = time.monotonic() + PATIENCE_S
+        while not self.log.read_bytes():
+            assert time.monotonic() < ends
+        return super()._probe(port)
 
 
 @pytest.fixture

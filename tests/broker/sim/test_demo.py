@@ -1,10 +1,13 @@
 """The demo spoils nothing: it plays in a folder of its own."""
 
+import threading
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
+from broker.sim.demo import Demo
 
 
 def test_a_folder_that_holds_anything_is_left_as_it_is(tmp_path: Path) -> None:
@@ -15,3 +18,17 @@ def test_a_folder_that_holds_anything_is_left_as_it_is(tmp_path: Path) -> None:
     assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [
         ("event.toml", "an organiser's work")
     ]
+
+
+def test_a_desk_that_answers_late_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over: dict[str, object] = {"plays_in": 0, "plays_expected": 0, "tables": [], "standings": []}
+    late = [TimeoutError()]
+
+    def view() -> dict[str, object]:
+        if late:
+            raise late.pop()
+        return over
+
+    demo = Demo(tmp_path, "embedded", 1, threading.Event())
+    monkeypatch.setattr(demo, "view", view)
+    assert demo._follow(0) == over

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from broker.store import (
     copy_journal,
     decoded,
     fingerprint,
+    stand_by,
 )
 from broker.store.journal import MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
 from broker.store.postgresql import TABLES as SHARED_TABLES
@@ -312,7 +314,9 @@ def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(kept: Kept)
         finally:
             child.kill()
     assert child.returncode == -signal.SIGKILL
-    with kept.journal() as journal:
+    opened = stand_by(kept.folder, NAME, threading.Event(), lambda _: None, pause_s=0.02)  # PostgreSQL has to notice it
+    assert opened is not None
+    with closing(opened) as journal:
         assert list(journal.messages()) == LOG[:3]
 
 

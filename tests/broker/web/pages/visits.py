@@ -44,6 +44,7 @@ class Visits:
         mark = "&" if "?" in place.path else "?"
         page.goto(f"{self._desks[place.desk].url}{place.path[1:]}{mark}lang={language or self._look.language}")
         place.do(page)
+        stop_reloading(page)
         return page
 
     def close(self) -> None:
@@ -62,6 +63,11 @@ class Visits:
         if place.who:
             log_in(context, self._desks[place.desk], place.who)
         return page
+
+
+def stop_reloading(page: Page) -> None:
+    """Let a page that loads itself again after some seconds stay while it is looked at, however long that takes."""
+    page.evaluate("document.querySelector('meta[http-equiv=refresh]') && window.stop()")
 
 
 def log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:

@@ -28,6 +28,7 @@ from tests.broker.scorer.small import NAME, OUTCOMES, deals, event, plan, regist
 from tests.broker.scorer.team_event import said as said_of_team
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web.pages.laws import broken, inaccessible
+from tests.broker.web.pages.visits import stop_reloading
 from tests.broker.web.results.test_people import shown
 from tests.broker.web.test_embargo import PLAYS, Play, a_play, said, worlds
 from tests.examples import COSTLY
@@ -274,6 +275,7 @@ def test_published_pages_fit_a_phone_and_can_be_read(
     with web_server(tmp_path) as url:
         for name in ("index", "en/standings", "fr/deal-2", "zh/deals", "fr/player-p03", "zh/seating-by-table"):
             page.goto(f"{url}/{name}.html")
+            stop_reloading(page)
             found += [f"{name}: {one}" for one in (*broken(page), *inaccessible(page)) if RELOADS not in one]
     context.close()
     assert found == []

@@ -56,7 +56,7 @@ def test_published_files_have_the_replays_of_the_desk_and_none_before_faces_are_
         page.screenshot(path=tmp_path / f"{language}-{width}.png", full_page=True)
         assert page.locator("article").count() == len(open_stored_event(folder).hands)
         page.locator("p > a").click()
-        assert page.url.endswith(f"/{language}/deal-{deal}.html")
+        page.wait_for_url(f"**/{language}/deal-{deal}.html")
         page.screenshot(path=tmp_path / f"{language}-{width}-deal.png", full_page=True)
         page.close()
     assert not faults

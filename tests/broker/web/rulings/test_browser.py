@@ -110,10 +110,12 @@ def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browse
     page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Publish")).to_be_visible()
+    page.wait_for_load_state()
     preview = page.get_by_role("heading", level=2).all_text_contents()
     page.get_by_role("button", name="Publish").click()
     expect(page.locator("#rulings li")).to_contain_text("A tile was face up")
     page.go_back()
-    assert page.get_by_role("heading", level=2).all_text_contents() == preview
+    expect(page.get_by_role("heading", level=2)).to_have_text(preview)
     page.get_by_role("button", name="Publish").click()
     expect(page.locator("#rulings li")).to_have_count(1)
