@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from broker.errors import StoreBroken
 from broker.event import Event, Hall, HallsFile
+from broker.i18n import duration
 from broker.protocol import (
     CLOCK_TOLERANCE_MS,
     MOST_LACKING,
@@ -37,7 +38,6 @@ from broker.protocol import (
     Undo,
     Withdrawn,
     decode_on_topic,
-    hours_and_minutes,
     players_named,
     topics,
 )
@@ -92,7 +92,7 @@ class HallView(Struct, frozen=True):
     @property
     def clock_span(self) -> str:
         """By how much its clock is wrong, where that is much."""
-        return hours_and_minutes(self.clock_off_ms) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
+        return duration(abs(self.clock_off_ms) / 1000) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
 
 
 @dataclass(frozen=True, slots=True)
