@@ -1,6 +1,6 @@
 """The fonts of the screen: Roboto, one that has Chinese characters, and those of other alphabets for names.
 
-HarfBuzz, which SDL has in it, shapes Arabic and Thai, and sets Arabic and Hebrew from right to left.
+HarfBuzz, which SDL has in it, shapes Arabic, Thai and the letters of South Asia, and sets Arabic and Hebrew from right to left.
 """
 
 import re
@@ -30,8 +30,15 @@ CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "no
 NAMES_FILES: Final = (
     Path("/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"),
     Path("/usr/share/fonts/truetype/tlwg/Loma-Bold.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-bengali/Lohit-Bengali.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-tamil/Lohit-Tamil.ttf"),
+    Path("/usr/share/fonts/truetype/sinhala/lklug.ttf"),
 )
-"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai ones (fonts-tlwg-loma-ttf)."""
+"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai (fonts-tlwg-loma-ttf),
+Devanagari (fonts-lohit-deva), Bengali (fonts-lohit-beng-bengali), Tamil (fonts-lohit-taml) and Sinhala ones
+(fonts-lklug-sinhala). Where one is not installed, its letters are question marks.
+"""
 
 NO_LETTER: Final = "\uffff"
 """Unicode promises that this is no letter."""
@@ -57,7 +64,15 @@ MARKS: Final = ISOLATE + ISOLATE_END
 NAMES_APART: Final = re.compile(f"( · |[{MARKS}])")
 """Between a wind and the name of who plays it, and around a name."""
 
-SCRIPTS: Final = {"ARABIC": "Arab", "HEBREW": "Hebr", "THAI": "Thai"}
+SCRIPTS: Final = {
+    "ARABIC": "Arab",
+    "HEBREW": "Hebr",
+    "THAI": "Thai",
+    "DEVANAGARI": "Deva",
+    "BENGALI": "Beng",
+    "TAMIL": "Taml",
+    "SINHALA": "Sinh",
+}
 """What HarfBuzz has to be told, by how the names of letters begin: these are shaped, or read from right to left."""
 
 

@@ -14,6 +14,9 @@ LINE = 48
 WHITE = (255, 255, 255)
 
 
+SOUTH_ASIAN = ("दीपक शर्मा", "শ্রেয়া ঘোষ", "தமிழ்ச்செல்வி", "ක්‍රිෂාන් පෙරේරා".replace("\u200d", ""))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _fonts() -> None:
     pygame.font.init()
@@ -30,7 +33,18 @@ def ink(fonts: Fonts, text: str) -> "np.ndarray[tuple[int, int], np.dtype[np.uin
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(
     "name",
-    ["محمد صلاح", "שרה כהן", "สมชาย ใจดี", "Գարիկ", "გიორგი", "Łukasz 王", "김철수", "Ελένη Жданова", "Nguyễn"],
+    [
+        "محمد صلاح",
+        "שרה כהן",
+        "สมชาย ใจดี",
+        "Գարիկ",
+        "გიორგი",
+        "Łukasz 王",
+        "김철수",
+        "Ελένη Жданова",
+        "Nguyễn",
+        *SOUTH_ASIAN,
+    ],
 )
 def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
     fonts = Fonts(language, 480)
@@ -45,7 +59,7 @@ def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
         ("Ana 👩🏽\u200d🎓 Ruiz", "Ana Ruiz"),
         ("plays East · 🐉", "plays East · dragon"),
         ("Zoé 🦊", "Zoé"),
-        ("दीपक", "????"),
+        ("ಅರುಣ್", "?????"),
         ("Jo\u0301se\x00", "Jóse "),
     ],
 )
@@ -64,6 +78,12 @@ def test_arabic_letters_are_joined() -> None:
     fonts = Fonts("en", 480)
     apart = sum(fonts.size(letter, SHARE)[0] for letter in "محمد")
     assert fonts.size("محمد", SHARE)[0] < 0.97 * apart
+
+
+@pytest.mark.parametrize(("joined", "letters"), [("कि", "िक"), ("ক্ষ", "ক্  ষ"), ("கொ", "க   ொ")])
+def test_letters_of_south_asia_are_shaped(joined: str, letters: str) -> None:
+    fonts = Fonts("en", 480)
+    assert fonts.size(joined, SHARE)[0] < fonts.size(letters, SHARE)[0]
 
 
 def test_a_cut_arabic_name_has_its_ellipsis_at_its_own_end() -> None:
