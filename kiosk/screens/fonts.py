@@ -1,6 +1,7 @@
 """The fonts of the screen: Roboto, one that has Chinese characters, and those of other alphabets for names.
 
-HarfBuzz, which SDL has in it, shapes Arabic, Thai and the letters of South Asia, and sets Arabic and Hebrew from right to left.
+HarfBuzz, which SDL has in it, shapes Arabic, Thai and the letters of South Asia, and sets Arabic and Hebrew from
+right to left.
 """
 
 import re
