@@ -27,6 +27,13 @@ FOLDER: Final = files("broker") / "locale"
 CONTEXT_END: Final = "\x04"
 """What gettext puts between a context and a text to make the key of both."""
 
+ISOLATE: Final = "\N{FIRST STRONG ISOLATE}"
+ISOLATE_END: Final = "\N{POP DIRECTIONAL ISOLATE}"
+"""What stands between these is read in its own direction, and counts as one sign of the text around it."""
+
+RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
+"""Unicode's classes of letters that are read from right to left."""
+
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a catalogue was compiled, as it says: a release is the same bytes whenever it is built."""
 
@@ -90,9 +97,10 @@ class Translator:
 
     def _filled(self, text: str, values: Mapping[str, object]) -> str:
         """Fill in values; those that are messages are translated."""
-        return text.format(
-            **{name: self(value) if isinstance(value, Message) else value for name, value in values.items()}
-        )
+        return text.format(**{name: self._value(value) for name, value in values.items()})
+
+    def _value(self, value: object) -> object:
+        return self(value) if isinstance(value, Message) else value
 
     def _prepared(self, text: str) -> str:
         return text
@@ -150,6 +158,19 @@ def compiled(language: str, source: bytes) -> bytes:
 def typeset(language: str, text: str) -> str:
     """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
     return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
+
+
+def isolated(text: str) -> str:
+    """Return a name as it is put into a sentence: what is around one in Hebrew or Arabic stays on its side of it."""
+    if text.isascii() or not any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text):
+        return text
+    return ISOLATE + text + ISOLATE_END
+
+
+def duration(seconds: float) -> Message:
+    """Return how long something takes, lasts or is wrong by, to the minute."""
+    hours, left = divmod(round(seconds / 60), 60)
+    return N_("{hours} h {minutes:02} min", hours=hours, minutes=left) if hours else N_("{minutes} min", minutes=left)
 
 
 def folded(text: str) -> str:

@@ -119,13 +119,21 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @_file
 @options.excel_option
 @PROFILE
-def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool) -> None:
+@click.option("--teams", is_flag=True, help="The standings of the teams: of an event's folder.")
+def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool, teams: bool) -> None:
     """Export the standings as CSV. They are provisional until the head arbiter has declared them final.
 
     \b
     homologue export standings my-event --output standings-friday.csv
+    homologue export standings my-event --teams --output teams-friday.csv
     homologue export standings - <plays.jsonl
     """
+    if teams:
+        stored = open_stored_event(source)
+        _say_provisional(stored)
+        text = BY_NAME["team-standings.csv"].content(ExportSource(source, stored, Translator(), _now())).decode()
+        deliver(encoded(text, output, excel=excel), output, source=source, force=force)
+        return
     if not source.is_dir():
         rules = load_profile(profile)
         ranked, event = standings_of(read_played_lines(source, rules), rules), None

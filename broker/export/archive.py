@@ -74,11 +74,15 @@ class Export:
     """There is none of an event that has riichi sessions and nothing that is compared."""
     of_fan: bool = False
     """There is none of riichi."""
+    of_teams: bool = False
+    """There is one of team events alone."""
 
     def lacking(self, event: Event) -> RuleError | None:
         """Return why an event cannot have it, however long one waits."""
         if self.of_plays and not event.plan.plays:
             return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
+        if self.of_teams and not event.plan.teams:
+            return RuleError("no_teams", f"this event has no teams, and no {self.name}")
         if self.of_fan and isinstance(event.profile, RiichiProfile):
             return RuleError("no_riichi_record", f"this event is played under riichi rules, and has no {self.name}")
         return None
@@ -88,7 +92,7 @@ class Export:
         return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
 
     def content(self, source: ExportSource) -> bytes:
-        """Write it. Raises RuleError `no_riichi_record`, `no_compared_plays`, `not_final`, and of the event's files."""
+        """Write it. Raises RuleError as `lacking` returns it, `not_final`, and of the event's files."""
         if lacking := self.lacking(source.stored.event):
             raise lacking
         if self.at_the_end and not source.final:
@@ -135,6 +139,12 @@ EXPORTS: Final = (
     ),
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
+    Export(
+        "team-standings.csv",
+        CSV,
+        lambda of: standings.team_standings_csv(of.stored.room.team_rows()),
+        of_teams=True,
+    ),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
     ),

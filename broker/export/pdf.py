@@ -1,8 +1,8 @@
 """Printed pages: text in any script, tables whose blocks stay together, and on each page the event and its state.
 
-Their sentences are in three languages. Names whose letters no font of ours has, such as Arabic or Thai, are printed as
-federations spell them: ReportLab shapes such letters with three packages and a font each that the desk does not have
-otherwise, and the list of players has first and last name in Latin letters anyway.
+Their sentences are in three languages. Names whose letters no font of ours has, such as Arabic or Devanagari, are
+printed as federations spell them: ReportLab shapes such letters with three packages and a font each that the desk does
+not have otherwise, and the list of players has first and last name in Latin letters anyway.
 """
 
 import io

@@ -80,7 +80,7 @@ def standings_pdf(
     for (kind, stage, section), part in groupby(rows, key=lambda row: (type(row), row.stage, row.section)):
         of_teams = kind is TeamStanding
         whose = (PageCell(_("Team"), columns=1 + len(origin)),) if of_teams else (PageCell(_("Name")), *origin)
-        counted = _("Deals") if of_teams else _("Plays")
+        counted = _.pgettext("how many", "Deals") if of_teams else _("Plays")
         named = (PageCell(_("Place")), *whose, *map(PageCell, (_("IMP"), _("Fines"), counted)))
         told = [_("Teams") if of_teams else _("Players")] * bool(teams) + [stage, section] * bool(stage)
         about = (PageLine("heading", tuple(map(PageCell, told))),) if told else ()

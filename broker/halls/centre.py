@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from broker.errors import StoreBroken
 from broker.event import Event, Hall, HallsFile
+from broker.i18n import duration
 from broker.protocol import (
     CLOCK_TOLERANCE_MS,
     MOST_LACKING,
@@ -37,7 +38,6 @@ from broker.protocol import (
     Undo,
     Withdrawn,
     decode_on_topic,
-    hours_and_minutes,
     players_named,
     topics,
 )
@@ -92,7 +92,7 @@ class HallView(Struct, frozen=True):
     @property
     def clock_span(self) -> str:
         """By how much its clock is wrong, where that is much."""
-        return hours_and_minutes(self.clock_off_ms) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
+        return duration(abs(self.clock_off_ms) / 1000) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,11 @@ class OfHall:
     hall: str
     record: Incoming | Ruling | DeviceRecord
     acknowledge: Callable[[], None]
+
+
+def _link_of(row: HallRow, before: bytes) -> str:
+    """Return a row's link by its content, and the link before it."""
+    return link_after(before, row.height, row.at, row.body.encode()).hex()
 
 
 @dataclass(slots=True)
@@ -161,6 +166,8 @@ class Centre:
         """Of each hall table and number of the facts that were refused, the latest last."""
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
+        self._true_links: dict[str, bytes] = {}
+        """By hall, the link that its last row has by its content, where the one that was sent is another."""
         self.passed_over: list[tuple[int, int]] = []
         """Table and number of facts that halls have refused, as they have said since this was looked at last."""
         self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
@@ -220,9 +227,10 @@ class Centre:
             one.acknowledge()
             return
         acknowledge = _OnceAll(1 + len(message.then), one.acknowledge)
-        for row in message.each():
+        rows = [*message.each()]
+        for row, following in zip(rows, [*rows[1:], None], strict=True):
             try:
-                record = self._next(row, replace(one, acknowledge=acknowledge))
+                record = self._next(row, replace(one, acknowledge=acknowledge), following)
             except Refused as refused:
                 acknowledge()
                 yield refused
@@ -251,7 +259,7 @@ class Centre:
         self._due.add(row.hall)
         return hall
 
-    def _next(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
+    def _next(self, row: HallRow, one: Incoming, following: HallRow | None) -> Incoming | Ruling | DeviceRecord | None:
         at = self._at[row.hall]
         begins = row.height == 1 and 0 < row.attempt - at.attempt <= MOST_ATTEMPTS
         # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
@@ -260,12 +268,23 @@ class Centre:
             return None
         self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link)
         self._unkept.add(row.hall)
-        return self._record(row, one) if row.body else None  # what is refused is passed over: it is told once
+        proved = self._is_proved(row, following)
+        return self._record(row, one, proved=proved) if row.body else None  # what is refused is passed over, told once
 
-    def _record(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
+    def _is_proved(self, row: HallRow, following: HallRow | None) -> bool:
+        """Return whether a row is as its hall had stored it: by its link or, where that alone was altered, the next."""
+        known, before = self._true_links.pop(row.hall, None), bytes.fromhex(row.before)
+        if row.height > 1 and row.before == FIRST_LINK.hex():
+            return True  # its hall does not have the row before it
+        if row.link in {_link_of(row, one) for one in (before, known or before)}:
+            return True
+        true = _link_of(row, before)
+        self._true_links[row.hall] = bytes.fromhex(true)
+        return following is not None and _link_of(following, bytes.fromhex(true)) == following.link
+
+    def _record(self, row: HallRow, one: Incoming, *, proved: bool) -> Incoming | Ruling | DeviceRecord | None:
         body = row.body.encode()
-        follows = row.height == 1 or row.before != FIRST_LINK.hex()  # else its hall does not have the row before it
-        if follows and link_after(bytes.fromhex(row.before), row.height, row.at, body).hex() != row.link:
+        if not proved:
             raise Refused("hall_row_altered", f"row {row.height} of hall {row.hall} is not as it was stored there")
         try:
             message = message_of(body)

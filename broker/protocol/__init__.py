@@ -100,7 +100,6 @@ from broker.protocol.messages import (
     UpgradeStep,
     clock_is_behind,
     clock_offset,
-    hours_and_minutes,
 )
 from broker.protocol.paper_codes import (
     CODE_ALPHABET,

@@ -601,9 +601,3 @@ def clock_offset(state: TableState, now: int) -> int | None:
     if state.heard is None:
         return None
     return state.at - state.heard if clock_is_behind(state.at, state.heard) else 0
-
-
-def hours_and_minutes(ms: int) -> str:
-    """Write how long something is."""
-    hours, minutes = divmod(round(abs(ms) / 60_000), 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

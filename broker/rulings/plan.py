@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 from msgspec.structs import replace
 
 from broker.event import BookedPlay, Event, PlanVersion, session_problems
-from broker.i18n import N_, name_key
+from broker.i18n import N_, duration, name_key
 from broker.protocol import (
     PLAN_DECISIONS,
     AnyDecision,
@@ -250,8 +250,12 @@ def is_without_standing(planned: Event, book: RulingBook, player: str) -> bool:
 
 
 def _session_text(one: Session) -> str:
-    minutes = f"{one.play_minutes} min" if one.play_minutes else ""
-    return " ".join(filter(None, (one.name, f"{one.first_round}-{one.last_round}", one.starts or "", minutes)))
+    text = " ".join(filter(None, (one.name, f"{one.first_round}-{one.last_round}", one.starts)))
+    return (
+        N_("{session}, {span} per play", session=text, span=duration(60 * one.play_minutes))
+        if one.play_minutes
+        else text
+    )
 
 
 def tables_concerned(event: Event, about: AnyDecision) -> set[int]:

@@ -59,6 +59,7 @@ class RulingChanges:
     def __init__(self, event: Event, room: EventState) -> None:
         self._event, self._room = event, room
         self._order = {id_: number for number, id_ in enumerate(room.book.entries)}
+        self._plans: dict[int, Event] = {}
 
     def of(self, entry: RulingEntry) -> RulingChange:
         """Return what one ruling changed."""
@@ -66,7 +67,7 @@ class RulingChanges:
         root, number = book.root(entry), self._order[entry.id]
         subject = book.subject(entry)
         about = [one for one in book.all_of(subject) if self._order[one.id] <= number]
-        if root.play is not None and root.play in self._event.bookings:
+        if root.play is not None:
             about += [one for one in book.all_of(WHO_PLAYS) if self._order[one.id] < number]
         then, before, after = self._room.results_then.get(entry.id), RulingBook(), RulingBook()
         for one in about:
@@ -82,8 +83,10 @@ class RulingChanges:
     def _held(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
         """Return what counted by some rulings; `entered`: the result that a play has was there."""
         if root.play is not None:
-            there = root.play in self._event.bookings
-            return SubjectState(play=self._room.play_under(root.play, book, entered=entered) if there else None)
+            event = self._planned(book)
+            there = root.play in event.bookings
+            play = self._room.play_under(root.play, book, entered=entered, event=event) if there else None
+            return SubjectState(play=play)
         said = root.decision
         if isinstance(said, Substitute | Withdrawn):
             return SubjectState(sits=self._sits(book, said))
@@ -95,6 +98,16 @@ class RulingChanges:
         if isinstance(said, PLAN_DECISIONS):
             return SubjectState(said=plan.plan_texts(self._room.planned, book, root))
         return SubjectState(until=book.deadline)
+
+    def _planned(self, book: RulingBook) -> Event:
+        """Return the event as it was planned by the first changes of who plays, which a book has."""
+        known = len(book.all_of(WHO_PLAYS))
+        if known == len(self._room.book.all_of(WHO_PLAYS)):
+            return self._room.planned
+        if known not in self._plans:
+            begun = self._room.tables.seatings.begun()
+            self._plans[known] = plan.planned_event(self._room.original, book, begun)
+        return self._plans[known]
 
     def _sits(self, book: RulingBook, said: Substitute | Withdrawn) -> str:
         last = last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)

@@ -13,7 +13,7 @@ from broker.scorer.sheets import (
     team_sheet,
 )
 from broker.scorer.snapshot import Embargo, RepeatedDeal, Snapshot, open_part, standing_rows
-from broker.scorer.standings import no_origin, standings_csv
+from broker.scorer.standings import no_origin, standings_csv, team_standings_csv
 from broker.scorer.standings_view import (
     StandingsHistory,
     StandingsRow,

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event import ListedDevice
+from broker.i18n import duration
 from broker.protocol import (
     SILENT_S,
     Beat,
@@ -28,7 +29,6 @@ from broker.protocol import (
     UpgradeOffer,
     clock_offset,
     device_of,
-    hours_and_minutes,
 )
 from broker.scorer.access import Admissions
 from broker.scorer.alerts import Concern
@@ -268,7 +268,7 @@ class ClockWatch:
 def _clock_concern(table: int, off: int) -> Concern:
     if not off:
         return Concern("clock_right", f"table {table}: its clock is right again", table)
-    span = hours_and_minutes(off)
+    span = str(duration(abs(off) / 1000))
     code, side = ("clock_ahead", "ahead of") if off > 0 else ("clock_behind", "behind")
     return Concern(code, f"table {table}: its clock is {span} {side} the scorer's", table, values={"span": span})
 

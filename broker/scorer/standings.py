@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from broker.event import UNKNOWN_ORIGIN, Brought, Event, Origin, Stage, read_part
-from broker.protocol import Standing
+from broker.protocol import Standing, TeamStanding
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
     Adjustment,
@@ -242,6 +242,9 @@ LINES_AT_ONCE: Final = 1000
 HEADER: Final = ("place", "player", "name", "imp", "fines", "plays", "country", "club")
 
 
+TEAM_HEADER: Final = ("place", "team", "imp", "fines", "deals")
+
+
 def no_origin(_player: str) -> Origin:
     """Return the origin of who is in no list."""
     return UNKNOWN_ORIGIN
@@ -265,3 +268,21 @@ def standings_csv_parts(standings: Iterable[Standing], origin_of: Callable[[str]
             )
             for row in rows[first : first + LINES_AT_ONCE]
         )
+
+
+def team_standings_csv(standings: Iterable[TeamStanding]) -> str:
+    """Write the standings of teams; one without a deal that counts has no place yet."""
+    rows = tuple(standings)
+    staged = any(row.stage for row in rows)
+    return csv_rows(
+        (
+            (*TEAM_HEADER, *(("stage", "section") if staged else ())),
+            *(
+                (
+                    *(row.place if row.deals else "", row.team, decimal(row.imp), row.fines, row.deals),
+                    *((row.stage, row.section) if staged else ()),
+                )
+                for row in rows
+            ),
+        )
+    )

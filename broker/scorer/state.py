@@ -491,9 +491,11 @@ class EventState:
         """Return all IMPs of players that belong to no play of the event."""
         return [*self.planned.brought("individual").adjustments, *self.adjustments()]
 
-    def play_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
-        """Return a play as it would count with other rulings, or without any; not `entered`: without a result yet."""
-        result, planned = self.result_under(key, book, entered=entered), planned_play(self.planned, key)
+    def play_under(
+        self, key: PlayKey, book: RulingBook | None, *, entered: bool = True, event: Event | None = None
+    ) -> CountedPlay:
+        """Return a play as it would count with other rulings or plan; not `entered`: without a result yet."""
+        result, planned = self.result_under(key, book, entered=entered), planned_play(event or self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -510,7 +512,7 @@ class EventState:
         forms = self._forms.get(key, ())
         if taken := self._taken_over.get(key):
             forms += tuple((one.seq, one.fact.form) for one in taken.values() if isinstance(one.fact, Restored))
-        if not forms or deal != self.planned.bookings[key].deal:
+        if not forms or deal != self.planned.places[key].deal:
             return self.planned.form(deal)
         before = [one for one in forms if result is None or one[0] < message_told(result).seq]
         return max(before)[1] if before else self.planned.form(deal)

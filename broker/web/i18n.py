@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from babel import Locale
 from markupsafe import Markup, escape
 
-from broker.i18n import SOURCE, Translator, languages
+from broker.i18n import SOURCE, Translator, isolated, languages
 
 TAGS: Final = {"zh": "zh-Hans"}
 """What `<html lang>` says where it is more than the language; Chinese is written in simplified characters."""
@@ -28,6 +28,10 @@ class HtmlTranslator(Translator):
 
     def _prepared(self, text: str) -> Markup:
         return escape(text)  # filling in escapes what is no Markup
+
+    def _value(self, value: object) -> object:
+        value = super()._value(value)
+        return isolated(value) if isinstance(value, str) else value
 
     @property
     def tag(self) -> str:

@@ -357,6 +357,7 @@ EXPORT: Final[Mapping[str, Message]] = {
     "replay.html": N_("Replay of all plays that are known step by step"),
     "certificates.pdf": N_("Certificates (print)"),
     "standings-table.csv": N_("Standings (spreadsheet)"),
+    "team-standings.csv": N_("Standings of teams (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),
     "ema.csv": N_("Report for the European Mahjong Association"),
     "next-event.csv": N_("For the next event: standings with players and teams"),

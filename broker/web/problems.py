@@ -76,6 +76,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "Not available for riichi: PMN records, the booklet and replays need fan and a wall for each seat."
     ),
     "no_compared_plays": N_("This event has only riichi sessions, so there is nothing to compare."),
+    "no_teams": N_("This event has no teams."),
     "not_final": N_("This file is available once the head arbiter has declared the standings final."),
     "exports_busy": N_("Another export is in progress. Try again in {wait} s."),
     "bad_order": N_("Choose at least one table and an order, and give a reason (for extra time: 1 to 60 minutes)."),

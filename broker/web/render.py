@@ -1,5 +1,6 @@
 """Rendering: the Jinja environment with its filters, the signs of tables, pagination, and pages with forms."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from broker.errors import flatten_errors
-from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, duration, isolated
 from broker.protocol import SEATS, PublicState
 from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
@@ -56,7 +57,14 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
+def _span_text(_: HtmlTranslator, span: str) -> Markup:
+    """Say how long something is, of which an alert has the English text."""
+    *hours, minutes = (int(number) for number in re.findall(r"\d+", span))
+    return _(duration(60 * (60 * sum(hours) + minutes)))
+
+
 ALERT_VALUES: Final = {
+    "span": _span_text,
     "what": health_change,
     "guards": overridden_guards,
     "who": recorded_text,
@@ -162,6 +170,7 @@ def environment() -> Environment:
         fraction=fraction,
         alert_text=alert_text,
         fault_text=device_fault_text,
+        isolated=isolated,
         recorded=recorded,
         alert_value=alert_value,
     )
@@ -175,6 +184,7 @@ def environment() -> Environment:
         want_shapes=WANT_SHAPES,
         legend=LEGEND,
         shown=card_state,
+        duration=duration,
         up_at=time_up_at,
         stands_ms=paused_left_ms,
         whole_minutes=whole_minutes,

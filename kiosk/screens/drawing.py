@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 import pygame
 
-from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Translator
+from broker.i18n import ISOLATE, ISOLATE_END, N_, SEAT_LETTERS, SEAT_NAMES, Translator
 from broker.protocol import Seat
 from kiosk.camera.observations import CameraView
 from kiosk.screens.fonts import HAN, MOST_KNOWN, Fonts
@@ -173,7 +173,7 @@ class TextPen:
         cuts = (
             at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
         )
-        halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
+        halves = [_halves(text, at) for at in cuts]
         if self.wide(text, share) <= width or not halves:
             return (text,)
         return min(halves, key=lambda two: max(self.wide(half, share) for half in two))
@@ -184,7 +184,7 @@ class TextPen:
         if all(self.wide(part, self._smallest) <= width for part in parts):
             return parts
         text = self._type.written(name)
-        cuts = ((text[:at].strip(), text[at:].strip()) for at in range(1, len(text)))
+        cuts = (_halves(text, at) for at in range(1, len(text)))
         return min(cuts, key=lambda two: max(self.wide(part, self._smallest) for part in two), default=parts)
 
     def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
@@ -215,6 +215,14 @@ class TextPen:
             yield share
             share *= SMALLER
         yield self._smallest
+
+
+def _halves(text: str, at: int) -> tuple[str, str]:
+    """Cut a text in two; a name that is cut has its own direction in both lines."""
+    first, second = text[:at].strip(), text[at:].strip()
+    if first.count(ISOLATE) > first.count(ISOLATE_END):
+        return first + ISOLATE_END, ISOLATE + second
+    return first, second
 
 
 Tone = Literal["plain", "strong"]

@@ -1,11 +1,12 @@
 """The fonts of the screen: Roboto, one that has Chinese characters, and those of other alphabets for names.
 
-HarfBuzz, which SDL has in it, shapes Arabic and Thai, and sets Arabic and Hebrew from right to left.
+HarfBuzz, which SDL has in it, shapes Arabic, Thai and the letters of South Asia, and sets Arabic and Hebrew from
+right to left.
 """
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 
 import pygame
 
+from broker.i18n import ISOLATE, ISOLATE_END, RIGHT_TO_LEFT
 from broker.pictographs import without_pictographs
 from kiosk.errors import BadConfiguration
 
@@ -29,8 +31,15 @@ CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "no
 NAMES_FILES: Final = (
     Path("/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"),
     Path("/usr/share/fonts/truetype/tlwg/Loma-Bold.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-bengali/Lohit-Bengali.ttf"),
+    Path("/usr/share/fonts/truetype/lohit-tamil/Lohit-Tamil.ttf"),
+    Path("/usr/share/fonts/truetype/sinhala/lklug.ttf"),
 )
-"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai ones (fonts-tlwg-loma-ttf)."""
+"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai (fonts-tlwg-loma-ttf),
+Devanagari (fonts-lohit-deva), Bengali (fonts-lohit-beng-bengali), Tamil (fonts-lohit-taml) and Sinhala ones
+(fonts-lklug-sinhala). Where one is not installed, its letters are question marks.
+"""
 
 NO_LETTER: Final = "\uffff"
 """Unicode promises that this is no letter."""
@@ -43,28 +52,43 @@ MOST_KNOWN: Final = 4_096
 """Texts whose font and size are remembered; a day at a table has some hundreds."""
 
 BACKWARDS: Final = re.compile("(R(?:[RME ]*[RM])?E?)")
-"""What is read from right to left, by `_direction`, with what stands within, and the mark of what was cut off."""
+"""What is read from right to left in a sentence, by `_direction`, with what stands within, and the mark of a cut."""
 
+FORWARDS: Final = re.compile("(L(?:[LM ]*[LM])?)")
+"""What is read from left to right in a name that is not."""
 
-APART: Final = " · "
-"""Between a wind and the name of who plays it."""
+ISOLATED: Final = re.compile(f"{ISOLATE}([^{ISOLATE_END}]*){ISOLATE_END}?")
+"""A name, as `isolated` marks it; one that was cut off has no end."""
 
-SCRIPTS: Final = {"ARABIC": "Arab", "HEBREW": "Hebr", "THAI": "Thai"}
+MARKS: Final = ISOLATE + ISOLATE_END
+
+NAMES_APART: Final = re.compile(f"( · |[{MARKS}])")
+"""Between a wind and the name of who plays it, and around a name."""
+
+SCRIPTS: Final = {
+    "ARABIC": "Arab",
+    "HEBREW": "Hebr",
+    "THAI": "Thai",
+    "DEVANAGARI": "Deva",
+    "BENGALI": "Beng",
+    "TAMIL": "Taml",
+    "SINHALA": "Sinh",
+}
 """What HarfBuzz has to be told, by how the names of letters begin: these are shaped, or read from right to left."""
-
-BACKWARDS_SCRIPTS: Final = ("Arab", "Hebr")
 
 
 class TextRun(NamedTuple):
-    """Letters of one font and script."""
+    """Letters of one font and direction."""
 
     path: Path
     text: str
+    backwards: bool = False
 
     @property
     def script(self) -> str | None:
-        """One of SCRIPTS."""
-        return SCRIPTS.get(unicodedata.name(self.text[:1] or " ").partition(" ")[0])
+        """The first of its letters' that is one of SCRIPTS."""
+        begins = (unicodedata.name(letter, "").partition(" ")[0] for letter in self.text)
+        return next((SCRIPTS[word] for word in begins if word in SCRIPTS), None)
 
 
 class Fonts:
@@ -102,9 +126,9 @@ class Fonts:
         """Return a text in letters that there are: plainer ones for some, a question mark for others, and no emoji."""
         if text.isascii() and text.isprintable():
             return text
-        parts = unicodedata.normalize("NFC", text).split(APART)  # a name is one
-        said = APART.join(without_pictographs(part, self._is_drawn) for part in parts)
-        return "".join(self._letter(letter) for letter in said)
+        parts = NAMES_APART.split(unicodedata.normalize("NFC", text))
+        said = (part if at % 2 else without_pictographs(part, self._is_drawn) for at, part in enumerate(parts))
+        return "".join(letter if letter in MARKS else self._letter(letter) for letter in "".join(said))
 
     def _letter(self, letter: str) -> str:
         if not letter.isprintable():
@@ -116,18 +140,31 @@ class Fonts:
         return letter.isprintable() and any(_has(path, letter) for path in self._paths)
 
     def _cut(self, text: str) -> list[TextRun]:
-        """Cut a text by direction and fonts. What is read from left to right goes on to the right of the rest."""
-        text, at, runs = self.written(text), 0, list[TextRun]()
-        for number, part in enumerate(BACKWARDS.split("".join(map(_direction, text)))):
-            piece, at = text[at : at + len(part)], at + len(part)
-            if number % 2:
-                runs += reversed(self._by_font(piece, self._paths))
-            elif piece:
-                runs += self._by_font(piece, self._sentences)
+        """Cut a text by direction and fonts, in the order in which it is drawn."""
+        runs = list[TextRun]()
+        for number, part in enumerate(ISOLATED.split(self.written(text))):
+            if number % 2 and _begins_backwards(part):
+                for piece in reversed([*self._by_direction(part, FORWARDS)]):
+                    runs += piece
+            else:
+                for piece in self._by_direction(part, BACKWARDS):
+                    runs += piece
         return runs or [TextRun(ROBOTO, "")]
+
+    def _by_direction(self, text: str, within: re.Pattern[str]) -> Iterator[list[TextRun]]:
+        """Cut a text at what is read the other way within it; give each piece's runs, the leftmost first."""
+        at = 0
+        for number, part in enumerate(within.split("".join(map(_direction, text)))):
+            piece, at = text[at : at + len(part)], at + len(part)
+            if (number % 2 == 1) == (within is BACKWARDS):
+                yield [run._replace(backwards=True) for run in reversed(self._by_font(piece, self._paths))]
+            else:
+                yield self._by_font(piece, self._sentences)
 
     def _by_font(self, text: str, fonts: Sequence[Path]) -> list[TextRun]:
         """Cut a text by fonts: not at all where one of these has all of it."""
+        if not text:
+            return []
         if whole := next((path for path in fonts if _covers(path, text)), None):
             return [TextRun(whole, text)]
         return [TextRun(path, "".join(letters)) for path, letters in groupby(text, self._path_of)]
@@ -136,7 +173,8 @@ class Fonts:
         return next((path for path in self._paths if _has(path, letter)), self._paths[0])
 
     def _sized(self, run: TextRun, share: float) -> pygame.font.Font:
-        return _font(run.path, max(8, round(self._height * share / _line_height(run.path))), run.script)
+        size = max(8, round(self._height * share / _line_height(run.path)))
+        return _font(run.path, size, run.script, backwards=run.backwards)
 
 
 def _direction(letter: str) -> str:
@@ -146,14 +184,20 @@ def _direction(letter: str) -> str:
     return "E" if letter == "…" else known.get(kind, " ")
 
 
+def _begins_backwards(name: str) -> bool:
+    """Return whether a name's first letter is read from right to left."""
+    first = next((kind for kind in map(unicodedata.bidirectional, name) if kind in {"L", *RIGHT_TO_LEFT}), "L")
+    return first in RIGHT_TO_LEFT
+
+
 @cache
-def _font(path: Path, size: int, script: str | None = None) -> pygame.font.Font:
+def _font(path: Path, size: int, script: str | None = None, *, backwards: bool = False) -> pygame.font.Font:
     """Open a font once for all screens: each keeps its file open."""
     font = pygame.font.Font(path, size)
     with suppress(pygame.error):  # an SDL without HarfBuzz: the name is not shaped, and all else goes on
         if script:
             font.set_script(script)
-        if script in BACKWARDS_SCRIPTS:
+        if backwards:
             font.set_direction(pygame.DIRECTION_RTL)
     return font
 

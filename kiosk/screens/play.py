@@ -73,6 +73,9 @@ def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     return None
 
 
+HELP_BROKEN_AT: Final = 0.95
+"""What to do now goes on in a second line rather than be smaller: it is read from all four chairs."""
+
 FOUR: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
 
 
@@ -121,7 +124,7 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     state, help_ = texts.STATE[view.state], texts.STATE_HELP[view.state]
     if view.state == "waiting" and may_pair(view):
         state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
-    return TextLine(_(state), HEADLINE, TEXT), TextLine(_(help_), BODY, QUIET)
+    return TextLine(_(state), HEADLINE, TEXT), TextLine(_(help_), BODY, QUIET, broken_at=HELP_BROKEN_AT)
 
 
 def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from broker.i18n import isolated
 from broker.protocol import (
     SEATS,
     Fine,
@@ -472,8 +473,8 @@ class ScreenView:
 
     @property
     def players(self) -> dict[Seat, str]:
-        """Who sits where; nobody between plays."""
-        return self.play.players if self.play else {}
+        """Who sits where, as names stand in sentences; nobody between plays."""
+        return {seat: isolated(name) for seat, name in self.play.players.items()} if self.play else {}
 
     @property
     def deal(self) -> int | None:

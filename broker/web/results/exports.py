@@ -40,8 +40,10 @@ ZIP: Final = "all.zip"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 """Without it Excel garbles Chinese names in a file that a browser has saved."""
 
-WITHOUT_EMBARGO: Final = frozenset({"ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"})
-"""Files in which nothing is left out: what they have, they have at the end."""
+WITHOUT_EMBARGO: Final = frozenset(
+    {"team-standings.csv", "ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"}
+)
+"""Files in which nothing is left out: what they have, everybody may know, or they have at the end."""
 
 
 WHO: Final = "see_public"
@@ -100,7 +102,9 @@ class ExportsPage:
 
     def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
-        listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, self._may_take(visitor))]
+        teams = bool(self._room.planned.plan.teams)
+        mine = [one for one in self._may_take(visitor) if teams or not one.of_teams]
+        listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, mine)]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         values["unprintable"] = unprintable_names(self._room.event)
         return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)

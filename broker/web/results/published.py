@@ -26,7 +26,7 @@ from broker.files import make_folder, write_file
 from broker.i18n import N_, Translator
 from broker.protocol import wall_clock_ms
 from broker.rules import RuleError
-from broker.scorer import Snapshot, StoredEvent, standings_csv
+from broker.scorer import Snapshot, StoredEvent, standings_csv, team_standings_csv
 from broker.web import HtmlTranslator, LivePage, Sheets, Visitor, render_template, translators
 from broker.web.live import MakePage, render_sheet
 from broker.web.results.display import SeatingPage
@@ -38,7 +38,8 @@ MENU: Final = {"/standings": N_("Standings"), "/deals": N_("Deals"), "/seating":
 """Where a reader begins. All other pages are found by the links of these."""
 
 CSV_FILE: Final = "standings.csv"
-FILE_LINKS: Final = {f"/{CSV_FILE}": f"../{CSV_FILE}"}
+TEAMS_FILE: Final = "team-standings.csv"
+FILE_LINKS: Final = {f"/{file}": f"../{file}" for file in (CSV_FILE, TEAMS_FILE)}
 
 STYLES: Final = (
     ("broker.web", "desk.css"),
@@ -128,12 +129,14 @@ class PublishedPages:
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
         self._kept = dict(self._pages(sheets, stored))
         public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
-        text = "\ufeff" + standings_csv(public.standings, public.event.origin_of)  # by which Excel knows UTF-8
+        tables = {CSV_FILE: standings_csv(public.standings, public.event.origin_of)}
+        if public.teams:
+            tables[TEAMS_FILE] = team_standings_csv(public.teams)
         title = public.event.plan.title
         return {
             **assets(),
             **{file: page.content for file, page in reversed(self._kept.items())},
-            CSV_FILE: text.encode(),
+            **{file: f"\ufeff{text}".encode() for file, text in tables.items()},  # by which Excel knows UTF-8
             "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from broker.event import Event
-from broker.i18n import N_, SEAT_NAMES, folded
+from broker.i18n import N_, SEAT_NAMES, Message, folded
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -197,7 +197,8 @@ class RulingWriter:
                 standing = self._("without standing") if guest else self._("with standing") if aspects else ""
                 return BETWEEN.join(PART.format(text) for text in (*who, standing) if text)
             case TitleCorrected() | SessionsCorrected():
-                return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
+                said = (self._(text) if isinstance(text, Message) else text for text in held.said if text)
+                return BETWEEN.join(map(PART.format, said)) or PART.format("–")
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
             case Deadline():

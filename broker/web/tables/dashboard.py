@@ -20,7 +20,7 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.protocol import wall_clock_ms
-from broker.scorer import AlertView, DashboardView, TableView, ViewFeed, no_origin, standings_csv
+from broker.scorer import AlertView, DashboardView, TableView, ViewFeed, no_origin, standings_csv, team_standings_csv
 from broker.scorer import as_json as written
 from broker.web import (
     CARDS_A_PAGE,
@@ -191,6 +191,7 @@ class DashboardPage:
             self._access.route("/events", self.events, "see_public"),
             self._access.route("/view.json", self.view, "see_public"),
             self._access.route("/standings.csv", self.standings, "see_public"),
+            self._access.route("/team-standings.csv", self.team_standings, "see_public"),
             Route("/health", self.health),
         ]
 
@@ -245,9 +246,12 @@ class DashboardPage:
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""
         view = await self._seen(visitor_of(request))
-        attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
-        text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
-        return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
+        return _table(f"standings-{view.event}-{view.version}", standings_csv(view.standings, self._pages.origin_of))
+
+    async def team_standings(self, request: Request) -> Response:
+        """The standings of the teams as a file."""
+        view = await self._seen(visitor_of(request))
+        return _table(f"team-standings-{view.event}-{view.version}", team_standings_csv(view.teams))
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""
@@ -257,6 +261,11 @@ class DashboardPage:
         view = self._feeds.of(visitor).current
         await run_in_threadpool(partial(self._trace.watched, visitor, "room", hidden=view.under_way))
         return view
+
+
+def _table(name: str, text: str) -> Response:
+    attachment = f'attachment; filename="{name}.csv"'
+    return Response(BYTE_ORDER_MARK + text, media_type="text/csv", headers={"Content-Disposition": attachment})
 
 
 def _cards_wanted(request: Request) -> CardsWanted:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_, Message, duration
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
 from broker.store.following import FollowedEvent
@@ -122,7 +122,7 @@ class StandbyService:
 def _not_heard_of(seconds: int) -> Message:
     if seconds < 2 * MINUTE_S:
         return N_("No contact for {seconds} s.", seconds=seconds)
-    return N_("No contact for {minutes} min.", minutes=seconds // MINUTE_S)
+    return N_("No contact for {span}.", span=duration(seconds))
 
 
 async def _read(request: Request) -> FollowAsked:

@@ -18,6 +18,7 @@ from broker.scorer import open_stored_event, standing_rows, standings_csv
 from broker.spreadsheet import read_grid
 from broker.store import STORE
 from tests.broker.export.test_results import LINES
+from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import declare, event_folder
 from tests.broker.scorer.small import deals
 from tests.refusals import codes
@@ -41,6 +42,20 @@ def test_an_event_that_is_over_is_exported_whole(declared: Path, what: str, firs
     assert done.exit_code == 0
     assert done.stdout.startswith(first)
     assert done.stdout.count("\n") == lines
+
+
+def test_the_standings_of_teams_have_their_own_file(tmp_path: Path) -> None:
+    said = [one for round_ in range(1, 5) for table in range(1, 5) for one in team_event.said(table, round_)]
+    folder = event_folder(tmp_path / "cup", said, team_event.team_event().plan)
+    rows = open_stored_event(folder).room.team_rows()
+    lines = "".join(f"{row.place},{row.team},{row.imp},{row.fines},{row.deals}\n" for row in rows)
+    done = export("standings", folder, "--teams")
+    assert (done.exit_code, done.stdout) == (0, f"place,team,imp,fines,deals\n{lines}")
+    assert "cup/team-standings.csv" in zipfile.ZipFile(BytesIO(export("all", folder).stdout_bytes)).namelist()
+
+
+def test_an_event_without_teams_has_no_standings_of_them(over: Path) -> None:
+    assert ended(export("standings", over, "--teams")) == (1, "no_teams")
 
 
 def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(declared: Path, tmp_path: Path) -> None:
@@ -231,7 +246,7 @@ def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(dec
         done = export("all", folder)
         assert done.exit_code == 0
         listed.append(sorted(zipfile.ZipFile(BytesIO(done.stdout_bytes)).namelist()))
-    assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS)
+    assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS if not one.of_teams)
     assert sorted(set(listed[0]) - set(listed[1])) == [
         "cup/booklet.pdf",
         "cup/certificates.pdf",

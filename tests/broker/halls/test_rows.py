@@ -267,6 +267,34 @@ def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_
         assert acknowledged == [before + 2]
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path, *, together: bool) -> None:
+    """The next row proves that it is as it was stored, where both come in one message."""
+    with places(tmp_path) as made:
+        paris, said = made.halls["paris"], said_in("paris")
+        paris.hear(*said[:4])
+        made.carry()
+        paris.line.forget()
+        paris.hear(*said[4:7])
+        (three,) = [one for one in paris.line.heard("/row") if isinstance(one, HallRow)]
+        first, middle, last = (replace(one, then=()) for one in three.each())
+        wrong = replace(middle, link="ab" * 32)
+        after = replace(last, before=wrong.link)
+        if together:
+            rows = [
+                replace(
+                    first, then=(NextRow(wrong.link, wrong.at, wrong.body), NextRow(after.link, after.at, after.body))
+                )
+            ]
+        else:
+            rows = [first, wrong, after]
+        for row in rows:
+            arrive(made, "paris", encode(row))
+        stored = {one.id for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
+        assert stored == {one.id for one in (*said[:5], *([said[5]] if together else []), said[6])}
+        assert codes(made.centre).count("hall_row_altered") == (not together)
+
+
 def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_on(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.centre.ear.there = False

@@ -30,6 +30,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rulings import result_of
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.preview import RulingChanges
 from broker.scorer import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
 from tests.broker.scorer.folders import until_round
@@ -213,6 +214,36 @@ def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) 
     give(hall, PlanChanged(dropped=((3, 1),)))
     give_head(draft(room, Undo(ruling=undone.id)), HEAD)
     assert (room.book.counts(void.id), (1, 3) in room.planned.bookings) == (True, False)
+
+
+def test_the_history_names_who_was_planned_as_it_was_ruled(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 3)
+    then = dict(room.planned.bookings[play].players)
+    void = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
+    undone = give(hall, Undo(ruling=void))
+    give(
+        hall,
+        PlanChanged(plays=(SeatedAnew(round=3, table=1, **dict(zip(then, reversed(then.values()), strict=True))),)),
+    )
+    anew = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
+    changes = RulingChanges(room.event, room)
+    told_of = {one: changes.of(room.book.entries[one]) for one in (void, undone, anew)}
+    seats = {
+        one: [held.play and held.play.players for held in (said.before, said.after) if held]
+        for one, said in told_of.items()
+    }
+    assert seats == {void: [then] * 2, undone: [then] * 2, anew: [room.planned.bookings[play].players] * 2}
+
+
+def test_the_history_names_who_was_planned_for_a_play_that_was_dropped_since(hall: Hall) -> None:
+    room, play = hall.scorer.state, (1, 3)
+    then = dict(room.planned.bookings[play].players)
+    void = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
+    give(hall, Undo(ruling=void))
+    give(hall, PlanChanged(dropped=((3, 1),)))
+    after = RulingChanges(room.event, room).of(room.book.entries[void]).after
+    assert after.play is not None
+    assert after.play.players == then
 
 
 def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall) -> None:

@@ -43,6 +43,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/events": {*ROLES},
     "/view.json": {*ROLES},
     "/standings.csv": {*ROLES},
+    "/team-standings.csv": {*ROLES},
     "/standings": {*ROLES},
     "/standings.json": {*ROLES},
     "/deals": {*ROLES},

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from broker.device_faults import DEVICE_FAULT, PART_FAULT
-from broker.i18n import languages
+from broker.i18n import duration, languages
+from broker.scorer import AlertView
 from broker.scorer.counting import CORRECTED
 from broker.web import SIGNS, choose_translator, environment, translators
 from broker.web.faults import (
@@ -26,6 +27,26 @@ from kiosk.status import LATE_PRESS
 from kiosk.table import machine
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
 from vision.errors import PictureError
+
+
+@pytest.mark.parametrize(
+    ("language", "long", "short"),
+    [("en", "3 h 05 min", "5 min"), ("fr", "3 h 05", "5 min"), ("zh", "3 小时 5 分钟", "5 分钟")],
+)
+def test_how_long_something_is_is_told_in_the_reader_s_language(language: str, long: str, short: str) -> None:
+    _ = translators()[language]
+    assert [_(duration(11_100)), _(duration(290)), _("about {span}", span=duration(11_100))] == [
+        long,
+        short,
+        f"about {long}",
+    ]
+
+
+@pytest.mark.parametrize(("language", "span"), [("en", "24 h 00 min"), ("fr", "24 h 00"), ("zh", "24 小时 0 分钟")])
+def test_an_alert_tells_a_span_in_the_reader_s_language(language: str, span: str) -> None:
+    told = AlertView(at=0, code="clock_ahead", text="", table=1, values={"span": "24 h 00 min"})
+    text = environment().from_string("{{ told|alert_text }}").render({"_": translators()[language], "told": told})
+    assert span in text
 
 
 def test_every_state_has_its_word() -> None:
@@ -49,6 +70,11 @@ def test_the_wish_comes_before_the_browser_and_the_browser_before_english(
     wish: str | None, accepted: str, language: str
 ) -> None:
     assert choose_translator(wish, accepted).language == language
+
+
+@pytest.mark.parametrize(("name", "put"), [("שרה כהן", "\u2068שרה כהן\u2069"), ("Zoë", "Zoë"), ("王", "王"), (7, "7")])
+def test_a_name_read_from_right_to_left_does_not_turn_the_sentence_around_it(name: object, put: str) -> None:
+    assert translators()["en"]("{name} sat here", name=name) == f"{put} sat here"
 
 
 def test_what_is_put_into_a_sentence_is_escaped() -> None:

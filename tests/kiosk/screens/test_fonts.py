@@ -4,7 +4,7 @@ import numpy as np
 import pygame
 import pytest
 
-from broker.i18n import languages
+from broker.i18n import isolated, languages
 from kiosk.screens.fonts import NO_LETTER, Fonts
 
 SHARE = 0.1
@@ -12,6 +12,9 @@ LINE = 48
 """Pixels: how high every font's lines are at least."""
 
 WHITE = (255, 255, 255)
+
+
+SOUTH_ASIAN = ("दीपक शर्मा", "শ্রেয়া ঘোষ", "தமிழ்ச்செல்வி", "ක්‍රිෂාන් පෙරේරා".replace("\u200d", ""))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +33,18 @@ def ink(fonts: Fonts, text: str) -> "np.ndarray[tuple[int, int], np.dtype[np.uin
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(
     "name",
-    ["محمد صلاح", "שרה כהן", "สมชาย ใจดี", "Գարիկ", "გიორგი", "Łukasz 王", "김철수", "Ελένη Жданова", "Nguyễn"],
+    [
+        "محمد صلاح",
+        "שרה כהן",
+        "สมชาย ใจดี",
+        "Գարիկ",
+        "გიორგი",
+        "Łukasz 王",
+        "김철수",
+        "Ελένη Жданова",
+        "Nguyễn",
+        *SOUTH_ASIAN,
+    ],
 )
 def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
     fonts = Fonts(language, 480)
@@ -45,7 +59,7 @@ def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
         ("Ana 👩🏽\u200d🎓 Ruiz", "Ana Ruiz"),
         ("plays East · 🐉", "plays East · dragon"),
         ("Zoé 🦊", "Zoé"),
-        ("दीपक", "????"),
+        ("ಅರುಣ್", "?????"),
         ("Jo\u0301se\x00", "Jóse "),
     ],
 )
@@ -66,7 +80,39 @@ def test_arabic_letters_are_joined() -> None:
     assert fonts.size("محمد", SHARE)[0] < 0.97 * apart
 
 
+@pytest.mark.parametrize(("joined", "letters"), [("कि", "िक"), ("ক্ষ", "ক্  ষ"), ("கொ", "க   ொ")])
+def test_letters_of_south_asia_are_shaped(joined: str, letters: str) -> None:
+    fonts = Fonts("en", 480)
+    assert fonts.size(joined, SHARE)[0] < fonts.size(letters, SHARE)[0]
+
+
 def test_a_cut_arabic_name_has_its_ellipsis_at_its_own_end() -> None:
     fonts = Fonts("en", 480)
     end = ink(fonts, "د")
     assert (ink(fonts, "plays East · در…")[-len(end) :] == end).all()
+
+
+@pytest.mark.parametrize("name", ["שרה (כהן)", "שרה 2", "דוד (Dan) לוי", "David (דוד)", "محمد!"])
+def test_what_is_around_a_name_stays_on_its_side_of_it(name: str) -> None:
+    fonts = Fonts("en", 480)
+    parts = (ink(fonts, "("), ink(fonts, isolated(name)), ink(fonts, ")"))
+    assert (ink(fonts, f"({isolated(name)})") == np.concatenate(parts)).all()
+
+
+@pytest.mark.parametrize(("name", "first"), [("שרה (כהן)", "ש"), ("שרה 2 כהן", "ש"), ("دو!", "د"), ("ד (Dan) ל", "ד")])
+def test_a_name_is_read_in_its_own_direction_with_its_marks_and_numbers(name: str, first: str) -> None:
+    fonts = Fonts("en", 480)
+    begin = ink(fonts, first)
+    assert (ink(fonts, isolated(name))[-len(begin) :] == begin).all()
+
+
+def test_a_bracket_that_ends_a_hebrew_name_stands_at_its_left() -> None:
+    fonts = Fonts("en", 480)
+    whole, bare = ink(fonts, isolated("כהן (שרה)")), ink(fonts, isolated("כהן (שרה"))
+    assert (whole[-len(bare) :] == bare).all()
+
+
+def test_names_in_a_list_stay_in_its_order() -> None:
+    fonts = Fonts("en", 480)
+    parts = (ink(fonts, one) for one in ("שרה", ",", "דוד"))
+    assert (ink(fonts, f"{isolated('שרה')}, {isolated('דוד')}") == np.concatenate([*parts])).all()

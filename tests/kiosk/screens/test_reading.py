@@ -9,6 +9,7 @@ import pytest
 
 from broker.i18n import SEAT_NAMES, Translator, languages
 from kiosk.screens import drawing, fonts
+from kiosk.screens.texts import STATE_HELP
 from tests.kiosk.screens.test_table import inked, scene_of
 
 ROOT: Final = Path(__file__).parents[3]
@@ -69,3 +70,18 @@ def test_what_four_players_read_is_drawn_as_large_as_it_is_meant(language: str, 
             assert max(share for text, share in lines if text == seat) >= 0.8 * drawing.LARGE, scene
         named = [share for text, share in lines if text in scene_of(scene).players.values()]
         assert min(named, default=drawing.BODY) >= 0.75 * drawing.BODY, scene
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("size", [(800, 480), (1280, 720)], ids=str)
+def test_what_each_of_the_four_is_to_do_goes_on_in_a_second_line_rather_than_be_smaller(
+    language: str, size: tuple[int, int]
+) -> None:
+    for scene in ("seating", "confirming"):
+        help_ = Translator(language)(STATE_HELP[scene]).replace("\N{NO-BREAK SPACE}", " ")
+        drawn = [
+            rect.height / min(size)
+            for text, rect in inked(language, (size, 1.0), scene)
+            if text in help_ and len(text) > 17
+        ]
+        assert min(drawn) >= 0.93 * drawing.BODY, scene

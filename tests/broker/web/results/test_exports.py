@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -45,6 +46,10 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
         auth.close()
 
 
+LISTED: Final = [one for one in EXPORTS if not one.of_teams]
+"""Of an event without teams."""
+
+
 @pytest.fixture(scope="module")
 def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
     """Two rounds at all tables, and the third at all but one: no deal is complete."""
@@ -64,11 +69,11 @@ def names(content: bytes) -> list[str]:
 def test_each_role_gets_its_files_when_the_event_is_over(over: DeskServer, role: str) -> None:
     with logged_in(over, role) as client:
         page, packed = client.get("/exports").text, client.get("/exports/all.zip")
-        got = {one.name: client.get(f"/exports/{one.name}").status_code for one in EXPORTS if one.personal}
-    mine = [one.name for one in EXPORTS if role != "display" or not one.personal]
+        got = {one.name: client.get(f"/exports/{one.name}").status_code for one in LISTED if one.personal}
+    mine = [one.name for one in LISTED if role != "display" or not one.personal]
     assert names(packed.content) == sorted(mine)
-    assert got == {one.name: 200 if one.name in mine else 403 for one in EXPORTS if one.personal}
-    assert [one.name for one in EXPORTS if f"/exports/{one.name}?" in page] == mine
+    assert got == {one.name: 200 if one.name in mine else 403 for one in LISTED if one.personal}
+    assert [one.name for one in LISTED if f"/exports/{one.name}?" in page] == mine
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -120,7 +125,7 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
     ("plan", "said", "left", "reason"),
     [
         (riichi_plan(), whole_riichi_event(), {"booklet.pdf", "plays.pmn", "replay.html"}, "no_riichi_record"),
-        (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
+        (SESSIONS, [], {one.name for one in LISTED} - {"event.json"}, "no_compared_plays"),
     ],
     ids=["riichi", "only riichi sessions"],
 )
@@ -132,9 +137,9 @@ def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
         with logged_in(server, "head_arbiter") as client:
             page, packed = client.get("/exports").text, client.get("/exports/all.zip")
             refused = client.get(f"/exports/{min(left)}")
-    assert {one.name for one in EXPORTS if f"/exports/{one.name}?" not in page} == left
+    assert {one.name for one in LISTED if f"/exports/{one.name}?" not in page} == left
     assert page.count(PROBLEM[reason]) == len(left)
-    assert set(names(packed.content)) == {one.name for one in EXPORTS} - left
+    assert set(names(packed.content)) == {one.name for one in LISTED} - left
     assert (refused.status_code, reason in refused.text) == (400, True)
 
 

@@ -167,6 +167,7 @@ def test_teams_have_their_pages_too() -> None:
     files = files_of(team_event(), lambda hall: hall.hear(*told))
     assert lost_links(files) == set()
     assert {f"zh/team-{number}.html" for number in range(1, 5)} < files.keys()
+    assert files["team-standings.csv"].decode().splitlines()[0] == "\ufeffplace,team,imp,fines,deals"
 
 
 def test_an_address_of_the_desk_is_in_no_file() -> None:

@@ -119,7 +119,7 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, {"action": "look_movement", "rounds": "5"}).text
-    assert "Plays per player: 20. Deals: 20; tables that play each: 4 of 4. About 8:20 h at 25 minutes" in page
+    assert "Plays per player: 20. Deals: 20; tables that play each: 4 of 4. About 8 h 20 min at 25 minutes" in page
     assert '<input type="hidden" name="rounds" value="5">' in page
     assert (folder / "event.toml").read_bytes() == before
     alone = send(client, {"action": "look_movement", "rounds": "1"}).text
