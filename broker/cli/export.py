@@ -129,9 +129,9 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     homologue export standings - <plays.jsonl
     """
     if teams:
-        stored = open_stored_event(source)
-        _say_provisional(stored)
-        text = BY_NAME["team-standings.csv"].content(ExportSource(source, stored, Translator(), _now())).decode()
+        made_from = _source(source)
+        _say_provisional(made_from.stored)
+        text = BY_NAME["team-standings.csv"].content(made_from).decode()
         deliver(encoded(text, output, excel=excel), output, source=source, force=force)
         return
     if not source.is_dir():
