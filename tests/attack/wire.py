@@ -17,7 +17,6 @@ REPLAYED: Final = "scorer: replays"
 TAKEOVERS: Final = "broker: takeovers"
 
 REPLAYS: Final = 3
-TAKEOVERS_OF_ONE: Final = 3
 
 
 def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
@@ -74,20 +73,12 @@ def take_over(target: Target, ledger: Ledger) -> None:
     for user in USERS:
         for name in names:
             claimed = f"homologue-{NAME}-{name}"
-            # Who can cut somebody off can do so again; on a busy machine a connection may be lost by itself.
-            wrong = ""
-            for _ in range(TAKEOVERS_OF_ONE):
-                if not (wrong := _claimed(target, user, claimed)):
-                    break
+            with target.client(user, session=claimed) as thief:
+                before, cut_off = target.lines(), target.honest.cut_off
+                thief.connect()
+                wrong = target.pulse()  # until then whoever was cut off has noticed it
+                if before - target.lines():
+                    wrong = "the scorer or the desk was cut off"
+                if target.honest.cut_off > cut_off:
+                    wrong = "the table was cut off"
             ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not wrong, why=wrong)
-
-
-def _claimed(target: Target, user: str, session: str) -> str:
-    """Claim a session; return who was cut off by it."""
-    with target.client(user, session=session) as thief:
-        before, cut_off = target.lines(), target.honest.cut_off
-        thief.connect()
-        wrong = target.pulse()  # until then whoever was cut off has noticed it
-        if before - target.lines():
-            return "the scorer or the desk was cut off"
-        return "the table was cut off" if target.honest.cut_off > cut_off else wrong
