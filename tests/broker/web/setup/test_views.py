@@ -510,7 +510,7 @@ def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: h
     answer = send(client, fewer)
     assert ("players_have_plays" in answer.text, (folder / "event.toml").read_bytes()) == (True, before)
     assert send(client, fewer | {"movement_anew": "yes"}).status_code == 200
-    assert (open_plays(folder), len(setup.plan_of(folder).players)) == (0, 12)  # type: ignore[union-attr]  # it has one
+    assert (open_plays(folder), len(read_plan(folder).players)) == (0, 12)
 
 
 @pytest.mark.usefixtures("folder")
@@ -579,7 +579,7 @@ def test_sets_and_deals_of_ones_own_are_brought_and_never_shown_again(client: ht
 def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     answer = send(client, STEPS[4] | {"first_round-1": "2", "last_round-1": "1"})
-    assert (answer.status_code, setup.plan_of(folder).sessions) == (400, ())  # type: ignore[union-attr]  # it has a plan
+    assert (answer.status_code, read_plan(folder).sessions) == (400, ())
 
 
 def test_a_session_without_a_name_is_asked_about_and_not_dropped(client: httpx.Client, folder: Path) -> None:
@@ -588,7 +588,7 @@ def test_a_session_without_a_name_is_asked_about_and_not_dropped(client: httpx.C
     page = send(client, {"action": "sessions", **typed, "starts-2": "2026-11-28T10:00"}).text
     assert "session 2 has no name" in page
     assert 'name="starts-2" type="datetime-local" value="2026-11-28T10:00"' in page
-    assert setup.plan_of(folder).sessions == ()  # type: ignore[union-attr]  # it has a plan
+    assert read_plan(folder).sessions == ()
 
 
 @pytest.mark.usefixtures("folder")
