@@ -11,6 +11,7 @@ from broker.web.auth import (
     browser_marks,
     client_address,
     delete_session_cookie,
+    is_own_page,
     note_action,
     set_browser_marks,
     set_session_cookie,

@@ -348,10 +348,12 @@ def html_response(html: str, status: int = 200) -> HTMLResponse:
 def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:
     """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again.
 
-    `part`: the id of a part of the page; without one the browser keeps the part that the form was sent to.
+    `path` may have a query. `part`: the id of a part of the page; without one the browser keeps the part that the form
+    was sent to.
     """
     query = urlencode({**asked, "lang": translator_for(request).language})
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}{part and f'#{part}'}", status_code=303)
+    page = f"{request.scope.get('root_path', '')}{path}{'&' if '?' in path else '?'}{query}"
+    return RedirectResponse(page + (part and f"#{part}"), status_code=303)
 
 
 MOST_ASKED, LONGEST_ASKED = 8, 100

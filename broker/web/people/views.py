@@ -34,6 +34,7 @@ from broker.web import (
     delete_session_cookie,
     done_before,
     form_page,
+    is_own_page,
     read_form,
     redirect,
     render_page,
@@ -62,21 +63,21 @@ class Login:
 
     async def form(self, request: Request) -> Response:
         """Show the form."""
-        return self._login_page(request)
+        return self._login_page(request, page=request.query_params.get("page", ""))
 
     async def log_in(self, request: Request) -> Response:
         """Let somebody in, or say that name and password do not belong together."""
-        name = ""
+        name = page = ""
         try:
             form = await read_form(request, None)
-            name = form.get("name", "").strip()[:32]
+            name, page = form.get("name", "").strip()[:32], form.get("page", "")
             before = await run_in_threadpool(self._access.visitor, request)
             token = await run_in_threadpool(self._begin, request, name, form.get("password", ""))
         except (PeopleError, DeskError) as error:
-            return self._login_page(request, name=name, error=error)
+            return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # this browser's old session would go on unseen
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
-        return await self._inside(request, token)
+        return await self._inside(request, token, page if is_own_page(page) else "/")
 
     async def log_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -124,8 +125,8 @@ class Login:
             browser=browser_marks(request),
         )
 
-    async def _inside(self, request: Request, token: str) -> Response:
-        answer = redirect(request, "/")
+    async def _inside(self, request: Request, token: str, page: str = "/") -> Response:
+        answer = redirect(request, page)
         set_session_cookie(request, answer, token)
         set_browser_marks(request, answer, await run_in_threadpool(self._marks, request, token))
         return answer
@@ -136,9 +137,12 @@ class Login:
         marks = browser_marks(request)
         return self._auth.with_mark(session.account, marks) if session else marks
 
-    def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
-        visitor = Visitor(plain=self._access.unencrypted(request))
-        return render_page(request, "login.html", N_("Log in"), visitor, error=error, values={"name": name})
+    def _login_page(self, request: Request, *, page: str, name: str = "", error: Exception | None = None) -> Response:
+        visitor, filled = (
+            Visitor(plain=self._access.unencrypted(request)),
+            {"name": name, "page": page if is_own_page(page) else ""},
+        )
+        return render_page(request, "login.html", N_("Log in"), visitor, error=error, values=filled)
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))

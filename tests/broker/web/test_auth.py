@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from html import unescape
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -170,7 +171,11 @@ def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer) -> None:
         programs = {path: client.get(at(path), headers={"Accept": "application/json"}) for path in ALLOWED}
         # No browser's login page for a program, whatever it accepts.
         programs |= {f"{path} as a page": client.get(at(path)) for path in ALLOWED if path.startswith("/api/")}
-    seen = [path for path, page in pages.items() if (page.status_code, page.headers.get("location")) != (303, "/login")]
+    seen = [
+        path
+        for path, page in pages.items()
+        if (page.status_code, page.headers.get("location", "").partition("?")[0]) != (303, "/login")
+    ]
     seen += [path for path, told in programs.items() if told.status_code != 401]
     assert seen == []
     assert {told.json()["error"]["code"] for told in programs.values()} == {"login_needed"}
@@ -178,10 +183,38 @@ def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer) -> None:
 
 def test_who_asked_in_a_language_is_asked_to_log_in_in_it(guarded: DeskServer) -> None:
     with browser(guarded) as client:
-        sent_on = [client.get(f"/people?lang={wish}").headers["location"] for wish in ("fr", "x" * 99, "")]
+        sent_on = [client.get(f"/?lang={wish}").headers["location"] for wish in ("fr", "x" * 99, "")]
         assert sent_on == ["/login?lang=fr", f"/login?lang={'x' * 16}", "/login"]
         inside = client.post(sent_on[0], data={"name": "display", "password": PASSWORD})
     assert inside.headers["location"] == "/?lang=fr"
+
+
+def test_who_has_logged_in_gets_the_page_that_was_asked_for(guarded: DeskServer) -> None:
+    """Also after a password that was wrong at first, and in the language of the login page."""
+    right = {"name": "head_arbiter", "password": PASSWORD}
+    with browser(guarded) as client:
+        login = client.get("/people?table=2&lang=fr&name=%C3%A9").headers["location"]
+        assert login == "/login?" + urlencode({"lang": "fr", "page": "/people?table=2&name=%C3%A9"})
+        page = page_of(client.get(login))
+        wrong = client.post("/login?lang=fr", data={**right, "page": page, "password": "wrong"})
+        inside = client.post("/login?lang=fr", data={**right, "page": page_of(wrong)})
+    assert inside.headers["location"] == "/people?table=2&name=%C3%A9&lang=fr"
+
+
+def page_of(login: httpx.Response) -> str:
+    """Return the page that a login page leads to."""
+    (found,) = re.findall(r'name="page" value="([^"]+)"', login.text)
+    return unescape(found)
+
+
+@pytest.mark.parametrize(
+    "page", ["//evil.example", "/\\evil.example", "https://evil.example/", "evil", "/\t/evil", "/" + "x" * 100, ""]
+)
+def test_a_login_leads_to_no_other_site(guarded: DeskServer, page: str) -> None:
+    with browser(guarded) as client:
+        assert 'name="page"' not in client.get("/login", params={"page": page}).text
+        inside = client.post("/login", data={"name": "head_arbiter", "password": PASSWORD, "page": page})
+    assert inside.headers["location"] == "/?lang=en"
 
 
 @pytest.mark.parametrize("role", ROLES)
