@@ -263,14 +263,15 @@ class Link:
         else:
             client.subscribe(self._topics)
 
-    def _opened(self, _client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - a socket, or TLS's or a proxy's
+    def _opened(self, _client: mqtt.Client, _data: object, opened: object) -> None:
         """Let small messages not wait (up to 40 ms each way) until the other side has confirmed those before them.
 
         Raises ConnectionAbortedError where it was stopped meanwhile: who never says hello has no will.
         """
         if self._stopping.is_set():
             raise ConnectionAbortedError("stopped while it connected")
-        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(opened, socket.socket):  # TLS's and a proxy's are, too
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _begin_anew(self, error: Exception) -> None:
         """Go on after an error as with a broker that is away. On the client's thread."""

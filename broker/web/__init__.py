@@ -1,5 +1,6 @@
 """The web pages of an event: the arbiters' desk, set-up, results and everything that people see in a browser."""
 
+from broker.web.addresses import own_page
 from broker.web.auth import (
     COOKIE,
     LOGGED_EACH,
@@ -11,7 +12,6 @@ from broker.web.auth import (
     browser_marks,
     client_address,
     delete_session_cookie,
-    is_own_page,
     note_action,
     set_browser_marks,
     set_session_cookie,

@@ -4,12 +4,10 @@
 not exist has to wait; of refusals that repeat themselves only some are logged.
 """
 
-import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -20,6 +18,7 @@ from broker.i18n import N_, Message
 from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
 from broker.scorer import DashboardView
 from broker.scorer.space import READ_ONLY, DiskLevel
+from broker.web.addresses import login_address
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
 
@@ -33,11 +32,6 @@ YEAR_S: Final = 365 * 24 * 60 * 60
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 
 LONGEST_TOKEN: Final = 64
-
-LONGEST_TAG: Final = 16
-OWN_PAGE: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,99}")
-"""Printable ASCII but the backslash, which browsers take for a slash: two of these begin the name of another site."""
-"""Of a language."""
 
 RULINGS_PATH: Final = "/rulings"
 """Where arbiters rule: pages that a desk may have."""
@@ -249,28 +243,10 @@ class Access:
             if visitor.session or visitor.token:
                 raise NotAllowed("your role may not do this")
             if self.auth is not None and request.method in {"GET", "HEAD"} and wants_html(request):
-                return RedirectResponse(
-                    request.scope.get("root_path", "") + "/login" + _login_query(request), status_code=303
-                )
+                return RedirectResponse(login_address(request), status_code=303)
             raise LoginNeeded("log in first")
 
         return Route(path, guarded, methods=list(methods))
-
-
-def _login_query(request: Request) -> str:
-    """Return what the login page keeps: the language that was asked for, and the page that it leads to."""
-    wish = request.query_params.get("lang", "")[:LONGEST_TAG]
-    query = urlencode([one for one in request.query_params.multi_items() if one[0] != "lang"])
-    page = quote(request.url.path.removeprefix(request.scope.get("root_path", ""))) + (query and f"?{query}")
-    asked = {"lang": wish} if wish else {}
-    if page != "/" and is_own_page(page):
-        asked["page"] = page
-    return f"?{urlencode(asked)}" if asked else ""
-
-
-def is_own_page(page: str) -> bool:
-    """Return whether a text is the address of a page on this desk, and on no other site."""
-    return OWN_PAGE.fullmatch(page) is not None
 
 
 def wants_html(request: Request) -> bool:

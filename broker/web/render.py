@@ -22,6 +22,7 @@ from broker.protocol import SEATS, PublicState
 from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
 from broker.web import labels
+from broker.web.addresses import kept_query
 from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.forms import read_number
@@ -354,16 +355,6 @@ def redirect(request: Request, path: str, part: str = "", **asked: str) -> Redir
     query = urlencode({**asked, "lang": translator_for(request).language})
     page = f"{request.scope.get('root_path', '')}{path}{'&' if '?' in path else '?'}{query}"
     return RedirectResponse(page + (part and f"#{part}"), status_code=303)
-
-
-MOST_ASKED, LONGEST_ASKED = 8, 100
-"""So many words of an address stay, of so many characters: no page asks for more."""
-
-
-def kept_query(request: Request) -> dict[str, str]:
-    """Return what of an address stays when the language is changed, and while a page follows the room."""
-    asked = [one for one in request.query_params.items() if one[0] not in {"lang", "done"}]
-    return {name[:LONGEST_ASKED]: text[:LONGEST_ASKED] for name, text in asked[:MOST_ASKED]}
 
 
 PER_PAGE: Final = 100

@@ -34,7 +34,7 @@ from broker.web import (
     delete_session_cookie,
     done_before,
     form_page,
-    is_own_page,
+    own_page,
     read_form,
     redirect,
     render_page,
@@ -77,7 +77,7 @@ class Login:
             return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # this browser's old session would go on unseen
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
-        return await self._inside(request, token, page if is_own_page(page) else "/")
+        return await self._inside(request, token, own_page(page) or "/")
 
     async def log_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -138,10 +138,7 @@ class Login:
         return self._auth.with_mark(session.account, marks) if session else marks
 
     def _login_page(self, request: Request, *, page: str, name: str = "", error: Exception | None = None) -> Response:
-        visitor, filled = (
-            Visitor(plain=self._access.unencrypted(request)),
-            {"name": name, "page": page if is_own_page(page) else ""},
-        )
+        visitor, filled = Visitor(plain=self._access.unencrypted(request)), {"name": name, "page": own_page(page)}
         return render_page(request, "login.html", N_("Log in"), visitor, error=error, values=filled)
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:

@@ -245,14 +245,20 @@ def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None
         assert [id_ for _, id_ in rulings_at(made)] == ["of-paris-0", "of-paris-1", "of-paris-2"]
 
 
+def three_rows(made: Places) -> tuple[list[LogMessage], HallRow]:
+    """Return all that the tables of Paris say, and the message with the fifth to the seventh: the centre has four."""
+    paris, said = made.halls["paris"], said_in("paris")
+    paris.hear(*said[:4])
+    made.carry()
+    paris.line.forget()
+    paris.hear(*said[4:7])
+    (three,) = [one for one in paris.line.heard("/row") if isinstance(one, HallRow)]
+    return said, three
+
+
 def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_path: Path) -> None:
     with places(tmp_path) as made:
-        paris, said = made.halls["paris"], said_in("paris")
-        paris.hear(*said[:4])
-        made.carry()
-        paris.line.forget()
-        paris.hear(*said[4:7])
-        (three,) = [one for one in paris.line.heard("/row") if isinstance(one, HallRow)]
+        said, three = three_rows(made)
         altered = replace(three.then[0], body=three.then[0].body.replace("1000", "1001"))
         before, acknowledged = made.centre.scorer._journal.height, list[int]()
         arrive(
@@ -271,12 +277,7 @@ def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_
 def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path, *, together: bool) -> None:
     """The next row proves that it is as it was stored, where both come in one message."""
     with places(tmp_path) as made:
-        paris, said = made.halls["paris"], said_in("paris")
-        paris.hear(*said[:4])
-        made.carry()
-        paris.line.forget()
-        paris.hear(*said[4:7])
-        (three,) = [one for one in paris.line.heard("/row") if isinstance(one, HallRow)]
+        said, three = three_rows(made)
         first, middle, last = (replace(one, then=()) for one in three.each())
         wrong = replace(middle, link="ab" * 32)
         after = replace(last, before=wrong.link)

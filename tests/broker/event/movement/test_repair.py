@@ -173,8 +173,12 @@ def exchanged(play: NamedPlay, new: dict[int | str, int | str]) -> NamedPlay:
     return NamedPlay(play.round, play.table, play.deal, players)
 
 
+Accident = tuple[tuple[NamedPlay, ...], list[NamedPlay], dict[int | str, int | str | None]]
+"""A plan, what was played of it, and who has gone."""
+
+
 @st.composite
-def accidents(draw: st.DrawFn) -> tuple[tuple[NamedPlay, ...], list[NamedPlay], dict[int | str, int | str | None]]:
+def accidents(draw: st.DrawFn) -> Accident:
     """Return a plan, what was played of it, and who has gone: some sat elsewhere, some deals were not played."""
     order = draw(
         st.sampled_from(
@@ -194,7 +198,7 @@ def accidents(draw: st.DrawFn) -> tuple[tuple[NamedPlay, ...], list[NamedPlay], 
 
 
 @given(accidents())
-def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - drawn by hypothesis
+def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case: Accident) -> None:
     planned, played, instead = case
     over = max((play.round for play in played), default=0)
     new = repaired(planned, played, instead, 20)
