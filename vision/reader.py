@@ -47,6 +47,7 @@ _MOST = 12  # tiles that are read along other outlines: in a picture out of focu
 _ALIKE = 1.6  # times the area of most tiles, or as much less
 _MOVED = 0.3  # of a tile's side
 _MARK_SEEN = 0.3  # share of a number or a label from which one is tried to read
+_INSIDE = 0.4  # of a quad's sides from its middle
 _CONTRADICTED = 0.3  # confidence of another serial from which a sure one is not believed
 
 
@@ -333,6 +334,8 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
         if len(owners) >= 2 * _MOST:
             break
         tile, mark = found.tiles[number], marks[number]
+        if not is_sure(mark) and _encloses_any(tile.quad, middles):
+            continue  # several tiles of the tray, or parts of them, seen as one
         near = there[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
         if mark is not None and is_sure(mark):
             known = spot if number in layout.unlike else None
@@ -342,6 +345,12 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
         owners += [number] * len(quads)
         expected += quads
     return owners, expected
+
+
+def _encloses_any(quad: Quad, spots: Points) -> bool:
+    """Return whether any of some spots, shape (n, 2), pixels, lies well inside of a quad."""
+    inside = project(homography_between(quad, UNIT_SQUARE), spots)
+    return bool((np.abs(inside - 0.5) < _INSIDE).all(axis=1).any())
 
 
 def usual_spot(marks: Sequence[TileMark | None]) -> Points | None:

@@ -26,6 +26,7 @@ from vision.marks.digits import (
     NUMBER,
     DigitLook,
     cut_backs,
+    digit_places,
     look_at_crops,
     look_at_crops_twice,
     near_serials,
@@ -228,8 +229,8 @@ def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, fl
     """Return the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
     numbers = [number for number, mark in enumerate(marks) if mark is not None and set(mark.either or ()) == _BARRED]
     crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
-    looks = look_at_crops(crops)
-    return {number: bar_odds(crop, look.places) for number, crop, look in zip(numbers, crops, looks, strict=True)}
+    places = (digit_places(mark) for mark in marks if mark is not None and set(mark.either or ()) == _BARRED)
+    return {number: bar_odds(crop, its) for number, crop, its in zip(numbers, crops, places, strict=True)}
 
 
 def _claim(
