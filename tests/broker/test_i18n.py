@@ -59,7 +59,7 @@ def test_a_plural_follows_its_count() -> None:
         for language in ("en", "fr", "zh")
         for count in (1, 2)
     ]
-    assert told == ["and 1 more", "and 2 more", "et 1 autre", "et 2 autres", "另有1处", "另有2处"]
+    assert told == ["and 1 more", "and 2 more", "et 1 autre", "et 2 autres", "另有 1 项", "另有 2 项"]
 
 
 def test_a_context_tells_translations_of_one_text_apart() -> None:

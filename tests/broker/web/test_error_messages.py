@@ -159,7 +159,7 @@ def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() ->
     odd = Refused("impossible_result", "a text")
     odd.__cause__ = RuleError("as_yet_unheard_of", "a text")
     words = translators()["zh"]
-    assert re.sub("<[^>]*>", "", error_message(words, low)) == "番数低于和牌的最低要求。（南：3，低于最低的 8）"
+    assert re.sub("<[^>]*>", "", error_message(words, low)) == "番数不足起和番数。（南：3 番，不足 8 番起和）"
     assert error_message(words, odd) == code_message(words, "impossible_result", "a text")
 
 

@@ -145,5 +145,5 @@ def test_an_alert_names_each_part_that_is_unwell_or_well_again() -> None:
     )
     assert health_change(words, "camera; lamps") == "摄像头 · 按钮灯"
     assert overridden_guards(words, "deal_played_here, out_of_order") == (
-        "该桌已打过此副 <code>deal_played_here</code> · 尚未轮到此副 <code>out_of_order</code>"
+        "该桌已打过此副 <code>deal_played_here</code> · 未轮到就打了 <code>out_of_order</code>"
     )

@@ -104,7 +104,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
     alerts: tuple[AlertView, ...],
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
-    why = "选手与计划不符。"
+    why = "选手与编排不符。"
     own = '<span class="detail">（此处应为 p04, p05, p06, p13，每座一人）</span>'
     assert told(translators()["zh"], one) == f"第 2 桌的一条消息被拒收：{why}{own}"
     assert told(translators()["fr"], replace(one, table=None)).startswith(
