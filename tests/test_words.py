@@ -17,7 +17,8 @@ WRONG: Final = {
     "main": r"main de riichi|interromp\w+ la main|la main a été",  # what a winner shows is a main
     "nulle": r"\bvoid\b.* = .*nulle",  # a draw is a partie nulle
     "place": r"\bplaces? (\{seat\}|est|sud|ouest|nord)\b",  # in the standings, of a tile, to take one's place
-    "tour": r"\btours? \{|\{\w+\} tours?\b|\b(chaque|prochain) tour\b",  # premier tour: of riichi, around the table
+    "figure": r"\bfigures\b|\bcomme figure\b",  # the verb
+    "tour": r"\btours? \{|\{\w+\} tours?\b|\b(chaque|prochain) tour\b|\bmêmes tours\b",  # premier tour: of riichi
     "écart": r"\bsur (un |l[’'])?écart|\bécartée?s?\b",  # a distance
     "判给": r"(?<!裁)判给",  # 裁判给: what an arbiter gives
     "判罚": r"(?<!裁)判罚",
