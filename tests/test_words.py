@@ -78,6 +78,12 @@ def test_a_play_and_the_broker_have_words_of_their_own() -> None:
     assert [one for one in brokers if "serveur de messages" not in one.lower()] == []
 
 
+def test_french_has_an_ordinary_space_around_its_punctuation() -> None:
+    """Programs make it one at which no line breaks; one typed by hand is seen by nobody who edits."""
+    wrong = re.compile(r"[\u00a0\u202f][:;!?»]|«[\u00a0\u202f]|[^\s][:;!?»](\s|$)|«[^\s]|'")
+    assert [one for _, one in said("fr") if wrong.search(one.partition(" = ")[2])] == []
+
+
 def test_chinese_has_punctuation_of_its_own() -> None:
     half = re.compile(r"[\u4e00-\u9fff][,:;!?()]|[,:;!?()][\u4e00-\u9fff]")
     assert [one for _, one in said("zh") if half.search(one.partition(" = ")[2])] == []
