@@ -157,7 +157,7 @@ def compiled(language: str, source: bytes) -> bytes:
 
 def typeset(language: str, text: str) -> str:
     """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
-    return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
+    return re.sub(r" (?=[:;?!»%])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
 
 
 def isolated(text: str) -> str:

@@ -17,7 +17,8 @@ WRONG: Final = {
     "main": r"main de riichi|interromp\w+ la main|la main a été",  # what a winner shows is a main
     "nulle": r"\bvoid\b.* = .*nulle",  # a draw is a partie nulle
     "place": r"\bplaces? (\{seat\}|est|sud|ouest|nord)\b",  # in the standings, of a tile, to take one's place
-    "tour": r"\btours? \{|\{\w+\} tours?\b|\b(chaque|prochain) tour\b",  # premier tour: of riichi, around the table
+    "figure": r"\bfigures\b|\bcomme figure\b",  # the verb
+    "tour": r"\btours? \{|\{\w+\} tours?\b|\b(chaque|prochain) tour\b|\bmêmes tours\b",  # premier tour: of riichi
     "écart": r"\bsur (un |l[’'])?écart|\bécartée?s?\b",  # a distance
     "判给": r"(?<!裁)判给",  # 裁判给: what an arbiter gives
     "判罚": r"(?<!裁)判罚",
@@ -75,6 +76,12 @@ def test_a_play_and_the_broker_have_words_of_their_own() -> None:
     assert (len(plays) > 5, len(brokers) > 1) == (True, True)
     assert [one for where, one in said("zh") if one in plays and "kiosk/" in where and "副" in one] == []
     assert [one for one in brokers if "serveur de messages" not in one.lower()] == []
+
+
+def test_french_has_an_ordinary_space_around_its_punctuation() -> None:
+    """Programs make it one at which no line breaks; one typed by hand is seen by nobody who edits."""
+    wrong = re.compile(r"[\u00a0\u202f][:;!?»]|«[\u00a0\u202f]|[^\s][:;!?»](\s|$)|«[^\s]|'")
+    assert [one for _, one in said("fr") if wrong.search(one.partition(" = ")[2])] == []
 
 
 def test_chinese_has_punctuation_of_its_own() -> None:

@@ -166,7 +166,7 @@ def _row(grid: SheetRows, row: int, fields: list[str], heading: list[str]) -> Cs
 def _about(name: str, missing: list[str], strange: list[str], twice: list[str]) -> str:
     unknown = ", ".join(repr(name[:20]) for name in strange[:10])
     said = [N_("there is no column {names}", names=", ".join(missing))] * bool(missing)
-    said += [N_("nothing is known of {names}", names=unknown)] * bool(strange)
+    said += [N_("unknown columns: {names}", names=unknown)] * bool(strange)
     said += [N_("two columns are called {names}", names=", ".join(map(repr, twice)))] * bool(twice)
     problem = reduce(lambda first, second: N_("{first}; {second}", first=first, second=second), said)
     return N_("{file}, line {line}: {problem}", file=name, line=1, problem=problem)

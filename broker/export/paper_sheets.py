@@ -118,7 +118,7 @@ def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: str) -> bytes:
         _sheet(canvas, sheet, _, HALF * (1 - at % 2))
         if at % 2 == 0:
             _cut(canvas)
-    canvas.setTitle(_("Seat"))
+    canvas.setTitle(_("Blank sheets"))
     if at >= 0:
         canvas.showPage()
     canvas.save()

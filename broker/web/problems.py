@@ -524,7 +524,7 @@ ALERT: Final[Mapping[str, Message]] = {
 APART: Final[Mapping[str, Message]] = {
     "play_begun": N_("The play had already begun."),
     "play_deal_differs": N_("The walls had been restored for another deal."),
-    "play_declared_twice": N_("A player declared who had declared before."),
+    "play_declared_twice": N_("A player declared a second time."),
     "play_not_confirmed": N_("The players had not confirmed their tiles."),
     "play_not_recorded": N_("There was no result to reopen."),
     "play_not_restored": N_("The walls had not been restored."),

@@ -85,6 +85,7 @@ def test_what_is_put_into_a_page_is_escaped_unless_it_is_markup() -> None:
 
 def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_mark() -> None:
     assert i18n.typeset("fr", "« Oui » : non") == "«~Oui~»~: non".replace("~", "\N{NO-BREAK SPACE}")
+    assert i18n.typeset("fr", "entre {low} et 80 %") == "entre {low} et 80~%".replace("~", "\N{NO-BREAK SPACE}")
     assert i18n.typeset("en", "a : b") == "a : b"
 
 

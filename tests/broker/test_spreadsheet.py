@@ -118,7 +118,7 @@ def test_an_error_of_the_spreadsheet_is_refused_in_csv_too() -> None:
 
 def test_two_columns_of_one_name_are_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "players.csv").write_text("name,Name,shoe\nAnne,Bo,38\n")
-    with pytest.raises(RuleError, match=r"line 1: nothing is known of 'shoe'; two columns are called 'name'$"):
+    with pytest.raises(RuleError, match=r"line 1: unknown columns: 'shoe'; two columns are called 'name'$"):
         read_players(tmp_path / "players.csv")
 
 

@@ -183,7 +183,7 @@ def _hu_on_discard(state: Turns, action: Action) -> Turns:
     if len(set(winners)) < len(winners):
         raise RuleError("winner_twice", "a seat is named twice")
     if state.turn in winners:
-        raise RuleError("discarder_wins", f"{state.turn} cannot win on their own tile")
+        raise RuleError("discarder_wins", f"{state.turn} cannot win on their own discard")
     if state.one_winner and len(winners) > 1:
         raise RuleError("several_winners", "only the nearest in turn order wins under this profile")
     last: tuple[SituationFan, ...] = ("Last Tile Claim",) if state.ltw else ()

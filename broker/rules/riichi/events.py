@@ -139,7 +139,7 @@ class Ron(HandEnd):
         if not winners:
             raise RuleError("winner_missing", "nobody is named who wins")
         if self.loser in winners:
-            raise RuleError("loser_wins", N_("player {player} wins on their own tile", player=self.loser))
+            raise RuleError("loser_wins", N_("player {player} wins on their own discard", player=self.loser))
         _check_alive(winners, self.dead)
 
 

@@ -74,7 +74,7 @@ def win_by_ron(board: Board, declared: tuple[Seat, ...], rules: RiichiProfile) -
     if len({*declared}) < len(declared):
         raise RuleError("winner_twice", "a seat is named twice")
     if board.turn in declared:
-        raise RuleError("discarder_wins", f"{board.turn} cannot win on their own tile")
+        raise RuleError("discarder_wins", f"{board.turn} cannot win on their own discard")
     in_turn = sorted(declared, key=lambda seat: turns_between(board.turn, seat))
     for seat in in_turn:
         _may_ron(board, seat, rules)

@@ -56,7 +56,7 @@ def test_the_pdf_says_what_the_text_says(tmp_path: Path) -> None:
     assert len(pages) == 2
     assert "Ann" in pages[0]
     assert "départ" in pages[0]
-    assert "place" in pages[1]
+    assert "rang 4 3 2 1" in pages[1]
     again = file.read_bytes()
     sheet(*LONG, END, options=("--pdf", str(file), "--language", "fr"))
     assert file.read_bytes() == again

@@ -43,6 +43,12 @@ def test_every_language_has_its_words(language: str) -> None:
     assert {"en": "Signature", "fr": "Défausseur", "zh": "点炮"}[language] in page
 
 
+def test_the_document_is_called_what_it_is() -> None:
+    deals = {deal.number: deal for deal in small.deals()}
+    document = pypdfium2.PdfDocument(blank_sheets_pdf(blank_sheets(small.event(), deals, tables=(2,)), "fr"))
+    assert document.get_metadata_dict()["Title"] == "Feuilles vierges"
+
+
 def test_sheets_of_one_table_are_printed_by_command(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     assert ask(folder, "--table", 3, "--output", tmp_path / "3.pdf").exit_code == 0

@@ -153,7 +153,7 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put(1, 3, "chair"), "there is no column seat; nothing is known of 'chair'"),
+        (put(1, 3, "chair"), "there is no column seat; unknown columns: 'chair'"),
         (put(1, 37, "33"), "there is no column 34; two columns are called '33'"),
         (lambda rows: rows.clear(), f"there is no column {', '.join(HEADING)}"),
     ],

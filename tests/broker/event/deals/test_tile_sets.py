@@ -72,7 +72,7 @@ def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
         (put(9, 1, "0z"), "not_a_tile: line 9: '0z' is not a tile"),
         (put(9, 0, "7"), "serial_twice: line 9: serial 7 of set 1 is already used in line 8"),
         (lambda rows: rows[8].pop(), "line_incomplete: fields in line 9: 1; in the header: 2"),
-        (put(1, 1, "hue"), "heading_wrong: tiles.csv, line 1: there is no column face; nothing is known of 'hue'"),
+        (put(1, 1, "hue"), "heading_wrong: tiles.csv, line 1: there is no column face; unknown columns: 'hue'"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:

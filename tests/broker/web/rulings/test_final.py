@@ -135,7 +135,7 @@ def test_a_stage_that_was_taken_back_though_a_table_had_begun_it_is_seated_as_it
         head.post("/final", data=forms(head.get("/final").text, "undo") | {"reason": "an appeal"})
         assert "Seat it as it was published" not in head.get("/final").text
         made.hear(*late)
-        texts = {"en": "Seat it as it was published", "fr": "Remettre les places comme", "zh": "按已公布的座位恢复"}
+        texts = {"en": "Seat it as it was published", "fr": "Rétablir les sièges publiés", "zh": "按已公布的座位恢复"}
         assert [word for lang, word in texts.items() if word not in head.get(f"/final?lang={lang}").text] == []
         again = head.post("/final", data=forms(head.get("/final").text, "undo") | {"reason": "as it was"})
         assert (again.status_code, state.planned.bookings == seats) == (303, True)
