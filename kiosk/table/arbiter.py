@@ -326,7 +326,7 @@ def _paused(state: Table, event: events.Ordered, *, begin: bool) -> Step:
 def _time_added(state: Table, event: events.Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
-    if state.play is None or state.phase is Phase.RECORDED:  # the next play begins without it
+    if not state.unfinished:  # the next play begins without it
         raise NotNow("no_play", "nothing is being played here")
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 

@@ -152,8 +152,9 @@ def _shown_again(state: Table, session: RiichiSession) -> Table:
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
-    """Begin a hand."""
-    return replace(cleared(state, at), phase=Phase.PLAYING, session=session)
+    """Begin a hand. Time is the session's: its clock goes on, and minutes that were added stay."""
+    hand = replace(cleared(state, at), play_clock=state.play_clock, extra_min=state.extra_min)
+    return replace(hand, phase=Phase.PLAYING, session=session)
 
 
 def _recorded(
