@@ -139,11 +139,12 @@ class TextPen:
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
         """Return a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
-        return next(
-            size
-            for size in self._sizes(share)
-            if size == self._smallest or all(self.wide(text, size) <= width for text in texts)
-        )
+        known = [*texts]
+        return self.largest(share, lambda size: all(self.wide(text, size) <= width for text in known))
+
+    def largest(self, share: float, fits: Callable[[float], bool]) -> float:
+        """Return the largest size, up to a share, in which all fits; the smallest where it does in none."""
+        return next(size for size in self._sizes(share) if size == self._smallest or fits(size))
 
     def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
         """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
