@@ -192,9 +192,7 @@ class PracticeWindow(ScreenWindow):
         head, text = lesson.text(self._)
         lines = [TextLine(head, drawing.SMALL, drawing.QUIET)]
         lines += pen.broken(TextLine(text, drawing.BODY, drawing.TEXT), width)
-        y = room.top
-        for line in pen.fit(lines, width, room.height):
-            y = pen.write(self._whole, line.text, (room.left, y), line.share, line.colour, width).bottom
+        pen.write_lines(self._whole, pen.fit(lines, width, room.height), room.topleft, width, "left")
         self._buttons.draw(self._whole, (*self._lesson_targets(),))
 
     @property

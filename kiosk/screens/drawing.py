@@ -168,6 +168,21 @@ class TextPen:
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
         return surface.blit(picture, (at[0] - left, at[1]))
 
+    def write_lines(
+        self,
+        surface: pygame.Surface,
+        lines: Iterable[TextLine],
+        at: tuple[int, int],
+        width: int,
+        align: Align = "centre",
+        leading: int = 0,
+    ) -> int:
+        """Write lines one below the other, each aligned at the same x; return where the next one would begin."""
+        x, y = at
+        for line in lines:
+            y = self.write(surface, line.text, (x, y), line.share, line.colour, width, align).bottom + leading
+        return y
+
     def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
         text = self._type.written(text)

@@ -295,11 +295,9 @@ class TargetPainter:
             wide = self._pen.wide(beside, drawing.SMALLEST)
             at = (inside.right + wide // 2, inside.centery - self._pen.height(beside, drawing.SMALLEST, wide) // 2)
             self._pen.write(surface, beside, at, drawing.SMALLEST, ink, wide)
-        lines = self._lines(target, share)
+        lines = self._lines(target, share, ink)
         y = inside.top + (inside.height - self._pen.high(lines, inside.width)) // 2
-        for line in lines:
-            at = (inside.centerx, y)
-            y = self._pen.write(surface, line.text, at, line.share, ink, inside.width, align="centre").bottom
+        self._pen.write_lines(surface, lines, (inside.centerx, y), inside.width)
 
     def _room(self, target: TouchTarget) -> LabelRoom:
         key = self._key(target)
@@ -317,17 +315,17 @@ class TargetPainter:
             return self._pen.in_two(target.label, share, self._room(target).inside.width)
         return target.label.split("\n")
 
-    def _lines(self, target: TouchTarget, share: float) -> list[drawing.TextLine]:
+    def _lines(self, target: TouchTarget, share: float, ink: drawing.Colour) -> list[drawing.TextLine]:
         below = self._room(target).below
-        lines = [drawing.TextLine(text, share, drawing.TEXT) for text in self._label(target, share)]
-        return [*lines, drawing.TextLine(below, min(share, drawing.SMALLEST), drawing.TEXT)] if below else lines
+        lines = [drawing.TextLine(text, share, ink) for text in self._label(target, share)]
+        return [*lines, drawing.TextLine(below, min(share, drawing.SMALLEST), ink)] if below else lines
 
     def _fits(self, target: TouchTarget, share: float) -> bool:
         """Return whether a label fits at a size; a player's name below a seat may be smaller."""
         inside, label = self._room(target).inside, self._label(target, share)
         alike = label if target.seat is None else label[:1]
         narrow = all(self._pen.wide(text, share) <= inside.width for text in alike)
-        return narrow and self._pen.high(self._lines(target, share), inside.width) <= inside.height
+        return narrow and self._pen.high(self._lines(target, share, drawing.TEXT), inside.width) <= inside.height
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

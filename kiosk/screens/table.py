@@ -139,10 +139,7 @@ class TableScreen:
         lines = self._pen.fit(lines, room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2
-        for line in lines:
-            at = (room.centerx, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align="centre").bottom
-            y += leading
+        y = self._pen.write_lines(surface, lines, (room.centerx, y), room.width, leading=leading)
         if now.paint:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
@@ -157,9 +154,7 @@ class TableScreen:
         lines = self._pen.fit(lines, room.width, room.height)
         x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
         y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
-        for line in lines:
-            at = (x, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align).bottom
+        self._pen.write_lines(surface, lines, (x, y), room.width, align)
 
 
 def _target(button: KeyButton, box: pygame.Rect) -> TouchTarget:
