@@ -24,6 +24,8 @@ def without_pictographs(text: str, is_drawn: Callable[[str], bool]) -> str:
 
 def _is_pictograph(letter: str, before: str, is_drawn: Callable[[str], bool]) -> bool:
     """Return whether a letter is one, or a part of one, or cannot be seen. `before`: the letter before it."""
+    if letter == ZWJ and before not in JOINING and unicodedata.category(before)[0] in "LM":
+        return not is_drawn(letter)  # as between letters of Sinhala
     if _is_unseen(letter, is_drawn):
         return True
     return unicodedata.category(letter) in {"So", "Sk"} and not (is_drawn(letter) and before != ZWJ)

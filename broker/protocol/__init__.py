@@ -154,6 +154,7 @@ from broker.protocol.rulings import (
     decision_kind,
     players_named,
 )
+from broker.protocol.script import Script, ScriptedPlay, TrayMistake
 from broker.protocol.signing import (
     EVENT_KEY_FILE,
     SigningKey,

@@ -4,16 +4,14 @@ Deals come from a cryptographic generator. Who declares, on whose tile, and the 
 hands. Two things are staged: a tray is laid wrongly at first at every other table, and a player declares a false hu.
 """
 
-import json
 import random
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Final
 
-from msgspec import to_builtins
+import msgspec
 
 from broker.event import (
     BookedPlay,
@@ -33,7 +31,7 @@ from broker.event.deals import LAST_SET
 from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
 from broker.mqtt import CA, TLS_FOLDER, Certificates, Credentials, device_user
-from broker.protocol import SEATS, LaidSeat, Player, Seat, WinKind, open_event_key, open_key
+from broker.protocol import SEATS, LaidSeat, Player, Script, ScriptedPlay, Seat, TrayMistake, open_event_key, open_key
 from broker.protocol.arbiter_session import hash_pin
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
 from broker.sim.laid import laid_play
@@ -93,7 +91,7 @@ def make_event(
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
     staged = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
-    staged[KEEPS][0] = replace(staged[KEEPS][0], laid=_laid(open_event(folder), hosted, seed))
+    staged[KEEPS][0] = msgspec.structs.replace(staged[KEEPS][0], laid=_laid(open_event(folder), hosted, seed))
     write_people(folder, staged)
     return bookings
 
@@ -131,15 +129,15 @@ def people_file(table: int) -> str:
     return f"table-{table}.plays.json"
 
 
-def write_people(folder: Path, plays: Mapping[int, Sequence["StagedPlay"]], reaction_ms: int = REACTION_MS) -> None:
+def write_people(folder: Path, plays: Mapping[int, Sequence[ScriptedPlay]], reaction_ms: int = REACTION_MS) -> None:
     """Write what the people at each table do, with what their tables and arbiters need."""
     Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
     list_devices(folder, plays)
     for table, course in plays.items():
-        script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
-        write_private(folder / people_file(table), script.encode())
+        script = msgspec.json.encode(Script(plays=tuple(course), reaction_ms=reaction_ms, pin=pin))
+        write_private(folder / people_file(table), msgspec.json.format(script, indent=1))
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:
@@ -227,38 +225,17 @@ FINES: Final = (4, 8)
 """What a false hu costs, in IMP; the arbiter chooses (OEDMC)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SwappedTiles:
-    """Two places of a tray exchanged when it is laid."""
-
-    seat: Seat
-    one: tuple[int, int]
-    other: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class StagedPlay:
-    """One play, as the people at a simulated table are told it."""
-
-    round: int
-    win: WinKind
-    winners: Mapping[Seat, int] = field(default_factory=dict)
-    discarder: Seat | None = None
-    false_hu: Mapping[Seat, int] = field(default_factory=dict)
-    slips: tuple[SwappedTiles, ...] = ()
-    laid: Mapping[Seat, LaidSeat] = field(default_factory=dict)
-    """What lies there at the end, where its people keep the play."""
-
-
-def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[StagedPlay]]:
+def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[ScriptedPlay]]:
     """Return all plays, by table. The first play of every other table is laid wrongly at first."""
     plays = list(hosted)
     false_hu = _false_hu(plays, chance)
-    by_table: dict[int, list[StagedPlay]] = {}
+    by_table: dict[int, list[ScriptedPlay]] = {}
     for at, (booking, played) in enumerate(plays):
         slips = (swapped_tiles(chance),) if booking.round == 1 and booking.table % 2 else ()
         outcome = played.outcome
-        course = StagedPlay(booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips)
+        course = ScriptedPlay(
+            booking.round, outcome.win, dict(outcome.winners), outcome.discarder, false_hu.get(at, {}), slips
+        )
         by_table.setdefault(booking.table, []).append(course)
     return by_table
 
@@ -278,13 +255,8 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
     return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
 
 
-def as_script(plays: Sequence[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
-    """Return what `kiosk.sim` reads; `pin` is the arbiters'."""
-    return {"plays": [to_builtins(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
-
-
-def swapped_tiles(chance: random.Random) -> SwappedTiles:
+def swapped_tiles(chance: random.Random) -> TrayMistake:
     """Draw a slip in the laying of a tray."""
     row = chance.randrange(3)
     one, other = chance.sample(range(10), 2)
-    return SwappedTiles(chance.choice(SEATS), (row, one), (row, other))
+    return TrayMistake(chance.choice(SEATS), (row, one), (row, other))

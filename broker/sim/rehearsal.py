@@ -27,10 +27,10 @@ from broker.event import (
     save_event,
 )
 from broker.i18n import N_
-from broker.protocol import SEATS, Seat
+from broker.protocol import SEATS, ScriptedPlay, Seat, TrayMistake
 from broker.rules import Profile, RuleError
 from broker.sim.demo import Demo, tell_standings
-from broker.sim.demo_event import REACTION_MS, StagedPlay, SwappedTiles, new_deals, swapped_tiles, write_people
+from broker.sim.demo_event import REACTION_MS, new_deals, swapped_tiles, write_people
 from broker.store import has_started
 
 NAME: Final = "rehearsal"
@@ -84,7 +84,7 @@ class Rehearsal(Demo):
             if (self._source / file).exists():
                 shutil.copyfile(self._source / file, self._folder / file)
         profile = _mcr_rules(self._folder, plan)
-        staged: dict[int, list[StagedPlay]] = {}
+        staged: dict[int, list[ScriptedPlay]] = {}
         for play in sorted(plan.plays, key=lambda play: (play.round, play.table)):
             drawn = draw_play(play, profile, chance, faults=self._faults)
             staged.setdefault(play.table, []).append(drawn)
@@ -149,7 +149,7 @@ def refuse_started(source: Path) -> None:
         )
 
 
-def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faults: bool) -> StagedPlay:
+def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faults: bool) -> ScriptedPlay:
     """Draw how a play ends, and what goes wrong in it."""
     (kind,) = chance.choices([*KINDS], [*KINDS.values()])
     if kind == "two" and profile.payments.several_hu.value == "nearest":
@@ -163,10 +163,10 @@ def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faul
     fines = profile.false_hu.fines.value
     false_hu = {seats[3]: chance.choice(fines)} if faults and fines and chance.random() < FALSE_HU else {}
     if kind == "draw":
-        return StagedPlay(play.round, "draw", {}, None, false_hu, slips)
-    return StagedPlay(play.round, "discard" if discarder else "self_drawn", winners, discarder, false_hu, slips)
+        return ScriptedPlay(play.round, "draw", {}, None, false_hu, slips)
+    return ScriptedPlay(play.round, "discard" if discarder else "self_drawn", winners, discarder, false_hu, slips)
 
 
-def _slips(chance: random.Random) -> Iterator[SwappedTiles]:
+def _slips(chance: random.Random) -> Iterator[TrayMistake]:
     if chance.random() < SLIPS:
         yield swapped_tiles(chance)

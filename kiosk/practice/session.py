@@ -170,8 +170,7 @@ class PracticeWindow(ScreenWindow):
         self._hands = hands
         self._strip = (*self._targets(),)
         self._whole.fill(drawing.GROUND, (0, self._surface.get_height(), *self._whole.get_size()))
-        for target in self._strip:
-            self._buttons.draw(self._whole, target, pressed=False)
+        self._buttons.draw(self._whole, self._strip)
         pygame.display.flip()
 
     def show(self, view: ScreenView) -> bool:
@@ -193,11 +192,8 @@ class PracticeWindow(ScreenWindow):
         head, text = lesson.text(self._)
         lines = [TextLine(head, drawing.SMALL, drawing.QUIET)]
         lines += pen.broken(TextLine(text, drawing.BODY, drawing.TEXT), width)
-        y = room.top
-        for line in pen.fit(lines, width, room.height):
-            y = pen.write(self._whole, line.text, (room.left, y), line.share, line.colour, width).bottom
-        for target in self._lesson_targets():
-            self._buttons.draw(self._whole, target, pressed=False)
+        pen.write_lines(self._whole, pen.fit(lines, width, room.height), room.topleft, width, "left")
+        self._buttons.draw(self._whole, (*self._lesson_targets(),))
 
     @property
     def _gap(self) -> int:

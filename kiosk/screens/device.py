@@ -213,9 +213,7 @@ def _box(
     y = inside.top + (inside.height - above - pen.high(lines, inside.width)) // 2
     if not beside:
         draw_shape(surface, pygame.Rect(inside.centerx - side // 2, y, side, side), seat, pen)
-    for line in lines:
-        at = (inside.centerx, y + above)
-        y = pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom - above
+    pen.write_lines(surface, lines, (inside.centerx, y + above), inside.width)
 
 
 _STEPS: Final[dict[SelfTestStep, Callable[[Translator, SelfTestView], ScreenBody]]] = {

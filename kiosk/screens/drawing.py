@@ -139,11 +139,12 @@ class TextPen:
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
         """Return a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
-        return next(
-            size
-            for size in self._sizes(share)
-            if size == self._smallest or all(self.wide(text, size) <= width for text in texts)
-        )
+        known = [*texts]
+        return self.largest(share, lambda size: all(self.wide(text, size) <= width for text in known))
+
+    def largest(self, share: float, fits: Callable[[float], bool]) -> float:
+        """Return the largest size, up to a share, in which all fits; the smallest where it does in none."""
+        return next(size for size in self._sizes(share) if size == self._smallest or fits(size))
 
     def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
         """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
@@ -166,6 +167,21 @@ class TextPen:
         picture = self._type.render(text, share * self.look.larger, colour)
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
         return surface.blit(picture, (at[0] - left, at[1]))
+
+    def write_lines(
+        self,
+        surface: pygame.Surface,
+        lines: Iterable[TextLine],
+        at: tuple[int, int],
+        width: int,
+        align: Align = "centre",
+        leading: int = 0,
+    ) -> int:
+        """Write lines one below the other, each aligned at the same x; return where the next one would begin."""
+        x, y = at
+        for line in lines:
+            y = self.write(surface, line.text, (x, y), line.share, line.colour, width, align).bottom + leading
+        return y
 
     def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""

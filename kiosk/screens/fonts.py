@@ -41,6 +41,15 @@ Devanagari (fonts-lohit-deva), Bengali (fonts-lohit-beng-bengali), Tamil (fonts-
 (fonts-lklug-sinhala). Where one is not installed, its letters are question marks.
 """
 
+LETTERS_REACH: Final = {"Lohit-Tamil.ttf": (0.25, 0.87)}
+"""Of fonts whose lines are much higher than their letters: from where to where these reach, as shares of a line."""
+
+JOINERS: Final = "\u200c\u200d"
+"""Say whether the letters on both sides are joined, as in Sinhala ක්\u200dර; nothing is drawn for them."""
+
+LETTERS: Final = re.compile(f".[{JOINERS}]*", re.DOTALL)
+"""A letter with the joiners after it."""
+
 NO_LETTER: Final = "\uffff"
 """Unicode promises that this is no letter."""
 
@@ -109,18 +118,25 @@ class Fonts:
 
     def size(self, text: str, share: float) -> tuple[int, int]:
         """Return how wide and high a text is in pixels, with lines of this share of the screen's height."""
-        sizes = [self._sized(run, share).size(run.text) for run in self._runs(text)]
-        return sum(width for width, _ in sizes), max(height for _, height in sizes)
+        runs = self._runs(text)
+        sizes = [self._sized(run, share).size(run.text) for run in runs]
+        heights = (_line(run.path, height)[1] for run, (_, height) in zip(runs, sizes, strict=True))
+        return sum(width for width, _ in sizes), max(heights)
 
     def render(self, text: str, share: float, colour: tuple[int, int, int]) -> pygame.Surface:
         """Draw a text, from the left: a Chinese name may sit at an English table, and an Arabic one at a Chinese."""
-        parts = [self._sized(run, share).render(run.text, antialias=True, color=colour) for run in self._runs(text)]
+        parts = [self._render(run, share, colour) for run in self._runs(text)]
         if len(parts) == 1:
             return parts[0]
         whole, x = pygame.Surface(self.size(text, share), pygame.SRCALPHA), 0
         for part in parts:
             x = whole.blit(part, (x, 0)).right
         return whole
+
+    def _render(self, run: TextRun, share: float, colour: tuple[int, int, int]) -> pygame.Surface:
+        picture = self._sized(run, share).render(run.text, antialias=True, color=colour)
+        top, height = _line(run.path, picture.get_height())
+        return picture.subsurface((0, top, picture.get_width(), height))
 
     def _write(self, text: str) -> str:
         """Return a text in letters that there are: plainer ones for some, a question mark for others, and no emoji."""
@@ -131,13 +147,13 @@ class Fonts:
         return "".join(letter if letter in MARKS else self._letter(letter) for letter in "".join(said))
 
     def _letter(self, letter: str) -> str:
-        if not letter.isprintable():
+        if not letter.isprintable() and letter not in JOINERS:
             return " "
         plain = unicodedata.normalize("NFKD", letter)[0]
         return next((one for one in (letter, plain) if self._is_drawn(one)), "?")
 
     def _is_drawn(self, letter: str) -> bool:
-        return letter.isprintable() and any(_has(path, letter) for path in self._paths)
+        return letter in JOINERS or (letter.isprintable() and any(_has(path, letter) for path in self._paths))
 
     def _cut(self, text: str) -> list[TextRun]:
         """Cut a text by direction and fonts, in the order in which it is drawn."""
@@ -167,10 +183,10 @@ class Fonts:
             return []
         if whole := next((path for path in fonts if _covers(path, text)), None):
             return [TextRun(whole, text)]
-        return [TextRun(path, "".join(letters)) for path, letters in groupby(text, self._path_of)]
+        return [TextRun(path, "".join(letters)) for path, letters in groupby(LETTERS.findall(text), self._path_of)]
 
     def _path_of(self, letter: str) -> Path:
-        return next((path for path in self._paths if _has(path, letter)), self._paths[0])
+        return next((path for path in self._paths if _covers(path, letter)), self._paths[0])
 
     def _sized(self, run: TextRun, share: float) -> pygame.font.Font:
         size = max(8, round(self._height * share / _line_height(run.path)))
@@ -205,7 +221,13 @@ def _font(path: Path, size: int, script: str | None = None, *, backwards: bool =
 @cache
 def _line_height(path: Path) -> float:
     """Return how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
-    return pygame.font.Font(path, 100).get_height() / 100
+    return _line(path, pygame.font.Font(path, 100).get_height())[1] / 100
+
+
+def _line(path: Path, height: int) -> tuple[int, int]:
+    """Return at which pixel of a font's line the part begins that letters reach, and how high that is."""
+    top, bottom = LETTERS_REACH.get(path.name, (0, 1))
+    return round(top * height), round((bottom - top) * height)
 
 
 def _covers(path: Path, text: str) -> bool:
@@ -215,7 +237,7 @@ def _covers(path: Path, text: str) -> bool:
 @cache
 def _has(path: Path, letter: str) -> bool:
     """Return whether a font has a letter: what it draws is not what it draws for one that no font has."""
-    return letter.isspace() or _drawn(path, letter) != _drawn(path, NO_LETTER)
+    return letter.isspace() or letter in JOINERS or _drawn(path, letter) != _drawn(path, NO_LETTER)
 
 
 @cache

@@ -241,9 +241,6 @@ def _down(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
 LARGEST_LABEL: Final = 0.1
 """Of letters on a button, as a share of the screen's height."""
 
-HALVED: Final = 0.5
-"""A label that would be smaller than this share of its size stands in two lines."""
-
 LABEL_MARGIN: Final = 0.035
 """Left free beside a label at most, on both sides together, as a share of the screen's height."""
 
@@ -258,13 +255,31 @@ class TouchTarget(NamedTuple):
     seat: Seat | None = None
 
 
+class LabelRoom(NamedTuple):
+    """The room of a label, and the name of its key: below it or, where that is one letter, at its right."""
+
+    inside: pygame.Rect
+    below: str = ""
+    beside: str = ""
+
+
 class TargetPainter:
     """Draws targets."""
 
     def __init__(self, _: Translator, pen: drawing.TextPen) -> None:
         self._, self._pen = _, pen
 
-    def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
+    def draw(self, surface: pygame.Surface, targets: Sequence[TouchTarget], pressed: TouchTarget | None = None) -> None:
+        """Draw the buttons of a panel or a row: their labels have one size, the largest in which all of them fit."""
+        height = min((target.box.height for target in targets), default=0)
+        share = self._pen.largest(
+            min(LARGEST_LABEL, height / 2 / self._pen.unit),
+            lambda share: all(self._fits(target, share) for target in targets),
+        )
+        for target in targets:
+            self._button(surface, target, share, pressed=target == pressed)
+
+    def _button(self, surface: pygame.Surface, target: TouchTarget, share: float, *, pressed: bool) -> None:
         """Draw one: filled (in quiet light: framed) where it is strong; the other way round while a finger is on it."""
         filled, quiet = pressed != (target.tone == "strong"), self._pen.look.quiet
         ground, ink = (drawing.TEXT, drawing.GROUND) if filled and not quiet else (drawing.PANEL, drawing.TEXT)
@@ -272,36 +287,45 @@ class TargetPainter:
         radius, wide = target.box.height // 7, thick * max(2, target.box.height // 30)
         pygame.draw.rect(surface, ground, target.box, border_radius=radius)
         pygame.draw.rect(surface, edge, target.box, width=wide, border_radius=radius)
-        self._label(surface, target, ink)
+        inside, _, beside = self._room(target)
+        if target.seat is not None:
+            shape = pygame.Rect(inside.left - inside.height, inside.top, inside.height, inside.height)
+            drawing.draw_shape(surface, shape, target.seat, self._pen)
+        if beside:
+            wide = self._pen.wide(beside, drawing.SMALLEST)
+            at = (inside.right + wide // 2, inside.centery - self._pen.height(beside, drawing.SMALLEST, wide) // 2)
+            self._pen.write(surface, beside, at, drawing.SMALLEST, ink, wide)
+        lines = self._lines(target, share, ink)
+        y = inside.top + (inside.height - self._pen.high(lines, inside.width)) // 2
+        self._pen.write_lines(surface, lines, (inside.centerx, y), inside.width)
 
-    def _label(self, surface: pygame.Surface, target: TouchTarget, ink: drawing.Colour) -> None:
-        hint = self._key(target)
+    def _room(self, target: TouchTarget) -> LabelRoom:
+        key = self._key(target)
         margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)
         if target.seat is not None:
-            shape = pygame.Rect(inside.topleft, (inside.height, inside.height))
-            drawing.draw_shape(surface, shape, target.seat, self._pen)
-            inside.left, inside.width = shape.right, inside.width - shape.width
-            if hint and "\n" in target.label:
-                inside.width -= self._beside(surface, hint, inside, ink)
-                hint = ""
-        share = min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
-        named = target.label.split("\n")
-        parts = named if len(named) > 1 else self._pen.in_two(target.label, share * HALVED, inside.width)
-        if len(parts) > 1 and target.seat is None:
-            share = self._pen.share(parts, share, inside.width)
-        label = [drawing.TextLine(line, share, ink) for line in parts]
-        lines = [*label, *([drawing.TextLine(hint, drawing.SMALLEST, ink)] if hint else [])]
-        fitted = self._pen.fit(lines, inside.width, inside.height)
-        y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2
-        for line in fitted:
-            at = (inside.centerx, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
+            inside.left, inside.width = inside.left + inside.height, inside.width - inside.height
+        if len(key) > 1:
+            return LabelRoom(inside, below=key)
+        inside.width -= self._pen.wide(key, drawing.SMALLEST) * 3 // 2
+        return LabelRoom(inside, beside=key)
 
-    def _beside(self, surface: pygame.Surface, hint: str, inside: pygame.Rect, ink: drawing.Colour) -> int:
-        """Write a key at the right of two lines; return how wide it is."""
-        at = (inside.right, inside.centery - self._pen.height(hint, drawing.SMALLEST, inside.width) // 2)
-        return 2 * self._pen.write(surface, hint, at, drawing.SMALLEST, ink, inside.width, align="right").width
+    def _label(self, target: TouchTarget, share: float) -> Sequence[str]:
+        if target.seat is None and "\n" not in target.label:
+            return self._pen.in_two(target.label, share, self._room(target).inside.width)
+        return target.label.split("\n")
+
+    def _lines(self, target: TouchTarget, share: float, ink: drawing.Colour) -> list[drawing.TextLine]:
+        below = self._room(target).below
+        lines = [drawing.TextLine(text, share, ink) for text in self._label(target, share)]
+        return [*lines, drawing.TextLine(below, min(share, drawing.SMALLEST), ink)] if below else lines
+
+    def _fits(self, target: TouchTarget, share: float) -> bool:
+        """Return whether a label fits at a size; a player's name below a seat may be smaller."""
+        inside, label = self._room(target).inside, self._label(target, share)
+        alike = label if target.seat is None else label[:1]
+        narrow = all(self._pen.wide(text, share) <= inside.width for text in alike)
+        return narrow and self._pen.high(self._lines(target, share, drawing.TEXT), inside.width) <= inside.height
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

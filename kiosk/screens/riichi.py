@@ -348,7 +348,7 @@ def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *h
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a head, and what to do."""
-    return [TextLine(head, TITLE, TEXT), *(TextLine(one, BODY, QUIET) for one in help_ if one)]
+    return [TextLine(head, TITLE, TEXT), *(TextLine(one, BODY, QUIET, play.HELP_BROKEN_AT) for one in help_ if one)]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:

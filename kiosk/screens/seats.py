@@ -105,7 +105,8 @@ class SeatBox:
             who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
         if wide:
             what = self._pen.fit(what, came.width, came.height)
-            self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
+            at = (came.centerx, came.centery - self._pen.high(what, came.width) // 2)
+            self._pen.write_lines(surface, what, at, came.width)
             what = []
         name = self._name(inside.width - (0 if small else tick), BODY if small or (wide and paid) else LARGE)
         self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
@@ -151,9 +152,10 @@ class SeatBox:
         if self._pen.high(rest, inside.width) <= left:
             fitted, lines = large, rest
         y = self._head(surface, seat, head, fitted.share, beside)
-        self._write(surface, lines[: len(who)], inside, y)
+        self._pen.write_lines(surface, lines[: len(who)], (inside.centerx, y), inside.width)
         what = lines[len(who) :]
-        self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
+        at = (inside.centerx, inside.bottom - self._pen.high(what, inside.width))
+        self._pen.write_lines(surface, what, at, inside.width)
 
     def _name(self, width: int, share: float) -> TextLine:
         """Return the longest name of a seat, as large as all four are."""
@@ -179,12 +181,6 @@ class SeatBox:
             y = stands.centery - self._pen.height(beside.text, share, wide) // 2
             self._pen.write(surface, beside.text, (head.right, y), share, beside.colour, wide, align="right")
         return stands.bottom
-
-    def _write(self, surface: pygame.Surface, lines: list[TextLine], inside: pygame.Rect, y: int) -> None:
-        for line in lines:
-            y = self._pen.write(
-                surface, line.text, (inside.centerx, y), line.share, line.colour, inside.width, align="centre"
-            ).bottom
 
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, and whether it is ticked; return that."""

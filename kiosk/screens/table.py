@@ -69,7 +69,7 @@ class TableScreen:
 
     def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
         """Return what may be touched."""
-        return (*self._targets(current_screen(self._, view), view),)
+        return tuple(target for group in self._targets(current_screen(self._, view), view) for target in group)
 
     def draw(self, surface: pygame.Surface, view: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
@@ -81,24 +81,25 @@ class TableScreen:
             for seat, box in self._layout.seats(panel=bool(now.panel)).items():
                 self._seat.draw(surface, view, seat, box, small=bool(now.panel))
         self._foot(surface, view)
-        for target in self._targets(now, view):
-            self._buttons.draw(surface, target, pressed=target == pressed)
+        for group in self._targets(now, view):
+            self._buttons.draw(surface, group, pressed)
         if self._pen.look.quiet:
             surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
 
-    def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
+    def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[tuple[TouchTarget, ...]]:
+        """Return what may be touched: what stands together, with labels of one size, and each button at the foot."""
         if now.actions:
-            boxes = (*self._layout.actions(self._parted(now, view).lines, len(now.actions)),)
-            for action, box in zip(now.actions, boxes, strict=True):
-                yield TouchTarget(action.key, action.label, box, action.tone, action.seat)
-        for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
-            for action, box in ((one, box) for one, box in zip(row, boxes, strict=True) if one is not NOTHING):
-                yield TouchTarget(action.key, action.label, box, action.tone, action.seat)
+            boxes = self._layout.actions(self._parted(now, view).lines, len(now.actions))
+            yield tuple(map(_target, now.actions, boxes))
+        if now.panel:
+            grid = self._layout.grid([len(row) for row in now.panel])
+            rows = (zip(row, boxes, strict=True) for row, boxes in zip(now.panel, grid, strict=True))
+            yield tuple(_target(button, box) for row in rows for button, box in row if button is not NOTHING)
         if view.players:
             label = self._(N_("Cancel the call") if view.call else N_("Call the arbiter"))
-            yield TouchTarget("c", label, self._layout.call)
+            yield (TouchTarget("c", label, self._layout.call),)
         if (clock := clock_button(self._layout, view)) is not None:
-            yield clock
+            yield (clock,)
 
     def _room(self, now: ScreenBody, view: ScreenView) -> pygame.Rect:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
@@ -138,10 +139,7 @@ class TableScreen:
         lines = self._pen.fit(lines, room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2
-        for line in lines:
-            at = (room.centerx, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align="centre").bottom
-            y += leading
+        y = self._pen.write_lines(surface, lines, (room.centerx, y), room.width, leading=leading)
         if now.paint:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
@@ -156,9 +154,11 @@ class TableScreen:
         lines = self._pen.fit(lines, room.width, room.height)
         x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
         y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
-        for line in lines:
-            at = (x, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align).bottom
+        self._pen.write_lines(surface, lines, (x, y), room.width, align)
+
+
+def _target(button: KeyButton, box: pygame.Rect) -> TouchTarget:
+    return TouchTarget(button.key, button.label, box, button.tone, button.seat)
 
 
 SCREENS: Final[tuple[ScreenFunction, ...]] = (

@@ -177,31 +177,31 @@ def on_reopened(state: Table, event: events.Reopened) -> Step:
 
 def on_declarations_corrected(state: Table, event: events.DeclarationsCorrected) -> Step:
     """Put right who has declared; the value is entered again. Raises NotNow."""
-    play, author = current_play(state), arbiter_name(state)
+    text = f"{', '.join(event.seats) or 'nobody'}: {event.reason}"
+    fact = overridden(state, ("declarations_corrected",), text[:500])
     if dead := [seat for seat in event.seats if seat in state.dead_hands]:
         raise NotNow("press_of_dead_hand", ", ".join(dead))
     if len(set(event.seats)) != len(event.seats):
         raise NotNow("press_again", "a seat declares once")
-    text = f"{', '.join(event.seats) or 'nobody'}: {event.reason}"
-    fact = Overridden(
-        round=play.round,
-        deal=play.deal,
-        guards=("declarations_corrected",),
-        reason=text[:500],
-        author=author,
-        session=state.arbiter_session,
-    )
     after = replace(
-        claim.without_claim(state),
+        _without_result(state),
         phase=Phase.DECLARED if event.seats else Phase.PLAYING,
         since=event.at,
         declarations=tuple(Declaration(seat, event.at) for seat in event.seats),
         closed_at=event.at,
-        outcome=None,
-        agreed=frozenset(),
-        hand=HandEnd(),
     )
     return after, (fact,)
+
+
+def _without_result(state: Table) -> Table:
+    return replace(claim.without_claim(state), outcome=None, agreed=frozenset(), hand=HandEnd())
+
+
+def overridden(state: Table, guards: tuple[str, ...], reason: Reason) -> Overridden:
+    """Return the fact that the arbiter has overridden what the table has or refuses. Raises NotNow."""
+    author, play = arbiter_name(state), current_play(state)
+    session = state.arbiter_session
+    return Overridden(round=play.round, deal=play.deal, guards=guards, reason=reason, author=author, session=session)
 
 
 def on_infraction_ruled(state: Table, event: events.InfractionRuled) -> Step:
@@ -231,13 +231,10 @@ def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> St
         facts.extend(_ruled(state, FineRuled(takes=takes), why) for takes, why in _fines(state))
     played = state.played if state.phase is Phase.RECORDED else plan.with_this_play(state)
     ended = replace(
-        claim.without_claim(state),
+        _without_result(state),
         phase=Phase.RECORDED,
         since=at,
         closed_at=None,
-        outcome=None,
-        agreed=frozenset(),
-        hand=HandEnd(),
         ruled="void" if isinstance(decision, Void) else "adjusted",
         played=played,
     )
@@ -326,7 +323,7 @@ def _paused(state: Table, event: events.Ordered, *, begin: bool) -> Step:
 def _time_added(state: Table, event: events.Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
-    if state.play is None or state.phase is Phase.RECORDED:  # the next play begins without it
+    if not state.unfinished:  # the next play begins without it
         raise NotNow("no_play", "nothing is being played here")
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from broker.protocol import Name, Overridden, PlannedPlay, Reason
+from broker.protocol import PlannedPlay
 from kiosk.table import arbiter, claim, events, plan, riichi
-from kiosk.table.state import QUIET, SETTLE_NS, NotNow, Pause, Phase, Step, Table, arbiter_name, current_play, in_play
+from kiosk.table.state import QUIET, SETTLE_NS, NotNow, Pause, Phase, Step, Table, arbiter_name, in_play
 
 Handler = Callable[[Table, Any], Step]
 
@@ -101,32 +101,18 @@ def refuse_guarded(state: Table, event: events.Event) -> None:
 
 def on_guard_overridden(state: Table, event: events.GuardOverridden) -> Step:
     """Let the play go on; what had stopped it is told."""
-    author = arbiter_name(state)
-    codes, play = active_guards(state), current_play(state)
+    codes = active_guards(state)
+    fact = arbiter.overridden(state, codes, event.reason)
     if not codes:
         raise NotNow("nothing_to_override", "nothing stops this play")
-    fact = _overridden(state, author, play, codes, event.reason)
     return replace(state, allowed=state.allowed | {*codes}), (fact,)
 
 
 def on_deal_brought_forward(state: Table, event: events.DealBroughtForward) -> Step:
     """Take another play of this table before its turn; the one that had its turn comes later."""
-    author = arbiter_name(state)
-    index = index_brought_forward(state, event.round)
-    begun = plan.begin_play(state, index, event.at)
-    play = current_play(begun)
-    return begun, (_overridden(state, author, play, (OUT_OF_ORDER,), event.reason),)
-
-
-def _overridden(state: Table, author: Name, play: PlannedPlay, codes: tuple[str, ...], reason: Reason) -> Overridden:
-    return Overridden(
-        round=play.round,
-        deal=play.deal,
-        guards=codes,
-        reason=reason,
-        author=author,
-        session=state.arbiter_session,
-    )
+    arbiter_name(state)
+    begun = plan.begin_play(state, index_brought_forward(state, event.round), event.at)
+    return begun, (arbiter.overridden(begun, (OUT_OF_ORDER,), event.reason),)
 
 
 def refuse_in_pause(state: Table, event: events.Event) -> None:

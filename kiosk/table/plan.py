@@ -394,5 +394,7 @@ def on_confirming_press(state: Table, event: events.ButtonPressed) -> Step:
     play, state = current_play(state), with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()
-    begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=PlayClock(event.at))
+    begun_elsewhere = state.session is not None and state.session.recorded > 0  # on a device that this one replaces
+    clock = None if begun_elsewhere else PlayClock(event.at)
+    begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=clock)
     return begun, (Confirmed(round=play.round, deal=play.deal),)

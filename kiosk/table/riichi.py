@@ -152,8 +152,9 @@ def _shown_again(state: Table, session: RiichiSession) -> Table:
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
-    """Begin a hand."""
-    return replace(cleared(state, at), phase=Phase.PLAYING, session=session)
+    """Begin a hand. Time is the session's: its clock goes on, and minutes that were added stay."""
+    hand = replace(cleared(state, at), play_clock=state.play_clock, extra_min=state.extra_min)
+    return replace(hand, phase=Phase.PLAYING, session=session)
 
 
 def _recorded(
@@ -179,7 +180,7 @@ def _recorded(
 
 def on_deposit_laid(state: Table, event: events.DepositLaid) -> Step:
     """Lay a riichi deposit, or take it back."""
-    return _with_session(state, _with_deposit(riichi_session_of(state), event.seat, laid=event.laid)), ()
+    return replace(state, session=_with_deposit(riichi_session_of(state), event.seat, laid=event.laid)), ()
 
 
 def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
@@ -197,7 +198,7 @@ def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
     poor = session.score(event.seat) < session.profile.points.deposit.value
     if event.seat in session.riichi or poor:
         return state, ()
-    return _with_session(state, _with_deposit(session, event.seat, laid=True)), ()
+    return replace(state, session=_with_deposit(session, event.seat, laid=True)), ()
 
 
 def _reopened(state: Table) -> Table:
@@ -274,10 +275,6 @@ def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
     if kind == "draw" and not state.hand.asking:
         raise NotNow("not_now", "nobody was asked whether they are tenpai")
     return show_payment(state, event), ()
-
-
-def _with_session(state: Table, session: RiichiSession) -> Table:
-    return replace(state, session=session)
 
 
 def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:

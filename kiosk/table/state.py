@@ -329,9 +329,9 @@ class Table:
     pause: Pause | None = None
     """The arbiter's pause, or the last one that there was in this play."""
     play_clock: PlayClock | None = None
-    """Of the present play, from its confirmation; None too where a power cut has left it unknown."""
+    """Of the present play or session, from its confirmation; None too where a power cut has left it unknown."""
     extra_min: int = 0
-    """Minutes that the arbiter has added to the present play."""
+    """Minutes that the arbiter has added to the present play, or to the session."""
     played: tuple[FinishedPlay, ...] = ()
     """What this table has behind it, oldest first."""
     seating: dict[Seat, Player] = field(default_factory=dict)
@@ -389,6 +389,13 @@ class Table:
         wished = self.assignment is not None and self.assignment.keep_plays and self.session is None
         recorded = self.phase is Phase.RECORDED and self.outcome is not None and self.ruled is None
         return wished and recorded and not self.alone and self.kept < MOST_KEPT
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is a play whose time counts; that of a riichi session goes on from hand to hand."""
+        if self.session is not None:
+            return not self.session.state.over
+        return self.play is not None and self.phase is not Phase.RECORDED
 
     @property
     def dead_hands(self) -> frozenset[Seat]:
@@ -550,7 +557,7 @@ def played_ms(state: "Table") -> int | None:
 
 
 def _running(state: "Table") -> PlayClock | None:
-    return state.play_clock if state.public in ("playing", "declared", "accepting") else None
+    return state.play_clock if state.unfinished else None
 
 
 def arbiter_name(state: Table) -> str:

@@ -1,20 +1,21 @@
 """The event that is played: a plan, and for each table a script of what its people do, all drawn from one seed."""
 
-import json
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from broker.event import BookedPlay, Plan, save_event
 from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
-from broker.protocol import SEATS, Player, Seat
+from broker.protocol import SEATS, Player, Script, ScriptedPlay, Seat
 from broker.protocol.arbiter_session import hash_pin
 from broker.rules import DEFAULT_MCR
-from broker.sim.demo_event import NAME, StagedPlay, as_script, new_deals
+from broker.sim.demo_event import NAME, new_deals
 from tests.chaos.ledger import Play
 
 KIOSK: Final = 1
@@ -40,12 +41,12 @@ class ChaosEvent:
 
     folder: Path
     tables: int
-    scripts: dict[int, list[StagedPlay]]
+    scripts: dict[int, list[ScriptedPlay]]
     deals: dict[Play, int]
     """Of each play (table and round) the deal."""
 
     @property
-    def plays(self) -> dict[Play, StagedPlay]:
+    def plays(self) -> dict[Play, ScriptedPlay]:
         """How each play is to end."""
         return {(table, play.round): play for table, script in self.scripts.items() for play in script}
 
@@ -77,7 +78,7 @@ def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Rando
     save_event(folder, plan, *new_deals(sorted({play.deal for play in booked})))
     Credentials.ensure(folder / "credentials.json", tables)
     add_arbiter(folder)
-    scripts: dict[int, list[StagedPlay]] = {table: [] for table in numbers}
+    scripts: dict[int, list[ScriptedPlay]] = {table: [] for table in numbers}
     for play in booked:
         scripts[play.table].append(_draw(play.round, chance))
     return ChaosEvent(folder, tables, scripts, {(play.table, play.round): play.deal for play in booked})
@@ -90,19 +91,19 @@ def add_arbiter(folder: Path) -> None:
     auth.close()
 
 
-def _draw(round_: int, chance: random.Random) -> StagedPlay:
+def _draw(round_: int, chance: random.Random) -> ScriptedPlay:
     """Draw how a play ends, and whether somebody declares falsely before."""
     one, other, third, fourth = chance.sample(SEATS, 4)
     false_hu: dict[Seat, int] = {fourth: chance.choice(FINES)} if chance.random() < FALSE_HU else {}
     value = chance.randint(8, 88)
     match chance.choices(("discard", "two", "self_drawn", "draw"), (60, 6, 24, 10))[0]:
         case "discard":
-            return StagedPlay(round_, "discard", {one: value}, other, false_hu)
+            return ScriptedPlay(round_, "discard", {one: value}, other, false_hu)
         case "two":
-            return StagedPlay(round_, "discard", {one: value, third: chance.randint(8, 88)}, other, false_hu)
+            return ScriptedPlay(round_, "discard", {one: value, third: chance.randint(8, 88)}, other, false_hu)
         case "self_drawn":
-            return StagedPlay(round_, "self_drawn", {one: value}, None, false_hu)
-    return StagedPlay(round_, "draw", {}, None, false_hu)
+            return ScriptedPlay(round_, "self_drawn", {one: value}, None, false_hu)
+    return ScriptedPlay(round_, "draw", {}, None, false_hu)
 
 
 def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reaction_ms: int) -> None:
@@ -111,20 +112,20 @@ def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reactio
     known = Credentials.load(event.folder / "credentials.json")
     write_private(event.folder / "arbiter-pin", f"{hash_pin(PIN)}\n".encode())
     for table in tables:
-        script = json.dumps(as_script(event.scripts[table], reaction_ms, PIN))
-        write_private(device / f"table-{table}.plays.json", script.encode())
+        script = Script(plays=tuple(event.scripts[table]), reaction_ms=reaction_ms, pin=PIN)
+        write_private(device / f"table-{table}.plays.json", msgspec.json.encode(script))
         write_private(device / f"table-{table}.password", known.table(table)[1].encode())
 
 
 def expected(event: ChaosEvent, play: Play) -> dict[str, object]:
     """Return what the result of a play must say, as its table's people meant it."""
-    meant = asdict(event.plays[play])
+    meant = event.plays[play]
     return {
         "round": play[1],
         "deal": event.deals[play],
         "players": event.players(play[0]),
-        "win": meant["win"],
-        "winners": meant["winners"],
-        "discarder": meant["discarder"],
-        "fines": meant["false_hu"],
+        "win": meant.win,
+        "winners": meant.winners,
+        "discarder": meant.discarder,
+        "fines": meant.false_hu,
     }

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from broker.protocol import SEATS
+from broker.protocol import SEATS, ScriptedPlay
 from broker.sim.demo_audit import points_of
-from broker.sim.demo_event import StagedPlay
 from tests.chaos.arbiter import DoneRuling
 from tests.chaos.event import ChaosEvent, expected
 from tests.chaos.ledger import LedgerReader
@@ -41,8 +40,8 @@ class Evening:
 
 @pytest.fixture
 def evening() -> Evening:
-    one = StagedPlay(1, "discard", {"east": 18}, "north")
-    other = StagedPlay(1, "draw", {}, None, {"west": 8})
+    one = ScriptedPlay(1, "discard", {"east": 18}, "north")
+    other = ScriptedPlay(1, "draw", {}, None, {"west": 8})
     event = ChaosEvent(Path(), 2, {1: [one], 2: [other]}, {(1, 1): 1, (2, 1): 1})
     results = []
     for table in (1, 2):

@@ -9,9 +9,9 @@ from typing import Final
 from broker.cli.halls import hall
 from broker.event import BookedPlay, Event, Hall, ListedDevice, Plan, open_event, save_event, write_devices, write_halls
 from broker.mqtt.access import Credentials
-from broker.protocol import SEATS, Player, SigningKey
+from broker.protocol import SEATS, Player, ScriptedPlay, SigningKey
 from broker.rules import DEFAULT_MCR
-from broker.sim.demo_event import NAME, StagedPlay, new_deals
+from broker.sim.demo_event import NAME, new_deals
 from tests.chaos.event import ChaosEvent, add_arbiter
 
 HALLS: Final = ("paris", "osaka", "lima")
@@ -75,24 +75,24 @@ def make_world(folder: Path, tables: int, rounds: int, ports: dict[str, list[int
         Credentials.ensure(halls[name] / "credentials.json", of[name][-1])
         if name != restored:
             add_arbiter(halls[name])
-    scripts: dict[int, list[StagedPlay]] = {table: [] for table in keys}
+    scripts: dict[int, list[ScriptedPlay]] = {table: [] for table in keys}
     for play in booked:
         scripts[play.table].append(_draw(play.round, chance))
     planned = {(play.table, play.round): play.deal for play in booked}
     return World(ChaosEvent(centre, len(keys), scripts, planned), halls, restored, of, keys)
 
 
-def _draw(round_: int, chance: random.Random) -> StagedPlay:
+def _draw(round_: int, chance: random.Random) -> ScriptedPlay:
     one, other, third, _ = chance.sample(SEATS, 4)
     match chance.choices(("discard", "two", "self_drawn", "draw"), (60, 10, 20, 10))[0]:
         case "discard":
-            return StagedPlay(round_, "discard", {one: chance.randint(8, 88)}, other, {})
+            return ScriptedPlay(round_, "discard", {one: chance.randint(8, 88)}, other, {})
         case "two":
             winners = {one: chance.randint(8, 88), third: chance.randint(8, 88)}
-            return StagedPlay(round_, "discard", winners, other, {})
+            return ScriptedPlay(round_, "discard", winners, other, {})
         case "self_drawn":
-            return StagedPlay(round_, "self_drawn", {one: chance.randint(8, 88)}, None, {})
-    return StagedPlay(round_, "draw", {}, None, {})
+            return ScriptedPlay(round_, "self_drawn", {one: chance.randint(8, 88)}, None, {})
+    return ScriptedPlay(round_, "draw", {}, None, {})
 
 
 def plays_of_deal(world: World, deal: int) -> Iterator[tuple[int, int]]:

@@ -23,6 +23,7 @@ from broker.protocol import (
     Restored,
     Result,
     ScorerState,
+    ScriptedPlay,
     Seated,
     SigningKey,
     TableState,
@@ -33,7 +34,6 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from broker.rules import Outcome, load_mcr, seat_points
-from broker.sim.demo_event import StagedPlay
 
 RESEND_S: Final = 3.0
 
@@ -46,7 +46,7 @@ class SimulatedTable(threading.Thread):
         event: Event,
         table: int,
         key: SigningKey,
-        script: list[StagedPlay],
+        script: list[ScriptedPlay],
         told: Callable[[int, int], None],
         pace_s: float,
         clock_off_ms: int,
@@ -148,7 +148,7 @@ class SimulatedTable(threading.Thread):
         )
         self._publish(topics.STATE.at(self._event.name, table=self.table), encode(state), retain=True)
 
-    def _play(self, staged: StagedPlay) -> None:
+    def _play(self, staged: ScriptedPlay) -> None:
         play = self._event.places[self.table, staged.round]
         round_, deal, winners = staged.round, play.deal, dict(staged.winners)
         outcome = Outcome(staged.win, winners, staged.discarder)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from broker.protocol import SEATS, Command, Counted, LaidSeat, PlayFound, Seat, TilesLaid, WinKind
+from broker.protocol import SEATS, Command, Counted, LaidSeat, PlayFound, Script, ScriptedPlay, Seat, TilesLaid, WinKind
 from broker.scorer.intake import MOST_LAID
 from kiosk.camera.loop import laid_tiles, read_hand
 from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
-from kiosk.sim import PATIENCE, People, Script, ScriptedPlay
+from kiosk.sim import PATIENCE, People
 from kiosk.status import CAMERA
 from kiosk.table import Ordered, Phase, PlayKept
 from kiosk.table.state import MOST_KEPT

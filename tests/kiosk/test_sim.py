@@ -7,12 +7,12 @@ from typing import cast
 import msgspec
 import pytest
 
-from broker.protocol import AT_THE_TABLE, SEATS, RiichiEvent, RiichiRecorded, RiichiWin, Seat
+from broker.protocol import AT_THE_TABLE, SEATS, RiichiEvent, RiichiRecorded, RiichiWin, Script, ScriptedPlay, Seat
 from broker.sim.demo import draw_hands
 from broker.sim.demo_audit import evening_problems
 from kiosk.arbiter_pin import SealedTry
 from kiosk.input.controls import CHECK_NS
-from kiosk.sim import People, RiichiPeople, Script, ScriptedPlay
+from kiosk.sim import People, RiichiPeople
 from kiosk.table import Phase, Table
 from tests.kiosk.keyed import Keyed, NoPin
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
+from broker.protocol import ScriptedPlay
 from broker.sim.demo_audit import STEPS, points_of
-from broker.sim.demo_event import StagedPlay
 
 SEATS: Final = ("east", "south", "west", "north")
 
@@ -44,7 +44,7 @@ class Play:
         return points_of(self.ended)
 
 
-def played(round_: int, table: int, deal: int, section: str, players: Mapping[str, str], ended: StagedPlay) -> Play:
+def played(round_: int, table: int, deal: int, section: str, players: Mapping[str, str], ended: ScriptedPlay) -> Play:
     """Return a play that ended as its table's people meant it."""
     said = {"win": ended.win, "winners": dict(ended.winners), "discarder": ended.discarder}
     at_table = {str(seat): imp for seat, imp in ended.false_hu.items()}

@@ -4,7 +4,6 @@ The tables are those of `tests/chaos/tables.py`: real programs and connections, 
 times the speed of people. A hall has breaks: people play some rounds, and wait until they are called.
 """
 
-import json
 import random
 import sys
 import time
@@ -13,13 +12,15 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from broker.event import BookedPlay, write_devices
 from broker.files import write_private
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.programs import Kind
-from broker.protocol import SEATS
+from broker.protocol import SEATS, Script, ScriptedPlay
 from broker.rules import load_mcr
-from broker.sim.demo_event import StagedPlay, as_script, listed_device, write_kiosk
+from broker.sim.demo_event import listed_device, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.sim.rehearsal import draw_play
 from tests.e2e.standstill import explained
@@ -38,7 +39,7 @@ Place = tuple[int, int]
 """Round and table."""
 
 
-def drawn_plays(rounds: int, chance: random.Random) -> dict[Place, StagedPlay]:
+def drawn_plays(rounds: int, chance: random.Random) -> dict[Place, ScriptedPlay]:
     """Draw how each play ends that may take place, trays laid wrongly and false hu included."""
     rules = load_mcr(PROFILE)
     nobody = dict.fromkeys(SEATS, "")
@@ -108,9 +109,10 @@ class Venue:
             self._tables.append(tables)
             self._leaving.callback(tables.stop)
 
-    def let_play(self, plays: dict[Place, StagedPlay], rounds: Iterable[int]) -> None:
+    def let_play(self, plays: dict[Place, ScriptedPlay], rounds: Iterable[int]) -> None:
         """Let people play these rounds, and then have a break."""
         here = set(rounds)
         for table in TABLES:
-            course = [one for (round_, at), one in plays.items() if at == table and round_ in here]
-            write_private(self._devices / f"table-{table}.plays.json", json.dumps(as_script(course, 0, PIN)).encode())
+            course = tuple(one for (round_, at), one in plays.items() if at == table and round_ in here)
+            script = msgspec.json.encode(Script(plays=course, reaction_ms=0, pin=PIN))
+            write_private(self._devices / f"table-{table}.plays.json", script)

@@ -7,7 +7,7 @@ from typing import Final
 import pygame
 import pytest
 
-from broker.i18n import SEAT_NAMES, Translator, languages
+from broker.i18n import N_, SEAT_NAMES, Translator, languages
 from kiosk.screens import drawing, fonts
 from kiosk.screens.texts import STATE_HELP
 from tests.kiosk.screens.test_table import inked, scene_of
@@ -77,8 +77,15 @@ def test_what_four_players_read_is_drawn_as_large_as_it_is_meant(language: str, 
 def test_what_each_of_the_four_is_to_do_goes_on_in_a_second_line_rather_than_be_smaller(
     language: str, size: tuple[int, int]
 ) -> None:
-    for scene in ("seating", "confirming"):
-        help_ = Translator(language)(STATE_HELP[scene]).replace("\N{NO-BREAK SPACE}", " ")
+    helps = {
+        "seating": STATE_HELP["seating"],
+        "confirming": STATE_HELP["confirming"],
+        "riichi deal, confirming": N_(
+            "13 tiles for your hand, 21 of the wall, in order? Press your button. If not, call the arbiter."
+        ),
+    }
+    for scene, text in helps.items():
+        help_ = Translator(language)(text).replace("\N{NO-BREAK SPACE}", " ")
         drawn = [
             rect.height / min(size)
             for text, rect in inked(language, (size, 1.0), scene)

@@ -15,6 +15,7 @@ from kiosk.screens import DeclaredView, RestoringView, ScreenView, SeatingView, 
 from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
 from kiosk.screens.restoring import MOST_WAITED_FOR
+from kiosk.screens.table import current_screen
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.scenes import unread
 
@@ -41,6 +42,8 @@ class Inked(TextPen):
     def __init__(self, language: str, room: Room) -> None:
         super().__init__(language, room[0], Appearance(larger=room[1]))
         self.lines: list[tuple[str, pygame.Rect]] = []
+        self.shares = dict[str, float]()
+        """How large each line was written."""
         self.inks: set[tuple[Colour, Colour]] = set()
         """Which colours were written on which grounds."""
 
@@ -54,7 +57,8 @@ class Inked(TextPen):
         width: int,
         align: Align = "left",
     ) -> pygame.Rect:
-        drawn, _, taken = self._fitting(text, share, width)
+        drawn, fitted, taken = self._fitting(text, share, width)
+        self.shares[drawn] = fitted
         rect = pygame.Rect(at, taken)
         rect.x -= {"left": 0, "centre": rect.width // 2, "right": rect.width}[align]
         self.lines.append((drawn, rect))
@@ -123,6 +127,19 @@ def test_every_letter_is_in_the_font_it_is_written_in(language: str) -> None:
     fonts = Fonts(language, ROOMS[0][0][1])
     lines = [(scene, text) for scene in SCENES for text, _ in inked(language, ROOMS[0], scene)]
     assert [one for one in lines if fonts.written(one[1]) != one[1]] == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_labels_of_a_panel_or_a_row_of_buttons_have_one_size(language: str) -> None:
+    screen, pen, surface = drawing(language, ROOMS[0])
+    for scene in SCENES:
+        for group in screen._targets(current_screen(screen._, scene_of(scene)), scene_of(scene)):
+            pen.shares.clear()
+            screen._buttons.draw(surface, group)
+            labels = [one.label.partition("\n")[0] for one in group]
+            apart = {screen._buttons._key(one) for one in group} | {*"东南西北ESWN"}
+            parts = {text for text in pen.shares if any(text in label for label in labels) and text not in apart}
+            assert len({pen.shares[text] for text in parts}) <= 1, (scene, parts)
 
 
 @pytest.mark.parametrize("scene", ["declared, value", "accepting, three winners"])

@@ -5,9 +5,20 @@ from typing import Final
 import msgspec
 import pytest
 
-from broker.protocol import SEATS
+from broker.protocol import SEATS, RiichiStanding
 from kiosk.screens import StatusLine, screen_view, with_time_left
-from kiosk.table import Assigned, Phase, Restarted, Table, minutes_left, paused_ms, played_ms
+from kiosk.table import (
+    Assigned,
+    LastTakenBack,
+    Phase,
+    Restarted,
+    SessionStopped,
+    Table,
+    minutes_left,
+    paused_ms,
+    played_ms,
+)
+from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE, S, Sitting, plan, play
 
 MINUTE: Final = 60 * S
@@ -116,3 +127,40 @@ def test_after_a_restart_on_the_same_clock_it_goes_on_and_after_a_power_cut_noth
     assert left(same) == 30
     cut.take(Restarted(at=5 * S))
     assert left(cut) is None
+
+
+def session(standing: RiichiStanding | None = None) -> RiichiSitting:
+    """Begin a riichi session that is limited."""
+    sitting = RiichiSitting(msgspec.structs.replace(session_plan(standing=standing), minutes={1: 75}))
+    sitting.begin()
+    return sitting
+
+
+def test_a_riichi_session_has_one_time_and_extra_time_and_pauses_count_until_it_ends() -> None:
+    sitting = session()
+    began = sitting.now
+    sitting.order("extra_time", minutes=10)
+    sitting.order("pause", at=began + 5 * MINUTE)
+    sitting.order("resume", at=began + 9 * MINUTE)
+    sitting.ron("south", "west")
+    sitting.record()
+    assert (sitting.table.phase, minutes_left(sitting.table, began + 20 * MINUTE)) == (Phase.RECORDED, 69)
+    sitting.order("extra_time", minutes=5)
+    sitting.next_deal()
+    sitting.wait(10 * MINUTE)
+    assert (sitting.table.extra_min, minutes_left(sitting.table, began + 20 * MINUTE)) == (15, 74)
+    assert paused_ms(sitting.table) == 240_000
+    sitting.take(LastTakenBack(at=sitting.wait()))
+    assert (sitting.session.hand, minutes_left(sitting.table, began + 20 * MINUTE)) == (1, 74)
+    sitting.ron("south", "west")
+    sitting.record()
+    sitting.take(SessionStopped(at=sitting.wait()))
+    assert left(sitting) is None
+    sitting.order("extra_time", minutes=5)
+    assert sitting.table.extra_min == 15
+
+
+def test_the_time_of_a_session_that_began_at_another_device_is_not_guessed() -> None:
+    scores = dict.fromkeys(SEATS, 25_000)
+    going = RiichiStanding(hand=5, round_wind="south", dealer="east", counters=0, deposits=0, scores=scores)
+    assert left(session(going)) is None
