@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from broker.cli.standby import free_port
+from broker.cli.standby import reserve_port
 from broker.event import write_devices
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.programs import Kind
@@ -36,7 +36,7 @@ class Machine:
 
     def __init__(self, name: str, base: Path, said: Callable[[str, str], None]) -> None:
         self.name, self.folder, self._said = name, base / name, said
-        self.broker, self.desk = free_port(), free_port()
+        self.broker, self.desk = reserve_port(), reserve_port()
         self.cut_file = base / f"{name}.cut"
         self.cut_file.touch()
         self.process: DemoProcess | None = None

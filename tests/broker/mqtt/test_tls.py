@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.cli.standby import reserve_port
 from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
@@ -393,13 +394,6 @@ class Written(MosquittoBroker):
         return [find_mosquitto(), "-c", str(self.configuration)]
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as trial:
-        port: int = trial.getsockname()[1]
-        return port
-
-
 def generate(tmp_path: Path, port: int, *more: str) -> Result:
     """Run the command."""
     arguments = {
@@ -418,7 +412,7 @@ def generate(tmp_path: Path, port: int, *more: str) -> Result:
 def test_a_halls_mosquitto_learns_by_itself_who_was_paired_and_who_is_revoked(
     tmp_path: Path, credentials: Credentials, certificates: Certificates
 ) -> None:
-    port = free_port()
+    port = reserve_port()
     said = generate(tmp_path, port, "--owner", this_user())
     assert said.exit_code == 0, said.output
     settings = MqttBrokerSettings(
