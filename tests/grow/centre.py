@@ -136,9 +136,19 @@ class CentreMachines:
                     os.kill(int(process.name), signal.SIGKILL)
 
     def view(self) -> dict[str, Any]:
-        """Return what the desk of the active scorer shows, as soon as it answers."""
-        url = f"https://{MACHINES[self.active]}:{self._desk_port}/view.json"
-        return answered(lambda: httpx.get(url, verify=self._trust or False, timeout=PATIENCE_S).json())
+        """Return what the desk of the active scorer shows, as soon as it answers.
+
+        One that a busy machine made too slow has been replaced, and has ended: it is started again, as by systemd.
+        """
+
+        def ask() -> dict[str, Any]:
+            if self.processes[self.active].exit_code is not None:
+                self._start_again(self.active)
+            url = f"https://{MACHINES[self.active]}:{self._desk_port}/view.json"
+            view: dict[str, Any] = httpx.get(url, verify=self._trust or False, timeout=PATIENCE_S).json()
+            return view
+
+        return answered(ask)
 
     @property
     def folder(self) -> Path:
