@@ -53,6 +53,8 @@ def chromium(*arguments: str) -> Iterator[Browser]:
     if program is None:
         raise FileNotFoundError(f"{PROGRAM} is missing; install it with: sudo apt-get install {PROGRAM}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*ARGS, *arguments])
+        browser = playwright.chromium.launch(
+            executable_path=program, args=[*ARGS, *arguments], timeout=PATIENCE_S * 1000
+        )
         yield browser
         browser.close()

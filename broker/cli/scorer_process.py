@@ -25,7 +25,7 @@ from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
-from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, free_port
+from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port
 from broker.daemon import ServiceNotifier, examine_structs
 from broker.discovery import DeskAnnouncement
 from broker.errors import ScorerActive, StoreError
@@ -160,7 +160,7 @@ def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event
     started = ours.started if ours else None
     if followed:
         ahead.close()  # the journal will be the other machine's
-        here = here._replace(broker=here.broker or free_port(), desk=here.desk or free_port())
+        here = here._replace(broker=here.broker or reserve_port(), desk=here.desk or reserve_port())
 
         def start(on: ExitStack) -> Started:
             return _broker(on, asked, open_event(asked.event), here.broker, read_logins())

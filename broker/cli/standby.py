@@ -415,10 +415,18 @@ def desk_to_follow(
     return None
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
+def reserve_port(port: int = 0) -> int:
+    """Return a free port, which nobody else is given as long as this process runs. Raises OSError if it is taken.
+
+    A server that sets SO_REUSEADDR, as ours and the brokers do, may listen on it, and again after it has ended: it is
+    bound here, and not listened on.
+    """
+    with socket.socket() as held:
+        held.bind(("", port))  # without SO_REUSEADDR: it may not be reserved by another process either
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port = int(held.getsockname()[1])
+        held.detach()  # it stays open
+    return port
 
 
 @click.command("take-over", short_help="Let a standby become the active scorer of its event.")

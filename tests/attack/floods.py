@@ -12,16 +12,22 @@ from functools import partial
 from typing import Final
 
 import httpx
+import pytest
 
 from broker.protocol import SigningKey, topics
 from broker.protocol.pairing import PATH, PairingOffer, new_salt
 from broker.sim.demo_event import NAME
 from kiosk.errors import KioskError
+from kiosk.pairing import exchange
 from kiosk.pairing.exchange import request_pairing
 from tests.attack.ledger import Ledger
 from tests.attack.routes import code_of
 from tests.attack.target import PASSWORD, STOLEN, Target
 from tests.broker.web.tables.test_pairing import code_on, opened
+from tests.patience import PATIENCE_S
+
+# A device gives up after ten seconds, which may be too soon beside thirty busy processes.
+pytest.MonkeyPatch().setattr(exchange, "PATIENCE_S", PATIENCE_S)
 
 FLOODS: Final = "floods and slow clients"
 

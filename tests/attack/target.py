@@ -55,6 +55,11 @@ CALLS_A_PLAY: Final = 150
 
 ROUNDS: Final = 4
 
+TRIES: Final = 10
+
+LINES: Final = 2
+"""Of the scorer and of the desk."""
+
 ESTABLISHED: Final = "01"
 """As the kernel writes it."""
 
@@ -259,10 +264,13 @@ class Target:
 
     def opened(self, at: str, address: str = HERE, user: str = "") -> socket.socket:
         """Return a connection on which the `broker` or the `desk` can be told something, by a user's device."""
-        link = self.link(at, address)
         if self.plain:
-            return link
-        return self.context(self.identity(user) if user else None).wrap_socket(link)
+            return self.link(at, address)
+        context = self.context(self.identity(user) if user else None)
+        for _ in range(TRIES):  # nats-server ends a handshake that takes longer than five seconds
+            with suppress(OSError):
+                return context.wrap_socket(self.link(at, address))
+        return context.wrap_socket(self.link(at, address))
 
     @property
     def cookie(self) -> str:
@@ -323,6 +331,14 @@ class Target:
             for _, _, remote, state, *_, inode in (one[:10] for one in found)
             if state == ESTABLISHED and remote.endswith(f":{self.where.port:04X}") and f"socket:[{inode}]" in own
         )
+
+    def all_lines(self) -> frozenset[str]:
+        """Return these connections once both are there, and the table has its own."""
+        deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+        while len(found := self.lines()) < LINES or self.pulse():
+            assert time.monotonic() < deadline, f"{len(found)} connections of scorer and desk: {self.log[-3:]}"
+            pause.wait(0.05)
+        return found
 
     def unwell(self) -> str:
         """Return what is wrong with the programs; nothing where all of them do their work."""

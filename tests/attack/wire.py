@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Final
 
 from broker.protocol import topics
@@ -17,6 +18,9 @@ REPLAYED: Final = "scorer: replays"
 TAKEOVERS: Final = "broker: takeovers"
 
 REPLAYS: Final = 3
+
+CLAIMS: Final = 2
+"""On a busy machine a connection may be lost by itself; who is cut off at each of so many claims has not lost it so."""
 
 
 def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
@@ -73,12 +77,21 @@ def take_over(target: Target, ledger: Ledger) -> None:
     for user in USERS:
         for name in names:
             claimed = f"homologue-{NAME}-{name}"
-            with target.client(user, session=claimed) as thief:
-                before, cut_off = target.lines(), target.honest.cut_off
-                thief.connect()
-                wrong = target.pulse()  # until then whoever was cut off has noticed it
-                if before - target.lines():
-                    wrong = "the scorer or the desk was cut off"
-                if target.honest.cut_off > cut_off:
-                    wrong = "the table was cut off"
-            ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not wrong, why=wrong)
+            wrong = [*itertools.takewhile(bool, (_claim(target, user, claimed) for _ in range(CLAIMS)))]
+            why = wrong[-1] if len(wrong) == CLAIMS else ""
+            ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not why, why=why)
+
+
+def _claim(target: Target, user: str, session: str) -> str:
+    """Connect under the name of a session; return who was cut off meanwhile."""
+    before, cut_off = target.all_lines(), target.honest.cut_off
+    with ExitStack() as leaving:
+        # For a second nats-server lets nobody in who claims again what somebody has been cut off from.
+        while not leaving.enter_context(target.client(user, session=session)).connect():
+            before, cut_off = target.all_lines(), target.honest.cut_off
+        wrong = target.pulse()  # until then whoever was cut off has noticed it
+        if before - target.lines():
+            wrong = "the scorer or the desk was cut off"
+        if target.honest.cut_off > cut_off:
+            wrong = "the table was cut off"
+    return wrong

@@ -69,7 +69,7 @@ class ChaosArbiter:
     def stop(self) -> None:
         """End; may be called twice."""
         self._stop.set()
-        self._thread.join(4 * PATIENCE_S)
+        self._thread.join()
         self._client.close()
 
     def view(self) -> dict[str, Any]:

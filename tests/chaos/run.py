@@ -31,7 +31,7 @@ TICK_S: Final = 0.05
 PLAYED: Final = 0.97
 """After such a share of the plays nothing fails any more."""
 
-STUCK_S: Final = 120.0
+STUCK_S: Final = PATIENCE_S
 """Where no play was recorded for so long nothing fails any more either."""
 
 SETTLED_S: Final = 2 * PATIENCE_S

@@ -1,46 +1,62 @@
-"""Run a module as on a machine whose network may be cut: `python -m tests.e2e.cut_off FILE PROGRAM ARGUMENT...`.
+"""Run `homologue` as on a machine whose network may be cut: `python -m tests.e2e.cut_off FILE ARGUMENT...`.
 
-PROGRAM is `homologue` or a module. No connection is made to the ports that stand in the file, while they stand there.
+No connection is made to the ports that stand in the file, while they stand there. While PATIENT stands there too, a
+standby takes nobody for gone who is only slow: a busy machine may not answer for longer than a standby waits.
 """
 
-import runpy
 import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from unittest.mock import patch
+
+from broker.cli import standby
+from broker.cli.main import homologue
+from broker.scorer.lease import LeaseRequest, Outcome
+from broker.scorer.standby import Takeover
+from tests.patience import PATIENCE_S
+
+PATIENT: Final = "patient"
 
 connect = socket.create_connection
 
 
-def main(file: str, module: str) -> None:
-    """Run the module with what is left of the command line."""
-    sys.argv = [module, *sys.argv[3:]]
+def main(file: Path) -> None:
+    """Run `homologue` with what is left of the command line."""
+    silent, look = Takeover.silent, LeaseRequest.look
+
+    def words() -> list[str]:
+        return file.read_text("ascii").split()
 
     def create_connection(address: tuple[str, int], *rest: Any, **named: Any) -> socket.socket:  # noqa: ANN401 - as the real one
-        if str(address[1]) in Path(file).read_text("ascii").split():
+        if str(address[1]) in words():
             raise OSError("the network is cut")
         made = connect(address, *rest, **named)
-        threading.Thread(target=_watch, args=(made.dup(), str(address[1]), Path(file)), daemon=True).start()
+        threading.Thread(target=watch, args=(made.dup(), str(address[1])), daemon=True).start()
         return made
 
+    def watch(made: socket.socket, port: str) -> None:
+        """End a connection that was made before the network was cut. `made`: another handle of it."""
+        pause = threading.Event()
+        while port not in words():
+            pause.wait(0.2)
+        made.shutdown(socket.SHUT_RDWR)
+        made.close()
+
+    def silent_for_long(takeover: Takeover, now: float) -> bool:
+        return words() != [PATIENT] and silent(takeover, now)
+
+    def look_for_long(request: LeaseRequest, now: float) -> Outcome:
+        asks_only = not request._starts
+        return request.outcome if asks_only and PATIENT in words() else look(request, now)
+
     socket.create_connection = create_connection  # type: ignore[assignment] # it takes what the real one does
-    if module == "homologue":
-        from broker.cli.main import homologue  # noqa: PLC0415 - with the network as it is now
-
-        homologue()
-    else:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
-def _watch(made: socket.socket, port: str, file: Path) -> None:
-    """End a connection that was made before the network was cut. `made`: another handle of it."""
-    pause = threading.Event()
-    while port not in file.read_text("ascii").split():
-        pause.wait(0.2)
-    made.shutdown(socket.SHUT_RDWR)
-    made.close()
+    patch.object(standby, "ASKING_S", PATIENCE_S).start()
+    patch.object(Takeover, "silent", silent_for_long).start()
+    patch.object(LeaseRequest, "look", look_for_long).start()
+    homologue(sys.argv[2:])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(Path(sys.argv[1]))

@@ -8,14 +8,13 @@ import csv
 import io
 import random
 import re
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import pypdfium2
 import pytest
@@ -42,7 +41,8 @@ from tests.e2e.championship.staff import (
     set_event_up,
     set_pin,
 )
-from tests.e2e.championship.venue import LONGEST_S, Place, Venue, drawn_plays
+from tests.e2e.championship.venue import LONGEST_S, STAGE_S, Place, Venue, drawn_plays
+from tests.patience import tries
 
 pytestmark = pytest.mark.slow
 
@@ -122,7 +122,7 @@ class Championship:
         self.head.go("")
         progress = self.head.page.locator("label[for=progress]")
         with self.venue.explained():
-            expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=LONGEST_S * 1000)
+            expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=STAGE_S * 1000)
 
     def _wait_for_plan(self, first: int) -> None:
         """Wait until every table is at the deal that it plays next: people take longer to come back from a break."""
@@ -132,7 +132,7 @@ class Championship:
         with self.venue.explained():
             self.head.page.wait_for_function(
                 """async (due) => {
-                  const view = await (await fetch("/view.json")).json();
+                  const view = await fetch("/view.json").then((one) => one.json()).catch(() => ({tables: []}));
                   const at = Object.fromEntries(view.tables.map((one) => [one.table, one]));
                   return due.every(([table, round]) => at[table]?.round === round && at[table].state === "restoring");
                 }""",
@@ -271,10 +271,8 @@ class Championship:
 
     def check_standings(self, stage: int, expected: dict[tuple[str, str], Standing]) -> None:
         """See that the arbiters come to read these standings: a page may be a moment behind the tables."""
-        ends, found = time.monotonic() + LONGEST_S, dict[tuple[str, str], Standing]()
-        while found != expected and time.monotonic() < ends:
-            found = standings_on(self.head.page, self.head.at(f"standings?stage={stage}"))
-        assert found == expected
+        at = self.head.at(f"standings?stage={stage}")
+        assert awaited(lambda: standings_on(self.head.page, at), expected) == expected
 
     def everybody(self) -> dict[tuple[str, str], Standing]:
         """Return the line of everybody where they have played last."""
@@ -285,11 +283,10 @@ class Championship:
     def check_files(self) -> None:
         """Hold public standings, the files of the event and its exports against the recount."""
         expected = self.everybody()
-        assert standings_on(self.public.page, self.public.at("standings")) == expected
-        with (self.venue.folder / "standings.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        found = {(group_of(row), row["player"]): (int(row["place"]), int(row["imp"])) for row in rows}
-        assert found == {key: (line.place, line.imp) for key, line in expected.items()}
+        at = self.public.at("standings")
+        assert awaited(lambda: standings_on(self.public.page, at), expected) == expected
+        written = {key: (line.place, line.imp) for key, line in expected.items()}
+        assert awaited(self._standings_in_the_folder, written) == written
         text = self.head.context.request.get(self.head.at("exports/results.csv")).text()
         lines = lines_of(self.plays.values())
         said = {
@@ -300,6 +297,11 @@ class Championship:
             for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
         }
         assert said == {key: (one.points, one.imp) for key, one in lines.items()}
+
+    def _standings_in_the_folder(self) -> dict[tuple[str, str], tuple[int, int]]:
+        with (self.venue.folder / "standings.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return {(group_of(row), row["player"]): (int(row["place"]), int(row["imp"])) for row in rows}
 
     def check_sheets(self) -> None:
         """Hold every player's sheet and every traveller against the recount."""
@@ -322,6 +324,17 @@ class Championship:
                 for who in one.players.values()
             }
             assert (deal, traveller_on(self.public.page)) == (deal, expected_lines)
+
+
+Read = TypeVar("Read")
+
+
+def awaited(read: Callable[[], Read], expected: Read) -> Read:
+    """Return what is read as soon as it is what is expected: pages and files may be a moment behind the tables."""
+    for _ in tries():
+        if (found := read()) == expected:
+            break
+    return found
 
 
 def group_of(row: dict[str, str]) -> str:

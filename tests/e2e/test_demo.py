@@ -39,7 +39,7 @@ def test_a_rehearsal_of_an_own_event_runs_to_its_end_and_leaves_the_event_as_it_
     rehearse: list[str | Path] = [COMMAND, "rehearse", event, "--copy", copy, "--once", "--speed", "20", "--seed", "3"]
     with subprocess.Popen(rehearse, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as rehearsal:
         assert rehearsal.stdout is not None
-        said = [next(line for line in rehearsal.stdout if "0 of 6 plays in" in line)]
+        said = [next(line for line in rehearsal.stdout if " of 6 plays in" in line)]
         # An organiser who has an account on the copy's desk does not end the rehearsal.
         account: list[str | Path] = [
             COMMAND,

@@ -96,7 +96,8 @@ def test_a_play_of_another_version_s_table_counts_and_is_kept_as_it_was_signed(
         room.intruder.send(payload)
     while room.intruder.receipts.get(timeout=PATIENCE_S)["upto"] < len(sent):
         pass
-    assert room.intruder.alerts.empty()
+    alerts = {room.intruder.alerts.get()["code"] for _ in range(room.intruder.alerts.qsize())}
+    assert alerts <= {"table_silent"}  # which a busy machine may make of it
     assert room.scorer.exit_code is None
     assert stored(room) == sent
     assert open_stored_event(room.folder).room.plays_in == 1

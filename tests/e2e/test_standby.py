@@ -31,6 +31,7 @@ def take_over(folder: Path) -> None:
 
 def test_a_killed_scorer_is_replaced_comes_back_as_the_standby_and_is_handed_the_event_again(two: TwoMachines) -> None:
     two.first.kill()
+    two.second.take_over_soon()
     two.second.wait_for(r"^Standby: taking over")
     two.second.wait_for(r"^Desk: ")
     before = len(two.log)
@@ -56,6 +57,7 @@ def test_a_cut_link_changes_nothing_and_a_frozen_scorer_is_replaced_and_ends_whe
     two.second.wait_for(r"^Standby: heard of again")
     assert not any("taking over" in line for line in two.log)
     two.first.signal(signal.SIGSTOP)
+    two.second.take_over_soon()
     two.second.wait_for(r"^Standby: taking over \(no_answer\)")
     two.second.wait_for(r"^Desk: ")
     two.wait_for_plays(two.second, 8)

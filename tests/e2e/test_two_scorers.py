@@ -3,10 +3,12 @@
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from queue import Empty
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -18,7 +20,7 @@ from broker.mqtt.programs import Kind
 from broker.protocol import Receipt, ScorerState, decode, encode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
-from broker.sim.processes import DemoProcess
+from broker.sim.processes import COMMAND, DemoProcess
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import state
@@ -28,6 +30,12 @@ from tests.encryption import table_identity
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
+
+PATIENT: Final = (
+    f"from broker.scorer import lease; lease.ANSWER_S = lease.LONG_S = {PATIENCE_S}; "
+    "from broker.cli.main import homologue; homologue()"
+)
+"""A scorer that waits for an answer for as long as it takes: one that is slow on a busy machine is not gone."""
 
 LAST_LINES = 30
 
@@ -46,11 +54,12 @@ class Machines:
         """Copy the first machine's folder while its scorer is at work."""
         shutil.copytree(self.folder / "a", self.folder / new, ignore=shutil.ignore_patterns("*.new"))
 
-    def start(self, name: str, *options: str) -> DemoProcess:
-        """Start a scorer on a machine."""
+    def start(self, name: str, *options: str, patient: bool = False) -> DemoProcess:
+        """Start a scorer on a machine. `patient`: it waits for as long as it takes for another one's answer."""
+        program = (sys.executable, "-c", PATIENT) if patient else (str(COMMAND),)
         where = f"127.0.0.1:{self.broker.port}"
         command = ["scorer", str(self.folder / name), "--broker", where, "--desk-port", "0", *options]
-        child = DemoProcess(name, command, lambda who, line: self.said.append(f"{who}: {line}"))
+        child = DemoProcess(name, command, lambda who, line: self.said.append(f"{who}: {line}"), program)
         self._scorers.append(child)
         self._leaving.callback(child.stop)
         return child
@@ -136,7 +145,7 @@ def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works
     first = machines.active("a")
     before = beat()
     machines.copy("b")
-    second = machines.start("b")
+    second = machines.start("b", patient=True)
     second.wait_for(r"^homologue: another scorer is active on .* \[scorer_active\]", PATIENCE_S)
     assert second.wait(PATIENCE_S) == 1
     assert [line for line in machines.said if line.startswith("b: Desk")] == []
@@ -155,7 +164,7 @@ def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_giv
     first.kill()
     second.wait_for(r"^Desk: ", PATIENCE_S)
     table(1)
-    again = machines.start("a")
+    again = machines.start("a", patient=True)
     again.wait_for(r"^homologue: .* \[scorer_active\]", PATIENCE_S)
     assert again.wait(PATIENCE_S) == 1
     assert second.exit_code is None

@@ -15,14 +15,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from broker.cli.standby import free_port
+from broker.cli.standby import reserve_port
 from broker.event import write_devices
+from broker.files import write_private
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.programs import Kind
 from broker.sim.demo_event import listed_device
 from broker.sim.processes import DemoProcess
 from tests.chaos.event import ChaosEvent, expected, make_chaos_event, write_device
 from tests.chaos.ledger import Play
+from tests.e2e.cut_off import PATIENT
 from tests.e2e.hall import write_config
 from tests.encryption import trusting
 from tests.patience import PATIENCE_S
@@ -36,9 +38,11 @@ class Machine:
 
     def __init__(self, name: str, base: Path, said: Callable[[str, str], None]) -> None:
         self.name, self.folder, self._said = name, base / name, said
-        self.broker, self.desk = free_port(), free_port()
+        self.broker, self.desk = reserve_port(), reserve_port()
         self.cut_file = base / f"{name}.cut"
-        self.cut_file.touch()
+        self.patient = True
+        """Whether it waits for as long as it takes until the other one answers, while it is not cut off from it."""
+        self.cut_from(None)
         self.process: DemoProcess | None = None
 
     @property
@@ -46,7 +50,7 @@ class Machine:
         return f"https://127.0.0.1:{self.desk}"
 
     def start(self, kind: Kind, *options: str) -> DemoProcess:
-        program = [sys.executable, "-m", "tests.e2e.cut_off", str(self.cut_file), "homologue"]
+        program = [sys.executable, "-m", "tests.e2e.cut_off", str(self.cut_file)]
         ports = ["--mqtt-port", str(self.broker), "--desk-port", str(self.desk)]
         command = ["scorer", str(self.folder), "--broker", kind, "--public", *ports, *options]
         self.process = DemoProcess(self.name, command, self._said, program)
@@ -67,7 +71,13 @@ class Machine:
 
     def cut_from(self, other: "Machine | None") -> None:
         """Let nothing be connected from here to another machine any more; None: everything again."""
-        self.cut_file.write_text(f"{other.broker} {other.desk}" if other else "", "ascii")
+        cut = (str(other.broker), str(other.desk)) if other else ()
+        write_private(self.cut_file, " ".join((*cut, *([PATIENT] if self.patient else []))).encode("ascii"))
+
+    def take_over_soon(self) -> None:
+        """Wait for the other one no longer than a standby does: it is gone, or about to be."""
+        self.patient = False
+        self.cut_from(None)
 
     def view(self) -> dict[str, Any]:
         with urllib.request.urlopen(

@@ -3,7 +3,6 @@
 import json
 import random
 import shutil
-import socket
 import sqlite3
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import httpx
 
+from broker.cli.standby import reserve_port
 from broker.event import STANDINGS
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
@@ -33,9 +33,7 @@ from tests.grow.centre import MACHINES, OF_ITS_OWN, PATIENCE_S, CentreMachines, 
 from tests.grow.database import Database
 from tests.grow.event import HALLS, LATE, World, make_world, plays_of_deal
 from tests.grow.tables import SimulatedTable
-
-OF_CENTRE: Final = 3
-"""Ports that each machine of the centre uses."""
+from tests.ports import reserve_two_ports
 
 RULES_EVERY_S: Final = 2.0
 LOOKS: Final = 4
@@ -119,7 +117,7 @@ class Grown:
         chance = random.Random(options.seed)
         self.options, self.base = options, base
         self._said: Said = lambda who, line: log(f"{who}: {line}")
-        port = _free_ports(OF_CENTRE + 4 * len(HALLS))
+        port = reserve_two_ports()
         self.proxies = {name: [Proxy((host, port)) for host in MACHINES] for name in HALLS}
         ports = {name: [proxy.port for proxy in self.proxies[name]] for name in HALLS}
         self.world = make_world(base, options.tables, options.rounds, ports, chance)
@@ -130,10 +128,9 @@ class Grown:
         self.running: dict[str, DemoProcess] = {}
         self.places: dict[str, HallPlace] = {}
         self._second: dict[str, HallPlace] = {}
-        for at, name in enumerate(HALLS):
-            first, folder = port + OF_CENTRE + 4 * at, self.world.halls[name]
-            self.places[name] = HallPlace(folder, first, first + 1)
-            self._second[name] = HallPlace(folder.with_name(f"{name}-2"), first + 2, first + 3)
+        for name, folder in self.world.halls.items():
+            self.places[name] = HallPlace(folder, reserve_port(), reserve_port())
+            self._second[name] = HallPlace(folder.with_name(f"{name}-2"), reserve_port(), reserve_port())
         self.tables: dict[str, list[SimulatedTable]] = {}
         self.displays: dict[str, Link] = {}
         self.arbiters: dict[str, ChaosArbiter] = {}
@@ -263,19 +260,6 @@ class Grown:
             self.database.close()
         for proxy in (proxy for proxies in self.proxies.values() for proxy in proxies):
             proxy.close()
-
-
-def _free_ports(count: int) -> int:
-    """Return the first of so many free ports in a row."""
-    while True:
-        first = random.randrange(20_000, 32_000)
-        try:
-            for port in range(first, first + count):
-                with socket.create_server(("", port)):
-                    pass
-        except OSError:
-            continue
-        return first
 
 
 class Faults:

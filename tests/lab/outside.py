@@ -1,7 +1,6 @@
 """What is outside of the laboratory's machines: a real scorer with its broker and desk, and the people at tables."""
 
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any, Final, Self
 import cv2
 import httpx
 
+from broker.cli.standby import reserve_port
 from broker.event import BookedPlay, Plan, open_event, save_event
 from broker.people import Actor, Authentication
 from broker.protocol import SEATS, PlannedPlay, Player, Seat
@@ -37,13 +37,6 @@ TRUSTING: Final = 'mount --bind "$0" "$1" && shift && exec "$@"'
 
 START_S: Final = 900.0
 SOON_S: Final = 1800.0
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with closing(socket.socket()) as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
 
 
 def make_lab_event(folder: Path, tables: int) -> None:
@@ -77,8 +70,8 @@ class LabHall:
         self.release_key = open_key(self.release_key_file).public
         self.trusted_keys_file = folder.with_name("release.keys")
         self.trusted_keys_file.write_text(f"{self.release_key}\n", encoding="ascii")
-        self._mqtt_port = free_port()
-        self._desk_port = free_port()
+        self._mqtt_port = reserve_port()
+        self._desk_port = reserve_port()
         self._scorer: DemoProcess | None = None
         self._client: httpx.Client | None = None
         self._pairing = threading.Lock()

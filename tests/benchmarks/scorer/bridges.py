@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from broker.cli.standby import free_port
+from broker.cli.standby import reserve_port
 from broker.event import CentreAddress, Event, HallsFile, open_event, save_event, write_halls
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink
@@ -214,7 +214,7 @@ class Bridge(Way):
     def __init__(self, folder: Path, journal: Path, received: Received, running: ExitStack) -> None:
         super().__init__(folder, journal, received, running)
         broker, known = running.enter_context(centre_broker(folder))
-        self.line, self._port = Counted(broker.port), free_port()
+        self.line, self._port = Counted(broker.port), reserve_port()
         configuration = [
             "allow_anonymous true",
             f"listener {self._port} 127.0.0.1",
@@ -281,8 +281,8 @@ class Leaf(Way):
 
     def __init__(self, folder: Path, journal: Path, received: Received, running: ExitStack) -> None:
         super().__init__(folder, journal, received, running)
-        self._ports = free_port(), free_port()
-        leaf = free_port()
+        self._ports = reserve_port(), reserve_port()
+        leaf = reserve_port()
         self.line = Counted(leaf)
         login = {"user": HALL, "password": "a long secret"}
         remote = f"nats-leaf://{HALL}:a%20long%20secret@127.0.0.1:{self.line.port}"

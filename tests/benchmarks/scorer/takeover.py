@@ -81,6 +81,7 @@ def main(kind: str = "embedded") -> None:
     for name in WAYS:
         with tempfile.TemporaryDirectory() as base, TwoMachines(Path(base), PLAYS, cast("Kind", kind)) as two:
             two.start()
+            two.second.take_over_soon()
             two.wait_for_plays(two.first, 1)
             if name == "kill -9":
                 print(idle(two), flush=True)

@@ -5,11 +5,10 @@ import json
 import os
 import re
 import signal
-import socket
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
 from broker.cli.scorer_process import ALL_AGAIN, _keep_what_stays, _other_broker
+from broker.cli.standby import reserve_port
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
@@ -134,15 +134,11 @@ def test_a_broker_that_does_not_answer_is_told_and_one_that_lets_us_not_in(
 ) -> None:
     Credentials.create(4).save(tmp_path / "others.json")
     known = Credentials.load(folder / "credentials.json")
-    with ExitStack() as room:
-        held = room.enter_context(socket.socket())  # a port that is taken, and where nobody listens before the broker
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        where, port = f"127.0.0.1:{held.getsockname()[1]}", int(held.getsockname()[1])
-        scorer = start("--broker", where, "--plain", "--credentials", str(tmp_path / "others.json"))
-        told = scorer.wait_for(r"broker_unreachable .*why='(.*);", PATIENCE_S)
-        assert told == f"no broker answers at {where}"
-        room.enter_context(make_broker("embedded", tmp_path / "broker", NAME, known, tables=4, port=port))
+    where = f"127.0.0.1:{(port := reserve_port())}"
+    scorer = start("--broker", where, "--plain", "--credentials", str(tmp_path / "others.json"))
+    told = scorer.wait_for(r"broker_unreachable .*why='(.*);", PATIENCE_S)
+    assert told == f"no broker answers at {where}"
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4, port=port):
         assert "ot authorized" in scorer.wait_for(r"broker_refused .*why=(.*)", PATIENCE_S)
 
 

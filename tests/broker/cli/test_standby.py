@@ -1,5 +1,6 @@
 """A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, tables_heard, was_replaced
+from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, reserve_port, tables_heard, was_replaced
 from broker.mqtt.access import Credentials
 from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
@@ -120,6 +121,17 @@ def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
     assert tables_heard(Incoming(on_its_own, encode(one), lambda: None) for one in beats) == {1}
     said = [Incoming(topics.BEAT.at(NAME, table=one.table), encode(one), lambda: None) for one in beats]
     assert tables_heard(said) == {1, 2, 3}
+
+
+def test_a_reserved_port_is_given_to_nobody_else_and_its_server_may_start_again() -> None:
+    port = reserve_port()
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind(("127.0.0.1", port))
+    with pytest.raises(OSError, match="in use"):
+        reserve_port(port)
+    for _ in range(2):
+        with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
+            pass
 
 
 def test_the_audit_log_that_a_standby_takes_over_holds(

@@ -1,5 +1,6 @@
 """A broker with its users, for tests: makes connected clients by role and closes them at the end."""
 
+import time
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
 from broker.protocol import TOPICS, Role, Topic
 from tests.broker.mqtt.client import Client
+from tests.patience import PATIENCE_S
 
 EVENT = "cup-2026"
 TABLES = 5
@@ -44,7 +46,22 @@ class Hall:
             for topic in retained & {*places(table)}:
                 writer = user_of(places(table)[topic].writer, table)
                 self.client(writer).say(topic, b"", retain=True)
+                self.await_retained(topic, table, None)
                 retained.discard(topic)
+
+    def await_retained(self, topic: str, table: int, payload: bytes | None) -> None:
+        """Wait until whoever subscribes gets this; None: nothing. `table`: the topic's, or any.
+
+        nats-server acknowledges what is retained as soon as it is stored, and another of its threads reads it there for
+        who subscribes.
+        """
+        reader = self.client(user_of(places(table)[topic].readers[0], table))
+        deadline, found = time.monotonic() + PATIENCE_S, {b"not asked"}
+        assert reader.subscribe(topic) == [True]
+        while found != ({payload} - {None}):
+            assert time.monotonic() < deadline, f"{topic}: {found}, not {payload!r}"
+            assert reader.subscribe(topic) == [True]  # when this is answered, the answer to the one before has come
+            found = {reader.hear().payload for _ in range(reader.heard.qsize())}
 
     def listener(self, user: str, *, table: int | None = None) -> Client:
         """Return a client subscribed to all that its role may read."""

@@ -1,10 +1,9 @@
 """Three nodes are one broker: what one has acknowledged another gives, whichever of them dies."""
 
-import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
 from tests.patience import PATIENCE_S
+from tests.ports import reserve_two_ports
 
 
 @pytest.fixture
@@ -69,14 +69,13 @@ def hall_at(node: NatsBroker, known: Credentials) -> Client:
     raise AssertionError("the node lets nobody in")
 
 
-HOSTS = tuple(f"127.{1 + os.getpid() // 250 % 250}.{1 + os.getpid() % 250}.{number}" for number in (1, 2, 3))
-"""Of this process alone: other tests look for free ports at the same time."""
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 
 @pytest.fixture
 def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
     """Return a node on each of three machines, not yet started: the last one has nothing else of the event."""
-    known, port = Certificates.ensure(tmp_path / "event"), free_port_pair()
+    known, port = Certificates.ensure(tmp_path / "event"), reserve_two_ports()
     known.hand_to_node(tmp_path / "alone", HOSTS)
     routes = tuple(f"{host}:{port + 1}" for host in HOSTS)
     made = []
@@ -97,17 +96,6 @@ def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
     yield made, known
     for node in made:
         node.stop()
-
-
-def free_port_pair() -> int:
-    """Return a port that is free on the addresses of the nodes, as is the next one."""
-    for port in range(21_000, 32_000, 2):
-        with suppress(OSError), ExitStack() as tried:
-            for host in HOSTS:
-                for one in (port, port + 1):
-                    tried.enter_context(socket.create_server((host, one)))
-            return port
-    raise AssertionError("no port is free")
 
 
 def wait_until(node: NatsNode, *, lets_in: bool) -> None:

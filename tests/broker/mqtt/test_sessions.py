@@ -20,6 +20,7 @@ def test_the_will_of_a_table_is_delivered_and_retained(hall: Hall) -> None:
     table.say(STATE_3, b"ready", retain=True)
     table.vanish()
     assert [arbiter.hear(), arbiter.hear()] == [Heard(STATE_3, b"ready"), Heard(STATE_3, b"lost")]
+    hall.await_retained(STATE_3, 3, b"lost")
     assert hall.listener("arbiter").hear() == Heard(STATE_3, b"lost", retain=True)
 
 
@@ -71,13 +72,16 @@ def test_sessions_and_retained_messages_survive_a_restart(own_hall: Hall) -> Non
     table = own_hall.client("table-3", session="device-3")
     heard = {table.hear().payload, table.hear().payload}
     assert heard == {b"who sits where", b"order"}
+    own_hall.await_retained(ASSIGNMENT_3, 3, b"who sits where")
     assert own_hall.listener("table-3", table=3).hear() == Heard(ASSIGNMENT_3, b"who sits where", retain=True)
 
 
 def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
     scorer = hall.client("scorer")
     scorer.say(ASSIGNMENT_3, b"who sits where", retain=True)
+    hall.await_retained(ASSIGNMENT_3, 3, b"who sits where")
     scorer.say(ASSIGNMENT_3, b"", retain=True)
+    hall.await_retained(ASSIGNMENT_3, 3, None)
     table = hall.listener("table-3", table=3)
     scorer.say(ASSIGNMENT_3, b"end")
     assert table.hear_until(b"end", ASSIGNMENT_3) == []
@@ -112,6 +116,7 @@ def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kin
     own_hall.broker.start()
     back = own_hall.client("scorer", session="scorer")
     assert [back.hear().payload for _ in said] == said
+    own_hall.await_retained(STATE_3, 3, b"ready")
     assert own_hall.listener("arbiter").hear() == Heard(STATE_3, b"ready", retain=True)
 
 

@@ -40,7 +40,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
         def start(name: str, *, at_centre: bool) -> tuple[NatsBroker, Credentials]:
             known = Credentials.create(1, ["paris"] if at_centre else None)
-            broker = NatsBroker(settings(tmp_path / name, known, at_centre=at_centre))
+            broker = NatsBroker(settings(tmp_path / name, known, at_centre=at_centre), ready_s=PATIENCE_S)
             return stopping.enter_context(broker), known
 
         yield start
@@ -93,9 +93,11 @@ def test_a_scorer_that_reads_nothing_for_longer_than_nats_server_waits_by_itself
 ) -> None:
     with ExitStack() as leaving:
         has_time = threading.Event()
-        reader, told = slow_reader(make("ours", at_centre=True), has_time, leaving)
+        ours = make("ours", at_centre=True)
         monkeypatch.setattr("broker.mqtt.nats.WRITE_DEADLINE", "10s")
-        _, cut_off = slow_reader(make("as it comes", at_centre=True), has_time, leaving)
+        as_it_comes = make("as it comes", at_centre=True)  # which may take as long as ours has patience
+        reader, told = slow_reader(ours, has_time, leaving)
+        _, cut_off = slow_reader(as_it_comes, has_time, leaving)
         assert cut_off.hear().payload == b"lost"
         assert told.heard.empty()
         has_time.set()

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.cli.standby import reserve_port
 from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
@@ -32,7 +33,7 @@ from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
 from tests.e2e.proxy import Proxy
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, tries
 from tests.systemd.units import unit, values
 
 CONNECT = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4late"
@@ -68,7 +69,7 @@ class TlsHall:
 
     def client(self, identity: Identity) -> Client:
         """Return a client once it is let in: like a device it comes again while the broker reads its files again."""
-        for _ in range(2000):
+        for _ in tries():
             if self.refuses(identity) is not None:
                 continue
             made = self.leaving.enter_context(Client(self.broker))
@@ -301,7 +302,7 @@ def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
 
 def until_refused(hall: TlsHall, identity: Identity) -> None:
     """Wait until the broker has read what it was told to: a signal is not answered."""
-    for _ in range(2000):
+    for _ in tries():
         if hall.refuses(identity):
             return
     raise AssertionError("still let in")
@@ -337,7 +338,7 @@ def test_a_device_that_is_accepted_again_is_let_in_again_unless_the_organiser_ha
         until_refused(hall, one)
     hall.certificates.follow(lambda _table, _device: True, lambda _table, _device: True)
     learn(hall)
-    assert any(hall.refuses(devices[held.device]) is None for _ in range(2000))
+    assert any(hall.refuses(devices[held.device]) is None for _ in tries())
     assert hall.refuses(devices[out.device]) is not None
 
 
@@ -345,7 +346,7 @@ def test_a_server_that_is_renewed_while_it_runs_shows_its_new_certificate_and_cu
     scorer, before = hall.scorer(), shown(hall.broker)
     hall.certificates.renew(["192.0.2.7"])
     learn(hall)
-    assert any(shown(hall.broker) not in {b"", before} for _ in range(2000))
+    assert any(shown(hall.broker) not in {b"", before} for _ in tries())
     assert scorer.gone.empty()
     hall.client(hall.certificates.office("arbiter"))
 
@@ -393,13 +394,6 @@ class Written(MosquittoBroker):
         return [find_mosquitto(), "-c", str(self.configuration)]
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as trial:
-        port: int = trial.getsockname()[1]
-        return port
-
-
 def generate(tmp_path: Path, port: int, *more: str) -> Result:
     """Run the command."""
     arguments = {
@@ -418,7 +412,7 @@ def generate(tmp_path: Path, port: int, *more: str) -> Result:
 def test_a_halls_mosquitto_learns_by_itself_who_was_paired_and_who_is_revoked(
     tmp_path: Path, credentials: Credentials, certificates: Certificates
 ) -> None:
-    port = free_port()
+    port = reserve_port()
     said = generate(tmp_path, port, "--owner", this_user())
     assert said.exit_code == 0, said.output
     settings = MqttBrokerSettings(

@@ -9,6 +9,7 @@ import httpx
 import msgspec
 import pytest
 
+from broker.cli.standby import reserve_port
 from broker.scorer import DashboardView, ViewFeed
 from broker.web import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed, server
 from broker.web.server import DeskServer
@@ -92,12 +93,12 @@ def test_an_address_of_another_machine_is_refused(feed: ViewFeed) -> None:
 
 
 def test_starting_and_stopping_twice_is_the_same_as_once(feed: ViewFeed) -> None:
-    desk = DeskServer(feed, port=0)
+    desk = DeskServer(feed, port=reserve_port())
     desk.start()
     url = desk.url
     desk.start()
     assert (desk.url, httpx.get(f"{url}health").status_code) == (url, 200)
-    desk.stop()
+    assert has_ended(desk)
     desk.stop()
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}health")
@@ -124,7 +125,7 @@ def test_one_that_ends_while_it_is_started_is_said_by_its_code_and_its_port_is_f
     def fail() -> None:
         raise MemoryError
 
-    desk = DeskServer(feed, port=0)
+    desk = DeskServer(feed, port=reserve_port())
     with monkeypatch.context() as without:
         without.setattr(server, "compile_pages", fail)
         with pytest.raises(DeskStartFailed):
@@ -138,12 +139,18 @@ def test_a_server_that_has_not_been_started_can_be_stopped(feed: ViewFeed) -> No
 
 
 def test_a_stopped_server_starts_again_on_its_port(feed: ViewFeed) -> None:
-    desk = DeskServer(feed, port=0)
+    desk = DeskServer(feed, port=reserve_port())
     desk.start()
-    url = desk.url
-    desk.stop()
+    assert has_ended(desk)
     with desk:
-        assert (desk.url, httpx.get(f"{url}health").status_code) == (url, 200)
+        assert httpx.get(f"{desk.url}health").status_code == 200
+
+
+def test_a_port_that_was_found_is_known_while_the_server_is_stopped(feed: ViewFeed) -> None:
+    desk = DeskServer(feed, port=0)
+    with desk:
+        found = desk.port
+    assert (desk.port, found > 0) == (found, True)
 
 
 def test_it_can_be_awaited_instead(feed: ViewFeed) -> None:

@@ -34,6 +34,8 @@ TABLES_EACH: Final = 8
 SPEED: Final = 12
 """How much faster than the clock people are."""
 LONGEST_S: Final = 300.0
+STAGE_S: Final = 3 * LONGEST_S
+"""For all plays of a stage."""
 
 Place = tuple[int, int]
 """Round and table."""

@@ -240,11 +240,11 @@ def test_where_nobody_answers_that_is_said(host: str, closed_port: int) -> None:
 
 
 @pytest.fixture
-def closed_port() -> int:
+def closed_port() -> Iterator[int]:
     """Return a port at which nobody listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+        yield int(one.getsockname()[1])  # while it is bound it is given to nobody else
 
 
 def test_a_desk_that_hears_too_many_others_is_asked_again() -> None:
