@@ -18,13 +18,13 @@ from broker.rules import (
     examine_profile,
     is_riichi_text,
     load_mcr,
+    parse_own_rules,
     profile_settings,
     profiles,
     read_profile,
     setting_text,
+    shipped_mcr,
 )
-from broker.rules import parse_own_rules as either_own
-from broker.rules import shipped_mcr as shipped_profiles
 from broker.scoring import examples
 
 
@@ -38,7 +38,7 @@ def profile() -> None:
 def profile_list() -> None:
     """List the included profiles."""
     ours: list[Profile | RiichiProfile] = [
-        *map(load_mcr, shipped_profiles()),
+        *map(load_mcr, shipped_mcr()),
         *map(profiles.load_riichi, profiles.shipped_riichi()),
     ]
     for one in ours:
@@ -101,7 +101,7 @@ def _problems(file: Path, worked: Path | None) -> list[ProfileMistake]:
     if one is None:
         return list(problems)
     try:
-        either_own(text)
+        parse_own_rules(text)
     except RuleError as taken:
         return [ProfileMistake("id", None, taken.text)]
     if isinstance(one, RiichiProfile):

@@ -20,8 +20,7 @@ from typing import Final, NamedTuple, cast, get_args
 
 import click
 
-from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of
-from broker.cli.encryption import desk_certificate as desk_certificate_of
+from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of, desk_certificate
 from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
@@ -220,7 +219,7 @@ def _open_desk(
 ) -> DeskServer:
     """Serve the desk, and announce it to the network. Raises DeskError, CertificateRefused, PeopleStoreBroken."""
     work, certificates = begun.work, begun.logins.certificates
-    tls = desk_certificate_of(asked.event, asked.desk_certificate, asked.desk_key, certificates)
+    tls = desk_certificate(asked.event, asked.desk_certificate, asked.desk_key, certificates)
     pairing = _pairing(asked, begun, tls.anchor if tls else "")
     followable = not database_of(asked.event) and (tls is not None or is_loopback(asked.desk_host))
     services = Services(

@@ -50,8 +50,8 @@ from broker.store.backup import (
     copy_names,
     make_copy,
     refuse_taken,
+    restore_copy,
 )
-from broker.store.backup import restore_copy as put_back
 
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
@@ -275,7 +275,7 @@ def restore_command(
     for problem in broken:
         click.echo(f"passed over: {problem}", err=True)
     with working("Restoring"):
-        put_back(chosen, manifest, folder, database_address(store_address, store_password))
+        restore_copy(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), wall_clock_ms())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
