@@ -68,12 +68,10 @@ from broker.store import (
     stand_by,
 )
 from broker.web.api.webhooks import WebhookSender
-from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
-from broker.web.rulings.audited import AuditedRulings
-from broker.web.server import ANYWHERE, DeskServer
-from broker.web.services import Services
+from broker.web.server import ANYWHERE, ConnectionLimits, DeskServer
+from broker.web.services import AuditedRulings, Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
 from broker.web.tables.pairing import BrokerForTables, PairingService

@@ -32,8 +32,8 @@ from broker.rulings.preview import RulingChange, RulingChanges
 from broker.rulings.service import RulingService
 from broker.web import Access, HtmlTranslator, PageUnknown, render_page, translator_for, visitor_of
 from broker.web.labels import ROLE, RULING, VERDICT, recorded_text
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.history import RulingWriter
+from broker.web.services import AuditedRulings
 
 PATH: Final = "/infractions"
 COLUMNS: Final = (N_("Player"), N_("Infraction"), N_("Penalty"), N_("No."), N_("When, by whom and why"))

@@ -37,7 +37,6 @@ from broker.web import (
 from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
-from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import (
     OF_APART,
     OF_APPEAL,
@@ -52,6 +51,7 @@ from broker.web.rulings.forms import (
     with_player_ids,
 )
 from broker.web.rulings.history import RulingWriter
+from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 200
 PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
