@@ -16,7 +16,7 @@ from broker.i18n import N_
 from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings
 from broker.mqtt.nats import NatsNode
 from broker.rules import RuleError
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 
 POLL_S: Final = 0.2
 
@@ -86,10 +86,7 @@ class OneNode:
 
 def node_concern(number: int, node: str, *, there: bool) -> Concern:
     """Return what arbiters are told of another node."""
-    values: dict[str, int | str] = {"number": number, "node": node}
-    if there:
-        return Concern("node_back", f"node {number} of the broker, {node}, is back", values=values)
-    return Concern("node_lost", f"node {number} of the broker, {node}, does not answer", values=values)
+    return Concern("node_back" if there else "node_lost", values={"number": number, "node": node})
 
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:

@@ -50,7 +50,7 @@ from broker.protocol import HOST_PATTERN, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.alerts import Concern, concern_of_second_home
+from broker.scorer.concerns import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -101,8 +101,7 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
             return
         work, event = begun.work, begun.event
         if place.followed:
-            told = f"this machine has taken over from {place.followed}"
-            work.report(Concern("standby_took_over", told, values={"desk": place.followed}))
+            work.report(Concern("standby_took_over", values={"desk": place.followed}))
         # then nobody answers, or has handed over
         alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
         join = running.enter_context(

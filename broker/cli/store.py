@@ -18,7 +18,7 @@ from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
 from broker.scorer import Verified, read_journal, verify_store
-from broker.scorer.alerts import Concern, concerns_of_faults
+from broker.scorer.concerns import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
 from broker.store import (
     ALTERED,

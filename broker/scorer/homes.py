@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.errors import StoreError
 from broker.protocol import DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, encode
-from broker.scorer.alerts import Concern, ranges
+from broker.scorer.concerns import Concern, ranges
 from broker.scorer.kept_at_tables import KeptAtTables, Seal
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
@@ -166,7 +166,7 @@ def with_second_home(
         stored, found = take_back(journal, stored, home)
     except OSError as error:
         text = f"{home.folder}: {error.strerror or error}"
-        found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
+        found = [Concern("second_home_failed", values={"text": text})]
     note(found)
     return stored
 
@@ -226,10 +226,10 @@ def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
     """Return that rulings have come back from a second home."""
     numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
     if numbers:
-        yield Concern("rulings_back", f"rulings {numbers} of the desk have come back", values={"numbers": numbers})
+        yield Concern("rulings_back", values={"numbers": numbers})
     others = len(back) - sum(isinstance(one.message, Ruling) for one in back)
     if others:
-        yield Concern("admissions_back", f"{others} admissions of devices have come back", values={"count": others})
+        yield Concern("admissions_back", values={"count": others})
 
 
 def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
@@ -237,27 +237,24 @@ def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
     for one in clashing:
         if isinstance(one.message, Ruling):
             ruling = one.message
-            text = f"ruling {ruling.number} by {ruling.author} came back after another was given: {ruling.reason}"
             values: dict[str, int | str] = {
                 "number": ruling.number,
                 "author": ruling.author,
                 "reason": ruling.reason,
             }
-            yield Concern("ruling_too_late", text, ruling.table, about=ruling.number, values=values)
+            yield Concern("ruling_too_late", ruling.table, about=ruling.number, values=values)
 
 
 def concern_of_late(one: Decided) -> Iterator[Concern]:
     """Return that a ruling is stored again, and counts in its place from the scorer's next start on."""
     number = one.message.number
-    text = f"ruling {number} of the desk has come back after later ones: it counts when the scorer is started again"
-    yield Concern("ruling_late", text, about=number, values={"number": number})
+    yield Concern("ruling_late", about=number, values={"number": number})
 
 
 def concern_of_missing(numbers: Sequence[int]) -> Iterator[Concern]:
     """Return which rulings were given and are nowhere: numbers below others that nobody has."""
     if text := ranges(numbers):
-        missing = f"rulings {text} of the desk are missing"
-        yield Concern("rulings_missing", missing, about=len(numbers), values={"numbers": text})
+        yield Concern("rulings_missing", about=len(numbers), values={"numbers": text})
 
 
 class Numbers:

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from broker.errors import StoreBroken
 from broker.protocol import MOST_KEPT, KeptRecord, LogMessage, SigningKey, topics
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 from broker.store import Decided, Entry, message_of, sequence_of
 
 FEWEST_HOMES: Final = 3
@@ -103,8 +103,7 @@ class KeptAtTables:
                 continue
             decided = self._seal.open(record)
             if decided is None or decided.message.id != record.id:
-                text = f"table {table} has given back a record that is none of this event's"
-                yield Concern("kept_unproven", text, table)
+                yield Concern("kept_unproven", table)
             else:
                 self.waiting[record.id] = decided
 
