@@ -42,9 +42,8 @@ from broker.scorer.concerns import (
 )
 from broker.scorer.counting import HandCounter
 from broker.scorer.devices import Devices
-from broker.scorer.homes import SecondHomes
+from broker.scorer.homes import Seal, SecondHomes
 from broker.scorer.intake import Intake, IntakeVerdict
-from broker.scorer.kept_at_tables import Seal
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
