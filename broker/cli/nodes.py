@@ -13,8 +13,7 @@ from broker.cli.encryption import Logins
 from broker.cli.standby import SharedBroker
 from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
 from broker.i18n import N_
-from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings
-from broker.mqtt.nats import NatsNode
+from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings, NatsNode
 from broker.rules import RuleError
 from broker.scorer.concerns import Concern
 

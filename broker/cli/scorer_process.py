@@ -32,23 +32,22 @@ from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
-from broker.mqtt import Broker, Credentials, MqttBrokerSettings
-from broker.mqtt.nats import NatsCluster
-from broker.mqtt.programs import (
+from broker.mqtt import (
+    Broker,
     BrokerChoice,
+    Credentials,
     Kind,
+    MqttBrokerSettings,
+    NatsCluster,
     broker_of,
     broker_program,
     choose_broker,
     kind_of_event,
     remember_kind,
 )
-from broker.people import Authentication
-from broker.people.copies import ClosedAccounts, copy_people
-from broker.people.webhooks import is_loopback
-from broker.protocol import HOST_PATTERN, wall_clock_ms
+from broker.people import Authentication, ClosedAccounts, copy_people, is_loopback
+from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
-from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
 from broker.scorer.concerns import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of

@@ -17,8 +17,7 @@ from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
-from broker.scorer import Verified, read_journal, verify_store
-from broker.scorer.concerns import Concern, concerns_of_faults
+from broker.scorer import Concern, Verified, concerns_of_faults, read_journal, verify_store
 from broker.scorer.homes import lost_since, take_back
 from broker.store import (
     ALTERED,
@@ -26,31 +25,29 @@ from broker.store import (
     DESK,
     LINK_ALTERED,
     LOST,
+    MANIFEST,
     MISSING,
     STORE,
     UNREADABLE_ROW,
     WRONG_POINTS,
+    BackupManifest,
     DatabaseAddress,
     Fault,
     SecondHome,
     SqliteJournal,
-    copy_journal,
-    event_name,
-    has_started,
-    open_at,
-    open_journal,
-    write_address,
-)
-from broker.store.backup import (
-    MANIFEST,
-    BackupManifest,
     check_copy,
     choose_copy,
     copy_faults,
+    copy_journal,
     copy_names,
+    event_name,
+    has_started,
     make_copy,
+    open_at,
+    open_journal,
     refuse_taken,
     restore_copy,
+    write_address,
 )
 
 KEEP = click.option(

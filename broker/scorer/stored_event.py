@@ -57,12 +57,12 @@ from broker.store import (
     RefusedRow,
     Rows,
     Witness,
+    check_sqlite,
     database_of,
     message_of,
     open_reader,
     witness_of,
 )
-from broker.store.backup import check_sqlite
 
 
 class StoredEvent(Struct, frozen=True):

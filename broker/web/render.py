@@ -19,8 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from broker.errors import flatten_errors
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, duration, isolated
 from broker.protocol import SEATS, PublicState
-from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
-from broker.scorer.concerns import ALERT_CODES
+from broker.scorer import ALERT_CODES, AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
 from broker.web import labels
 from broker.web.addresses import kept_query

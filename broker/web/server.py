@@ -23,9 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from broker.errors import reason
 from broker.logs import get_logger
-from broker.people import Authentication
-from broker.people.webhooks import is_loopback
-from broker.protocol.pairing import DESK_PORT
+from broker.people import Authentication, is_loopback
+from broker.protocol import DESK_PORT
 from broker.scorer import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed

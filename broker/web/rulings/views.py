@@ -19,9 +19,7 @@ from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
 from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
-from broker.scorer import EventState
-from broker.scorer.quarantine import ApartPlay
-from broker.scorer.tables import VISIT_KINDS, Visit
+from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
 from broker.web import (
     Access,
     Form,
