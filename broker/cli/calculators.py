@@ -19,9 +19,7 @@ from broker.cli.rules_input import (
     read_line,
 )
 from broker.protocol import HandValue, Seat, WinKind
-from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
-from broker.rules import seat_points as points_of
-from broker.rules import to_imp as imp_of
+from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr, seat_points, to_imp
 from broker.rules.mcr import (
     LANGUAGES,
     RULESETS,
@@ -122,7 +120,7 @@ class PointsQuestion(Struct, forbid_unknown_fields=True):
 def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -> dict[str, dict[Seat, int]]:
     payments = (otherwise() if question.profile is None else load_mcr(question.profile)).payments
     declared = Outcome(question.win, question.winners, question.discarder)
-    return {"points": points_of(allowed_outcome(declared, payments), payments)}
+    return {"points": seat_points(allowed_outcome(declared, payments), payments)}
 
 
 @click.command(short_help="Compute the points of the four seats for an outcome.")
@@ -184,5 +182,5 @@ def imp_command(profile: str) -> None:
     """
     rules = cache(lambda: load_either_profile(profile))
     answer_each(
-        ImpQuestion, lambda question: {"imp": imp_of(read_exact(bytes(question.difference).decode()), rules().imp)}
+        ImpQuestion, lambda question: {"imp": to_imp(read_exact(bytes(question.difference).decode()), rules().imp)}
     )

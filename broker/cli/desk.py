@@ -12,9 +12,8 @@ from broker.cli.encryption import certificates_of, desk_certificate
 from broker.cli.people import show_first_link
 from broker.cli.scorer import PLAIN, PORTS
 from broker.files import make_folder
-from broker.people import Authentication
-from broker.people.webhooks import is_loopback
-from broker.protocol.pairing import DESK_PORT
+from broker.people import Authentication, is_loopback
+from broker.protocol import DESK_PORT
 from broker.scorer import DashboardView, ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services

@@ -17,8 +17,7 @@ from broker.event import Event, ListedDevice, open_event, read_devices, write_de
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
 from broker.protocol import LAST_TABLE, DeviceRevoked, wall_clock_ms
-from broker.scorer import read_journal
-from broker.scorer.access import Admissions
+from broker.scorer import Admissions, read_journal
 from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 

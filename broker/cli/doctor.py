@@ -26,15 +26,13 @@ from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
 from broker.files import EVENT
 from broker.halls.link import addresses_of
-from broker.mqtt import ANEW_BEFORE, PROBER, TLS_FOLDER, Certificates, probe_broker, utc_now
-from broker.mqtt.programs import Kind, broker_program
+from broker.mqtt import ANEW_BEFORE, PROBER, TLS_FOLDER, Certificates, Kind, broker_program, probe_broker, utc_now
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
 from broker.protocol import SILENT_S
 from broker.protocol.tls import event_context
 from broker.scorer import Verified, verify_store
 from broker.scorer.space import LARGEST, disk_room
-from broker.store import STORE, database_of
-from broker.store.backup import copy_names, read_manifest
+from broker.store import STORE, copy_names, database_of, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
 MIB: Final = 1024 * 1024

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.cli.deals import deal_new
-from broker.cli.movement import movement_new as new_movement
+from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
 from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say
 from broker.errors import RuleError, ScorerError, StoreError, reason
@@ -240,7 +240,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         elif wish.plain:
             write_plan(folder, plan)
             ctx.invoke(
-                new_movement,
+                movement_new,
                 rounds=wish.rounds,
                 event=folder,
                 tables=tables,

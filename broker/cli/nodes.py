@@ -13,10 +13,9 @@ from broker.cli.encryption import Logins
 from broker.cli.standby import SharedBroker
 from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
 from broker.i18n import N_
-from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings
-from broker.mqtt.nats import NatsNode
+from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings, NatsNode
 from broker.rules import RuleError
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 
 POLL_S: Final = 0.2
 
@@ -86,10 +85,7 @@ class OneNode:
 
 def node_concern(number: int, node: str, *, there: bool) -> Concern:
     """Return what arbiters are told of another node."""
-    values: dict[str, int | str] = {"number": number, "node": node}
-    if there:
-        return Concern("node_back", f"node {number} of the broker, {node}, is back", values=values)
-    return Concern("node_lost", f"node {number} of the broker, {node}, does not answer", values=values)
+    return Concern("node_back" if there else "node_lost", values={"number": number, "node": node})
 
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:

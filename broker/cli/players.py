@@ -24,7 +24,7 @@ from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_c
 from broker.rulings.validate import check_plan_change, planned_after
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
-from broker.web.rulings.audited import RULING_NOTED
+from broker.web.services import RULING_NOTED
 
 AUTHOR: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "organiser")
 HEAD: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "head_arbiter")

@@ -9,7 +9,7 @@ from broker.cli import options
 from broker.console import ANY, said_as_json, say
 from broker.event import ListedPlayer, Plan, read_standings, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
-from broker.export.next_event import next_event_lines
+from broker.export.results import next_event_lines
 from broker.rules import RuleError
 from broker.scorer import open_stored_event
 

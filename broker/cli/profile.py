@@ -2,15 +2,22 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
 import click
 import msgspec
+from msgspec import Meta, Struct, field
 
 from broker.cli.rules_input import load_either_profile, parse_profile, read_profile_text
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
+from broker.errors import reason
+from broker.protocol import HandValue, Points, Seat, WinKind
 from broker.rules import (
     DEFAULT_MCR,
+    Outcome,
     Profile,
     ProfileMistake,
     RiichiProfile,
@@ -18,14 +25,66 @@ from broker.rules import (
     examine_profile,
     is_riichi_text,
     load_mcr,
+    parse_own_rules,
     profile_settings,
     profiles,
     read_profile,
+    seat_points,
     setting_text,
+    shipped_mcr,
+    to_imp,
 )
-from broker.rules import parse_own_rules as either_own
-from broker.rules import shipped_mcr as shipped_profiles
-from broker.scoring import examples
+
+Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?$(?!\n)")]
+
+
+class PointsExample(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a play ended, and what each seat scores."""
+
+    source: str
+    win: WinKind
+    points: dict[Seat, Points]
+    winners: dict[Seat, HandValue] = field(default_factory=dict)
+    discarder: Seat | None = None
+
+
+class ImpExample(Struct, frozen=True, forbid_unknown_fields=True):
+    """Points and datum of one seat, and what their difference is worth."""
+
+    source: str
+    points: Points
+    datum: Exact
+    imp: int
+
+
+class Examples(Struct, frozen=True, forbid_unknown_fields=True):
+    """All examples of one profile."""
+
+    points: tuple[PointsExample, ...] = ()
+    imps: tuple[ImpExample, ...] = ()
+
+
+def read_examples(text: str) -> Examples:
+    """Read examples from TOML. Raises RuleError `bad_examples`."""
+    try:
+        return msgspec.toml.decode(text, type=Examples)
+    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec
+        raise RuleError("bad_examples", reason(error)) from None
+
+
+def failed_examples(examples: Examples, profile: Profile) -> Iterator[str]:
+    """Say of each example that does not come out what comes out instead."""
+    for one in examples.points:
+        try:
+            found: object = seat_points(Outcome(one.win, one.winners, one.discarder), profile.payments)
+        except RuleError as refusal:
+            found = f"{refusal.code}: {refusal.text}"
+        if found != one.points:
+            yield f"{one.source}: should be {one.points}, is {found}"
+    for worked in examples.imps:
+        size = to_imp(worked.points - Fraction(worked.datum), profile.imp)
+        if size != worked.imp:
+            yield f"{worked.source}: should be {worked.imp} IMP, is {size}"
 
 
 @click.group(short_help="List, show and check rule profiles.")
@@ -38,7 +97,7 @@ def profile() -> None:
 def profile_list() -> None:
     """List the included profiles."""
     ours: list[Profile | RiichiProfile] = [
-        *map(load_mcr, shipped_profiles()),
+        *map(load_mcr, shipped_mcr()),
         *map(profiles.load_riichi, profiles.shipped_riichi()),
     ]
     for one in ours:
@@ -101,10 +160,10 @@ def _problems(file: Path, worked: Path | None) -> list[ProfileMistake]:
     if one is None:
         return list(problems)
     try:
-        either_own(text)
+        parse_own_rules(text)
     except RuleError as taken:
         return [ProfileMistake("id", None, taken.text)]
     if isinstance(one, RiichiProfile):
         return [ProfileMistake("", None, "worked examples are of the other rule book")] if worked else []
-    expected = examples.read_examples(parse_profile(worked)) if worked else examples.Examples()
-    return [ProfileMistake("", None, failure) for failure in examples.failed_examples(expected, one)]
+    expected = read_examples(parse_profile(worked)) if worked else Examples()
+    return [ProfileMistake("", None, failure) for failure in failed_examples(expected, one)]

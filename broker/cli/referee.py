@@ -17,8 +17,7 @@ from broker.cli.rules_input import (
     riichi_rules_of_line,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import DEFAULT_MCR, McrPaymentRules, RiichiProfile, RuleError
-from broker.rules import DEFAULT_RIICHI as RIICHI
+from broker.rules import DEFAULT_MCR, DEFAULT_RIICHI, McrPaymentRules, RiichiProfile, RuleError
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
 
 
@@ -90,7 +89,7 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
 )
 @click.option(
     "--rules",
-    default=RIICHI,
+    default=DEFAULT_RIICHI,
     show_default=True,
     help="Riichi: file of your own profile, which lines refer to by its id.",
 )

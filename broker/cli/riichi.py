@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
-from broker.cli.rules_input import RiichiMeldLine, answer_each
-from broker.cli.rules_input import load_riichi_rules as chosen
+from broker.cli.rules_input import RiichiMeldLine, answer_each, load_riichi_rules
 from broker.console import FILE, json_option, said_as_json, say
 from broker.errors import reason
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
@@ -248,7 +247,7 @@ def riichi_group(context: click.Context, as_json: bool, rules: str, language: La
         return
     if not as_json:
         raise click.UsageError("--json, or one of the commands: hand, points, table, check")
-    of_option = cache(lambda: chosen(rules))
+    of_option = cache(lambda: load_riichi_rules(rules))
     answer_each(dict[str, Any], lambda asked: _json_answer(asked, of_option, language))
 
 
@@ -328,7 +327,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
         ura_indicators=parse_tiles(ura_indicators),
         **said,
     )
-    found = value_hand(question, chosen(rules))
+    found = value_hand(question, load_riichi_rules(rules))
     say("\n".join(hand_sentences(*found, language)), **hand_answer(*found, language))
 
 
@@ -355,7 +354,7 @@ def han_and_fu(
     homologue riichi points 3 50 --tsumo
     """
     question = RiichiPointsQuestion(**said)
-    paid = pay_points(question, chosen(rules))
+    paid = pay_points(question, load_riichi_rules(rules))
     worth = worth_sentence(question.han, question.fu, question.yakuman, language)
     say(payments_sentence(worth, paid, language), **points_answer(question, paid))
 
@@ -372,7 +371,7 @@ def riichi_table(output: Path | None, rules: str, language: Language) -> None:
     \b
     homologue riichi table --output points.pdf --language fr
     """
-    profile = chosen(rules)
+    profile = load_riichi_rules(rules)
     if output is None:
         click.echo(points_table_text(profile, language))
         return

@@ -17,9 +17,18 @@ from broker.console import CommandError, Failed, json_option, problems_of
 from broker.errors import RuleError, reason
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE, Refused, refuse_duplicate_names
-from broker.rules import Profile, RiichiProfile, Rules, load_mcr, load_riichi, mcr_folder, parse_own_mcr, parse_riichi
-from broker.rules import load_rules as either
-from broker.rules import parse_own_rules as either_own
+from broker.rules import (
+    Profile,
+    RiichiProfile,
+    Rules,
+    load_mcr,
+    load_riichi,
+    load_rules,
+    mcr_folder,
+    parse_own_mcr,
+    parse_own_rules,
+    parse_riichi,
+)
 from broker.rules.riichi.hand import RiichiHandMeld
 
 Q = TypeVar("Q")
@@ -141,7 +150,7 @@ def load_profile(written: str) -> Profile:
 
 def load_either_profile(written: str) -> Rules:
     """Return a profile of either rule book, for who only compares plays. Raises as `load_profile`."""
-    return either_own(parse_profile(Path(written))) if written.endswith(FILE) else either(written)
+    return parse_own_rules(parse_profile(Path(written))) if written.endswith(FILE) else load_rules(written)
 
 
 def load_riichi_rules(written: str) -> RiichiProfile:
@@ -152,7 +161,7 @@ def load_riichi_rules(written: str) -> RiichiProfile:
     if not written.endswith(FILE):
         return load_riichi(written)
     text = parse_profile(Path(written))
-    either_own(text)  # refuses the id of one that ships, and says what is wrong
+    parse_own_rules(text)  # refuses the id of one that ships, and says what is wrong
     return parse_riichi(text)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, FOLDER
-from broker.protocol.pairing import DESK_PORT, LAST_PORT
+from broker.protocol import DESK_PORT, LAST_PORT
 from broker.read_ahead import STORE, CheckedAhead, gc_paused
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from typing import Final, NamedTuple, cast, get_args
 
 import click
 
-from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of
-from broker.cli.encryption import desk_certificate as desk_certificate_of
+from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of, desk_certificate
 from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
@@ -33,25 +32,24 @@ from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
-from broker.mqtt import Broker, Credentials, MqttBrokerSettings
-from broker.mqtt.nats import NatsCluster
-from broker.mqtt.programs import (
+from broker.mqtt import (
+    Broker,
     BrokerChoice,
+    Credentials,
     Kind,
+    MqttBrokerSettings,
+    NatsCluster,
     broker_of,
     broker_program,
     choose_broker,
     kind_of_event,
     remember_kind,
 )
-from broker.people import Authentication
-from broker.people.copies import ClosedAccounts, copy_people
-from broker.people.webhooks import is_loopback
-from broker.protocol import HOST_PATTERN, wall_clock_ms
+from broker.people import Authentication, ClosedAccounts, copy_people, is_loopback
+from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
-from broker.protocol.pairing import LAST_PORT
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.alerts import Concern, concern_of_second_home
+from broker.scorer.concerns import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -69,12 +67,10 @@ from broker.store import (
     stand_by,
 )
 from broker.web.api.webhooks import WebhookSender
-from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
-from broker.web.rulings.audited import AuditedRulings
-from broker.web.server import ANYWHERE, DeskServer
-from broker.web.services import Services
+from broker.web.server import ANYWHERE, ConnectionLimits, DeskServer
+from broker.web.services import AuditedRulings, Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
 from broker.web.tables.pairing import BrokerForTables, PairingService
@@ -104,8 +100,7 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
             return
         work, event = begun.work, begun.event
         if place.followed:
-            told = f"this machine has taken over from {place.followed}"
-            work.report(Concern("standby_took_over", told, values={"desk": place.followed}))
+            work.report(Concern("standby_took_over", values={"desk": place.followed}))
         # then nobody answers, or has handed over
         alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
         join = running.enter_context(
@@ -220,7 +215,7 @@ def _open_desk(
 ) -> DeskServer:
     """Serve the desk, and announce it to the network. Raises DeskError, CertificateRefused, PeopleStoreBroken."""
     work, certificates = begun.work, begun.logins.certificates
-    tls = desk_certificate_of(asked.event, asked.desk_certificate, asked.desk_key, certificates)
+    tls = desk_certificate(asked.event, asked.desk_certificate, asked.desk_key, certificates)
     pairing = _pairing(asked, begun, tls.anchor if tls else "")
     followable = not database_of(asked.event) and (tls is not None or is_loopback(asked.desk_host))
     services = Services(

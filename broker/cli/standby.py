@@ -23,9 +23,8 @@ from broker.mqtt import Certificates
 from broker.people.copies import name_copied
 from broker.people.database import PEOPLE_FILE
 from broker.people.webhooks import is_loopback
-from broker.protocol import Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
+from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
-from broker.protocol.pairing import DESK_PORT
 from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer

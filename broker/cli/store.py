@@ -17,8 +17,7 @@ from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
-from broker.scorer import Verified, read_journal, verify_store
-from broker.scorer.alerts import Concern, concerns_of_faults
+from broker.scorer import Concern, Verified, concerns_of_faults, read_journal, verify_store
 from broker.scorer.homes import lost_since, take_back
 from broker.store import (
     ALTERED,
@@ -26,32 +25,30 @@ from broker.store import (
     DESK,
     LINK_ALTERED,
     LOST,
+    MANIFEST,
     MISSING,
     STORE,
     UNREADABLE_ROW,
     WRONG_POINTS,
+    BackupManifest,
     DatabaseAddress,
     Fault,
     SecondHome,
     SqliteJournal,
-    copy_journal,
-    event_name,
-    has_started,
-    open_at,
-    open_journal,
-    write_address,
-)
-from broker.store.backup import (
-    MANIFEST,
-    BackupManifest,
     check_copy,
     choose_copy,
     copy_faults,
+    copy_journal,
     copy_names,
+    event_name,
+    has_started,
     make_copy,
+    open_at,
+    open_journal,
     refuse_taken,
+    restore_copy,
+    write_address,
 )
-from broker.store.backup import restore_copy as put_back
 
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
@@ -275,7 +272,7 @@ def restore_command(
     for problem in broken:
         click.echo(f"passed over: {problem}", err=True)
     with working("Restoring"):
-        put_back(chosen, manifest, folder, database_address(store_address, store_password))
+        restore_copy(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), wall_clock_ms())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:

@@ -1,6 +1,5 @@
 """An event as its folder describes it."""
 
-from broker.event.countries import country_of
 from broker.event.earlier import (
     DETAILS,
     Brought,
@@ -88,6 +87,7 @@ from broker.event.players import (
     WITHOUT_STANDING,
     ListedPlayer,
     as_corrections,
+    country_of,
     current_players,
     hall_of_each,
     players_csv,

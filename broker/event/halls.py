@@ -22,8 +22,7 @@ from broker.event.files import HALL, read_file
 from broker.event.plan import Plan
 from broker.files import write_private
 from broker.i18n import N_
-from broker.protocol import EventName, HallName, Name, PublicKey
-from broker.protocol.pairing import LAST_PORT
+from broker.protocol import LAST_PORT, EventName, HallName, Name, PublicKey
 
 HALLS: Final = "halls.toml"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from broker.errors import BadEvent, RuleError, ScorerError, flatten_errors, raise_errors
-from broker.event.countries import countries
 from broker.event.deals import (
     COMMITMENT,
     DEALS_KEY,
@@ -23,7 +22,7 @@ from broker.event.event import open_event
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
 from broker.event.halls import read_halls, refuse_travellers
 from broker.event.plan import BookedPlay, Plan, read_plan, session_problems
-from broker.event.players import ListedPlayer, read_players
+from broker.event.players import ListedPlayer, countries, read_players
 from broker.event.stages import section_plays
 from broker.i18n import N_, name_key
 

@@ -12,13 +12,13 @@ from broker.event import Event
 from broker.export import ema, results
 from broker.export.booklet import booklet_pdf
 from broker.export.document import encode_document, event_document
-from broker.export.next_event import next_event_csv
 from broker.export.pdf import spelled
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
 from broker.export.replay import replay_page
+from broker.export.results import next_event_csv
 from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RiichiProfile, RuleError

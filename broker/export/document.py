@@ -58,8 +58,7 @@ from broker.protocol import (
     topics,
 )
 from broker.rulings import corrects_plan
-from broker.scorer import StoredEvent
-from broker.scorer.intake import Intake
+from broker.scorer import Intake, StoredEvent
 from broker.scoring import PlayWithImps, json_imp, team_of_players
 from broker.store import Recorded, message_of, open_journal, open_reader
 

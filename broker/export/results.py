@@ -1,15 +1,30 @@
-"""All plays of an event: as CSV, one row per play and seat, and as JSON lines for `homologue score`."""
+"""All plays of an event: as CSV, one row per play and seat, and as JSON lines for `homologue score`.
+
+And what the next event begins from: the standings, with all that its list of players and teams needs.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import UNKNOWN_ORIGIN, BookedPlay, Brought, Event, Origin
+from broker.event import (
+    DETAILS,
+    UNKNOWN_ORIGIN,
+    BookedPlay,
+    Brought,
+    EarlierLine,
+    Event,
+    ListedPlayer,
+    Origin,
+    current_players,
+    read_saved_players,
+)
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
@@ -240,3 +255,48 @@ def _carried(before: Brought) -> dict[str, Line]:
     for one in before.adjustments:
         lines.setdefault(one.name, {})["carried"] = json_imp(one.imp)
     return lines
+
+
+NEXT_EVENT_HEADER: Final = ("event", "place", "team", "player", "name", "imp", *DETAILS)
+
+
+def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
+    """Return the standings of an event that was read from `folder`, the best first; of teams with their players."""
+    event, room = stored.event, stored.room
+    listed = {one.player.id: one for one in current_players(event, read_saved_players(folder, event.plan))}
+    title = event.plan.title
+    if teams := room.team_rows():
+        members = {row.team: [listed[player] for player in event.plan.teams[row.team]] for row in teams}
+        return [
+            EarlierLine(
+                row.place,
+                row.imp,
+                team=row.team,
+                event=title,
+                members=tuple(_person(one, row.place, row.imp, title) for one in members[row.team]),
+            )
+            for row in teams
+        ]
+    return [_person(listed[row.player], row.place, row.imp, title) for row in room.snapshot().standings]
+
+
+def _person(one: ListedPlayer, place: int, imp: int | str, title: str) -> EarlierLine:
+    return replace(EarlierLine(place, imp, one.player.id, name=one.player.name, event=title), **one.details)
+
+
+def next_event_csv(folder: Path, stored: StoredEvent) -> str:
+    """Write the list for set-up and `homologue event previous`: a row for each player, a team's beside each other."""
+    return csv_text(
+        NEXT_EVENT_HEADER,
+        (
+            (one.event, line.place, line.team, one.player, one.name, _exact(line.imp), *one.details.values())
+            for line in next_event_lines(folder, stored)
+            for one in line.people
+        ),
+    )
+
+
+def _exact(imp: int | str) -> CsvCell:
+    """Return IMPs as a number where three places hold them; else as a fraction that no spreadsheet takes for a day."""
+    rounded = decimal(imp)
+    return rounded if Fraction(rounded) == Fraction(imp) else f"'{Fraction(imp)}"

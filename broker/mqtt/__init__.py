@@ -11,4 +11,14 @@ from broker.mqtt.certificates import (
     device_user,
     utc_now,
 )
+from broker.mqtt.nats import NatsCluster, NatsNode
 from broker.mqtt.process import Broker, Cluster, MqttBrokerSettings, find_setpriv, probe_broker
+from broker.mqtt.programs import (
+    BrokerChoice,
+    Kind,
+    broker_of,
+    broker_program,
+    choose_broker,
+    kind_of_event,
+    remember_kind,
+)

@@ -17,6 +17,7 @@ from broker.people.accounts import (
     audit_line,
     time_text,
 )
+from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.database import (
     KEYINGS,
     ORDERS,
@@ -43,3 +44,4 @@ from broker.people.login import (
     network_of,
 )
 from broker.people.tokens import TOKEN_RIGHTS, Token
+from broker.people.webhooks import Webhook, is_loopback

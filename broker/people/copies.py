@@ -22,8 +22,7 @@ from broker.people.database import (
     put_all,
 )
 from broker.people.errors import PeopleError, PeopleStoreBroken
-from broker.store import connection_parameters, database_of, event_name
-from broker.store.backup import copy_file
+from broker.store import connection_parameters, copy_file, database_of, event_name
 
 MOVED, UNUSED = ".moved", ".unused"
 

@@ -23,15 +23,13 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
-from broker.protocol.types import HOST_PATTERN, EventName, Hash, PublicKey, TableNo
+from broker.protocol.types import DESK_PORT, HOST_PATTERN, LAST_PORT, EventName, Hash, PublicKey, TableNo
 
 PATH: Final = "/pairing/take"
 
 ANCHOR_PATH: Final = "/pairing/authority"
 """Where a desk with TLS gives the certificate (PEM) that vouches for it."""
 
-DESK_PORT: Final = 8136
-"""Where a desk is asked that is named without a port."""
 
 DIGITS: Final = 8
 """Of a code: few enough to be typed on a keypad."""
@@ -53,7 +51,6 @@ NAMED: Final = re.compile(
     rf"HMP2 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
     rf" (?P<code>[0-9]{{{DIGITS}}})(?: (?P<print>[0-9a-f]{{{FINGERPRINT_SHOWN}}}))?"
 )
-LAST_PORT: Final = 65_535
 
 Machine = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$(?!\n)", description="the machine's own name, for people")

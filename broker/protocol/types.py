@@ -272,5 +272,10 @@ SessionId = Annotated[
     ),
 ]
 
+DESK_PORT: Final = 8136
+"""Where a desk is asked that is named without a port."""
+
+LAST_PORT: Final = 65_535
+
 HOST_PATTERN: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f:]{2,45}"
 """A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""

@@ -17,8 +17,7 @@ from broker.rulings.preview import (
     standing_changes,
 )
 from broker.rulings.validate import check_ruling
-from broker.scorer import EventState
-from broker.scorer.quarantine import Judged
+from broker.scorer import EventState, Judged
 from broker.store import Journal
 
 

@@ -1,5 +1,9 @@
 """Messages in, standings out; the store."""
 
+from broker.scorer.access import Admissions
+from broker.scorer.concerns import ALERT_CODES, Concern, concerns_of_faults
+from broker.scorer.intake import Intake
+from broker.scorer.quarantine import ApartPlay, Judged
 from broker.scorer.sheets import (
     DealSheet,
     PlayerSheet,
@@ -13,6 +17,7 @@ from broker.scorer.sheets import (
     team_sheet,
 )
 from broker.scorer.snapshot import Embargo, RepeatedDeal, Snapshot, open_part, standing_rows
+from broker.scorer.space import READ_ONLY, DiskLevel, disk_room
 from broker.scorer.standings import no_origin, standings_csv, team_standings_csv
 from broker.scorer.standings_view import (
     StandingsHistory,
@@ -23,6 +28,7 @@ from broker.scorer.standings_view import (
 )
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent, Verified, open_stored_event, read_journal, verify_store
+from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.scorer.view import (
     PLAYING,
     AlertView,

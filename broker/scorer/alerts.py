@@ -7,12 +7,10 @@ it was made: a call that is opened later has nobody, an alert that comes again n
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from operator import itemgetter
 from typing import Final, TypeVar
-from zlib import crc32
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +26,6 @@ from broker.protocol import (
     Declared,
     LogMessage,
     Overridden,
-    ParsedTopic,
     Reopen,
     Restored,
     Result,
@@ -40,33 +37,17 @@ from broker.protocol import (
     decision_kind,
 )
 from broker.rulings import RulingEntry
-from broker.scorer.intake import IntakeVerdict
-from broker.scorer.quarantine import ApartFact
-from broker.scorer.space import DiskLevel
+from broker.scorer.concerns import Concern
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
-from broker.store import DESK, BackupReport, Fault, Journal
-
-
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """One thing that an arbiter must know. `about` sets it apart from others of its code at its table."""
-
-    code: str
-    text: str
-    table: int | None = None
-    topic: str | None = None
-    about: int | None = None
-    values: Mapping[str, int | str] = field(default_factory=dict)
-    """What the desk fills into its sentence for the code; `text` is the same in English."""
+from broker.store import Journal
 
 
 def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
     """Return what an arbiter must know of a play that was let go on in spite of a guard."""
-    text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
     values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
-    yield Concern("overridden", text, table, about=seq, values=values)
+    yield Concern("overridden", table, about=seq, values=values)
 
 
 def _concerns_of_seats(
@@ -77,8 +58,7 @@ def _concerns_of_seats(
     seated = seatings.of(key) if isinstance(fact, Result) else None
     if fact.players == (seated or event.bookings[key].players):
         return ()
-    text = f"table {message.table}: not seated as planned for deal {fact.deal}"
-    return (Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal}),)
+    return (Concern("seating_differs", message.table, about=message.seq, values={"deal": fact.deal}),)
 
 
 def concerns_of_repeats(
@@ -87,9 +67,8 @@ def concerns_of_repeats(
     """Return what an arbiter must know of those who had this deal before."""
     if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
-        text = f"table {message.table}: {names} had deal {fact.deal} before"
         values: dict[str, int | str] = {"names": names, "deal": fact.deal}
-        yield Concern("player_repeats_deal", text, message.table, about=message.seq, values=values)
+        yield Concern("player_repeats_deal", message.table, about=message.seq, values=values)
 
 
 KEPT: Final = 50
@@ -158,7 +137,7 @@ class AlertBook:
 
 
 def _concern_of(alert: AlertView) -> Concern:
-    return Concern(alert.code, alert.text, alert.table, about=alert.about, values=alert.values)
+    return Concern(alert.code, alert.table, about=alert.about, values=alert.values, found=alert.text)
 
 
 def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
@@ -194,118 +173,6 @@ def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -
     return found
 
 
-def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVerdict) -> Concern:
-    """Return the concern of a refused message, at the table of its topic: a broker lets no table write on another's."""
-    fact = verdict.message
-    # Each fact of which there are two versions counts; of rubbish there may be any amount.
-    about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
-    return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
-
-
-DISK_CONCERNS: Final[Mapping[DiskLevel, Concern]] = {
-    "ample": Concern("scorer_disk_ample", "there is room on the scorer's disk again"),
-    "low": Concern("scorer_disk_low", "the scorer's disk is getting full"),
-    "read_only": Concern("scorer_disk_read_only", "the scorer's disk is nearly full: the desk is read-only"),
-    "full": Concern("scorer_disk_full", "the scorer's disk is full: nothing is taken until there is room"),
-}
-"""What an arbiter must know of the scorer's disk."""
-
-
-HALL_CODES: Final = {
-    "centre_found": "there is a connection with the centre",
-    "centre_lost": "there is no connection with the centre: the hall plays on, and sends what it has later",
-    "centre_has_more": "the centre has more of this hall than this store: it is an older copy, or another one",
-    "centre_refuses": "the centre has refused what this hall sent",
-    "hall_revoked": "the centre takes nothing more from this hall",
-    "hall_silent": "hall {hall} is not heard of",
-    "hall_ruling_refused": "a ruling of hall {hall} does not count here: {what}",
-}
-
-
-def concern_of_hall(code: str, hall: str = "", what: str = "") -> Concern:
-    """Return what arbiters must know of a hall at the centre, or in a hall of the centre."""
-    values: dict[str, int | str] = {"hall": hall, "what": what}
-    about = crc32(hall.encode()) if hall else None  # sets halls apart
-    return Concern(code, HALL_CODES[code].format(**values), about=about, values=values)
-
-
-def concern_of_gap(table: int, seq: int) -> Concern:
-    """Return what an arbiter must know where the fact before this one is missing."""
-    text = f"table {table}: what came before fact {seq} is missing"
-    return Concern("gap", text, table, about=seq, values={"number": seq})
-
-
-def concern_of_wrong_pin(table: int, count: int) -> Concern:
-    """Return what an arbiter must know of a wrong PIN; `count`: of those since the last right one."""
-    text = f"table {table}: a wrong PIN was given, {count} since the last right one"
-    return Concern("pin_wrong", text, table, values={"count": count})
-
-
-def concern_of_repair(fact: LogMessage) -> Concern:
-    """Return that a fact with which something was wrong in the store is there again."""
-    text = f"table {fact.table}: fact {fact.seq} has come again and is stored as it was"
-    return Concern("row_repaired", text, fact.table, about=fact.seq, values={"number": fact.seq})
-
-
-GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
-ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
-"""What can be wrong with a stored row (broker/store/records.py)."""
-
-
-def concern_of_second_home(report: BackupReport) -> Concern:
-    """Return the concern of how the second home of rulings is doing."""
-    text, values = f"second home: {report.text}", {"text": report.text}
-    return Concern("second_home_resumed", text) if report.well else Concern("second_home_failed", text, values=values)
-
-
-def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
-    """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
-    gone = [fault for fault in faults if fault.code in GONE_CODES]
-    if gone:
-        tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
-        values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
-        text = f"stored messages are missing: {len(gone)}; by table: {tables}; rulings: {rulings}"
-        yield Concern("store_shrunk", text, values=values)
-    for fault in faults:
-        if fault.code not in ROW_CODES:
-            continue
-        text = f"stored message {fault.seq} of table {fault.table} (row {fault.height}) is not right: {fault.code}"
-        number: dict[str, int | str] = {"number": "?" if fault.seq is None else fault.seq}
-        if fault.table == DESK and fault.code != "link_altered":
-            yield Concern("ruling_altered", text, about=fault.height, values=number)
-        else:
-            whose = {} if fault.table else {"table": "?"}
-            yield Concern(fault.code, text, fault.table or None, about=fault.height, values={**number, **whose})
-
-
-def _numbers_by_table(faults: Iterable[Fault]) -> str:
-    """Name rows by table and numbers: `1: 3-5, 9; 2: 7`; those of which that is not known by their height, `?: 17`."""
-    numbers: dict[int, list[int]] = {}
-    for fault in faults:
-        if fault.table != DESK:
-            numbers.setdefault(fault.table or 0, []).append(fault.height if fault.seq is None else fault.seq)
-    return "; ".join(f"{table or '?'}: {ranges(found)}" for table, found in sorted(numbers.items()))
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Write numbers as `3-5, 9`."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
-def concern_of_apart(fact: ApartFact) -> Concern:
-    """Return what an arbiter must know of a fact that does not follow and is kept apart: one concern a play."""
-    table, round_ = fact.key
-    deal = fact.message.fact.deal
-    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
-    return Concern(fact.code, text, table, about=round_, values={"round": round_, "deal": deal})
-
-
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
     seated = _concerns_of_seats(event, state.tables.seatings, message, fact)
     if not fact.fines and state.book.last((message.table, fact.round)) is None:
@@ -316,8 +183,7 @@ def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fa
 def _concerns_of_session(event: Event, state: EventState, message: LogMessage) -> Iterator[Concern]:
     session = event.riichi.get((message.table, message.fact.round))
     for entry in state.tables.sessions.differing(session) if session else ():
-        text = f"table {message.table}: entry {entry} of the riichi session does not follow from those before it"
-        yield Concern("session_differs", text, message.table, about=entry, values={"entry": entry})
+        yield Concern("session_differs", message.table, about=entry, values={"entry": entry})
 
 
 def _concerns_of_walls(event: Event, table: int, seq: int, fact: Restored) -> Iterable[Concern]:
@@ -327,11 +193,9 @@ def _concerns_of_walls(event: Event, table: int, seq: int, fact: Restored) -> It
 
 def _concerns_of_wrong_walls(table: int, seq: int, fact: Restored, *, as_planned: bool) -> Iterator[Concern]:
     if not as_planned:
-        text = f"table {table}: deal {fact.deal} is played in another form"
-        yield Concern("fouled", text, table, about=seq, values={"deal": fact.deal})
+        yield Concern("fouled", table, about=seq, values={"deal": fact.deal})
     if not fact.verified:
-        text = f"table {table}: deal {fact.deal} was restored without verification"
-        yield Concern("unverified", text, table, about=seq, values={"deal": fact.deal})
+        yield Concern("unverified", table, about=seq, values={"deal": fact.deal})
 
 
 def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
@@ -339,13 +203,11 @@ def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Ite
     fact, table = message.fact, message.table
     if not isinstance(fact, Ruled):
         return
-    text = f"table {table}: {decision_kind(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
     values: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
     more = {**values, "author": fact.author, "reason": fact.reason}
-    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq, values=more)
+    yield Concern("ruled_at_table", table, about=message.seq, values=more)
     if state.book.deadline is not None and now > state.book.deadline:
-        late = f"{text}, told after the correction period"
-        yield Concern("ruled_after_end", late, table, about=message.seq, values=values)
+        yield Concern("ruled_after_end", table, about=message.seq, values=values)
 
 
 def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
@@ -356,10 +218,9 @@ def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Ite
     fines = ", ".join(f"{name} {imp} IMP" for name, imp in about)
     author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
     reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
-    text = f"table {message.table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
     values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
     more = {**values, "author": author, "reason": reason}
-    yield Concern("fined_at_table", text, message.table, about=message.seq, values=more)
+    yield Concern("fined_at_table", message.table, about=message.seq, values=more)
 
 
 def _concerns_of_settled(state: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
@@ -369,13 +230,11 @@ def _concerns_of_settled(state: EventState, message: LogMessage, result: Result)
     if entry is None or _as_settled(entry, result):
         return
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
-        text = f"table {table}: round {result.round} was keyed from paper, and the table has entered another result"
-        yield Concern("paper_differs", text, table, about=message.seq, values={"round": result.round})
+        yield Concern("paper_differs", table, about=message.seq, values={"round": result.round})
         return
-    text = f"table {table}: a result of round {result.round} has come, and does not count: {entry.kind}, ruled before"
     values: dict[str, int | str] = {"round": result.round, "deal": result.deal, "kind": entry.kind}
     more = {**values, "author": entry.author, "ruling": entry.id}
-    yield Concern("settled_before", text, table, about=message.seq, values=more)
+    yield Concern("settled_before", table, about=message.seq, values=more)
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:

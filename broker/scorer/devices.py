@@ -8,7 +8,7 @@ without knowing it could take an idle device for the one that serves.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Final
 
@@ -31,7 +31,7 @@ from broker.protocol import (
     device_of,
 )
 from broker.scorer.access import Admissions
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 from broker.store import Journal
 
 LOOK_S: Final = 1.0
@@ -116,7 +116,7 @@ class TableStates:
         if state.lifecycle == "lost":
             if state.start >= before.start and before.lifecycle not in GONE:
                 self.last[state.table] = replace(before, lifecycle="lost")
-                return (Concern("table_lost", f"table {state.table} has gone without signing off", state.table),)
+                return (Concern("table_lost", state.table),)
         elif (state.start, state.count) >= (before.start, before.count) or _put_back(before, state):
             self.last[state.table] = state
         return ()
@@ -128,7 +128,7 @@ class TableStates:
         if before.lifecycle in GONE or pair in self._spoke_twice:
             return ()
         self._spoke_twice.add(pair)
-        return (Concern("two_devices", f"two devices speak for table {state.table}", state.table),)
+        return (Concern("two_devices", state.table),)
 
 
 def _put_back(before: TableState, state: TableState) -> bool:
@@ -223,8 +223,7 @@ class Serving:
     def concerns(self, state: TableState) -> Iterable[Concern]:
         """Return what an arbiter must know if this device was refused just now."""
         if self.of(state.table)[1] == state.device and state.lifecycle not in GONE:
-            text = f"table {state.table}: a second device, {state.device[:ID_SHOWN]}, is refused"
-            yield Concern("two_devices", text, state.table)
+            yield Concern("two_devices", state.table)
 
 
 def _read_holder(text: str) -> Holder | None:
@@ -267,10 +266,9 @@ class ClockWatch:
 
 def _clock_concern(table: int, off: int) -> Concern:
     if not off:
-        return Concern("clock_right", f"table {table}: its clock is right again", table)
+        return Concern("clock_right", table)
     span = str(duration(abs(off) / 1000))
-    code, side = ("clock_ahead", "ahead of") if off > 0 else ("clock_behind", "behind")
-    return Concern(code, f"table {table}: its clock is {span} {side} the scorer's", table, values={"span": span})
+    return Concern("clock_ahead" if off > 0 else "clock_behind", table, values={"span": span})
 
 
 HEALTH_CODES: Final = frozenset({"device_unwell", "device_well"})
@@ -301,22 +299,28 @@ class HealthWatch:
             self._news[state.table] = health
 
     def concerns(self) -> list[Concern]:
-        """Return the news, one concern a table; the same again until they were `reported`."""
-        return [self._concern(table, health) for table, health in self._news.items()]
+        """Return the news, of each table what fails and what works again; the same again until they were `reported`."""
+        return [concern for table, health in self._news.items() for concern in self._concerns(table, health)]
 
     def reported(self, concerns: Collection[Concern]) -> None:
         """Learn which concerns, among others, were reported; the rest come with a later batch."""
         for concern in concerns:
-            if concern.code in HEALTH_CODES and concern.table in self._news:
-                self._reported[concern.table] = self._news.pop(concern.table)
+            if concern.code not in HEALTH_CODES or concern.table not in self._news:
+                continue
+            health, before = self._news[concern.table], self._reported.get(concern.table, {})
+            unwell = concern.code == "device_unwell"
+            now = {**before, **health} if unwell else {part: code for part, code in before.items() if part in health}
+            self._reported[concern.table] = now
+            if now == health:
+                del self._news[concern.table]
 
-    def _concern(self, table: int, health: Health) -> Concern:
+    def _concerns(self, table: int, health: Health) -> Iterator[Concern]:
         before = self._reported.get(table, {})
         unwell = [f"{part}: {code}" for part, code in health.items() if before.get(part) != code]
         mended = [part for part in before if part not in health]
-        text = f"table {table}: {'; '.join((*unwell, *(f'{part} is well again' for part in mended)))}"
-        about, values = next(self._changes), {"what": "; ".join(unwell or mended)}
-        return Concern("device_unwell" if unwell else "device_well", text, table, about=about, values=values)
+        for code, what in (("device_unwell", unwell), ("device_well", mended)):
+            if what:
+                yield Concern(code, table, about=next(self._changes), values={"what": "; ".join(what)})
 
 
 SERVES: Final = "serves/"
@@ -437,11 +441,7 @@ class Devices:
                 for table in silent:
                     self.serving.lose(table)
                     self._keep(table)
-        text = "table {table} has not been heard of for {seconds} s"
-        return [
-            Concern("table_silent", text.format(table=one, seconds=SILENT_S), one, values={"seconds": SILENT_S})
-            for one in sorted(silent)
-        ]
+        return [Concern("table_silent", one, values={"seconds": SILENT_S}) for one in sorted(silent)]
 
     def _not_admitted(self, state: TableState) -> Iterable[Concern]:
         table, before = state.table, self.unknown.get(state.table)
@@ -454,9 +454,7 @@ class Devices:
         self.refused.add(table)
         if before is not None and before.device == state.device:
             return ()
-        shown = state.device[:ID_SHOWN]
-        text = f"table {table}: a device that is not known, {shown}, speaks for it"
-        return (Concern("device_waits", text, table, values={"device": shown}),)
+        return (Concern("device_waits", table, values={"device": state.device[:ID_SHOWN]}),)
 
     # ---- who is admitted --------------------------------------------------------------------
 
@@ -561,8 +559,7 @@ class Devices:
         safe = self.receipted(table)
         if safe > max(upto, self._older.get(table, 0)):
             self._older[table] = safe
-            text = f"the store is missing messages: table {table} has receipts up to {safe}, the store has {upto}"
-            yield Concern("store_older", text, table, about=safe, values={"safe": safe, "upto": upto})
+            yield Concern("store_older", table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:
         """Return changes of health and clocks that were not reported yet."""

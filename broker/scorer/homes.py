@@ -1,8 +1,12 @@
 """Second homes of what the desk decides: rulings and admissions come back to a store that lacks them.
 
-One home is a folder on another disk (broker/store/second_home.py), the other are tables (kept_at_tables.py).
+One home is a folder on another disk (broker/store/second_home.py). The other are tables, those that a decision is about
+and a few more, which keep it sealed with the event's key: they can neither read nor make one.
 """
 
+import base64
+import hashlib
+import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import count
@@ -10,18 +14,30 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec.structs import replace
 
-from broker.errors import StoreError
-from broker.protocol import DeviceRecord, KeptBack, KeptRecord, LogMessage, Ruling, encode
-from broker.scorer.alerts import Concern, ranges
-from broker.scorer.kept_at_tables import KeptAtTables, Seal
+from broker.errors import StoreBroken, StoreError
+from broker.protocol import (
+    MOST_KEPT,
+    DeviceRecord,
+    KeptBack,
+    KeptRecord,
+    LogMessage,
+    Ruling,
+    SigningKey,
+    encode,
+    topics,
+)
+from broker.scorer.concerns import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
     DESK,
     LOST,
     STORE,
     Decided,
+    Entry,
     Fault,
     Journal,
     SecondHome,
@@ -34,6 +50,108 @@ from broker.store import (
 
 PATIENCE_WITH_GAPS_S: Final = 60.0
 """Rulings that tables have given back wait so long for those that were given before them."""
+
+
+FEWEST_HOMES: Final = 3
+"""Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
+
+LARGEST: Final = topics.KEPT.limit * 3 // 4
+"""Bytes of a message with all that a table keeps."""
+
+NONCE: Final = 12
+
+
+class Seal:
+    """Makes of a record what only this event's scorer can open."""
+
+    def __init__(self, event: str, key: SigningKey) -> None:
+        self._event = event.encode()
+        self._secret = hmac.digest(key.to_bytes(), b"homologue: records kept at tables", "sha256")
+        self._cipher = AESGCM(self._secret)
+
+    def close(self, entry: Entry, id_: str) -> KeptRecord:
+        """Return a record as a table keeps it: the same record always in the same form."""
+        plain = b"%d %b" % entry
+        nonce = hmac.digest(self._secret, plain, hashlib.sha256)[:NONCE]
+        sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
+        return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
+
+    def open(self, record: KeptRecord) -> Decided | None:
+        """Return a record that a table has given back; None if it is not ours."""
+        try:
+            sealed = base64.b64decode(record.sealed, validate=True)
+            plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
+            received_at, _, body = plain.partition(b" ")
+            message = message_of(body)
+        except (ValueError, InvalidTag, StoreBroken):
+            return None
+        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
+
+
+class KeptAtTables:
+    """What each table keeps for the scorer."""
+
+    def __init__(self, tables: Iterable[int], seal: Seal) -> None:
+        self._tables, self._seal = tuple(sorted(tables)), seal
+        self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
+        self._ids: set[str] = set()
+        self.waiting: dict[str, Decided] = {}
+        """What has come back and has to wait for what was decided before it."""
+
+    def add(self, decided: Decided) -> list[int]:
+        """Let tables keep a record; return which."""
+        self._ids.add(decided.message.id)
+        self.waiting.pop(decided.message.id, None)
+        record = self._seal.close((decided.received_at, decided.body), decided.message.id)
+        homes = [table for table in self._homes(decided) if table in self._records]
+        for table in homes:
+            self._records[table][record.id] = record
+        return homes
+
+    def _homes(self, decided: Decided) -> list[int]:
+        """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
+        about = decided.message.table
+        homes = [about] if about is not None and about in self._records else []
+        start = sequence_of(decided.message)[1]
+        for place in range(len(self._tables)):
+            if len(homes) >= FEWEST_HOMES:
+                break
+            table = self._tables[(start + place) % len(self._tables)]
+            homes += [table] if table not in homes else []
+        return homes
+
+    def records(self, table: int) -> tuple[KeptRecord, ...]:
+        """Return what a table keeps: all, or the newest that a message has room for."""
+        kept: list[KeptRecord] = []
+        left = LARGEST
+        for record in reversed(self._records[table].values()):
+            left -= len(record.sealed) + len(record.id) + 50
+            if left < 0 or len(kept) == MOST_KEPT:
+                break
+            kept.append(record)
+        return tuple(reversed(kept))
+
+    def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
+        """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
+        for record in records:
+            if record.id in self._ids or record.id in self.waiting:
+                continue
+            decided = self._seal.open(record)
+            if decided is None or decided.message.id != record.id:
+                yield Concern("kept_unproven", table)
+            else:
+                self.waiting[record.id] = decided
+
+    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
+        """Return what may be taken back now: in order nothing above a number that nobody has given back yet.
+
+        It waits no more.
+        """
+        for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
+            whose, number = sequence_of(decided.message)
+            if not in_order or number <= first_missing(whose):
+                return self.waiting.pop(decided.message.id)
+        return None
 
 
 class SecondHomes:
@@ -71,8 +189,9 @@ class SecondHomes:
         """From when on (s) what has come back is to be taken though something before it has not: by `take_back`."""
 
     def missing(self) -> Iterator[Concern]:
-        """Return which rulings are nowhere."""
-        return concern_of_missing(self.rulings_missing)
+        """Return which rulings were given and are nowhere: numbers below others that nobody has."""
+        if text := ranges(self.rulings_missing):
+            yield Concern("rulings_missing", about=len(self.rulings_missing), values={"numbers": text})
 
     def write_to(self, writer: SecondHomeWriter) -> None:
         """Write what was decided to another disk, and what is decided from now on."""
@@ -132,7 +251,8 @@ class SecondHomes:
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
             back.append(one)
             if late:  # others were given after it: it counts in its place when all are read again
-                found += concern_of_late(one)
+                number = one.message.number
+                found.append(Concern("ruling_late", about=number, values={"number": number}))
             else:
                 self._count(one)
         if back:
@@ -166,7 +286,7 @@ def with_second_home(
         stored, found = take_back(journal, stored, home)
     except OSError as error:
         text = f"{home.folder}: {error.strerror or error}"
-        found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
+        found = [Concern("second_home_failed", values={"text": text})]
     note(found)
     return stored
 
@@ -226,38 +346,19 @@ def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
     """Return that rulings have come back from a second home."""
     numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
     if numbers:
-        yield Concern("rulings_back", f"rulings {numbers} of the desk have come back", values={"numbers": numbers})
+        yield Concern("rulings_back", values={"numbers": numbers})
     others = len(back) - sum(isinstance(one.message, Ruling) for one in back)
     if others:
-        yield Concern("admissions_back", f"{others} admissions of devices have come back", values={"count": others})
+        yield Concern("admissions_back", values={"count": others})
 
 
 def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
     """Return which rulings have come back too late: another one was given meanwhile under the same number."""
     for one in clashing:
         if isinstance(one.message, Ruling):
-            ruling = one.message
-            text = f"ruling {ruling.number} by {ruling.author} came back after another was given: {ruling.reason}"
-            values: dict[str, int | str] = {
-                "number": ruling.number,
-                "author": ruling.author,
-                "reason": ruling.reason,
-            }
-            yield Concern("ruling_too_late", text, ruling.table, about=ruling.number, values=values)
-
-
-def concern_of_late(one: Decided) -> Iterator[Concern]:
-    """Return that a ruling is stored again, and counts in its place from the scorer's next start on."""
-    number = one.message.number
-    text = f"ruling {number} of the desk has come back after later ones: it counts when the scorer is started again"
-    yield Concern("ruling_late", text, about=number, values={"number": number})
-
-
-def concern_of_missing(numbers: Sequence[int]) -> Iterator[Concern]:
-    """Return which rulings were given and are nowhere: numbers below others that nobody has."""
-    if text := ranges(numbers):
-        missing = f"rulings {text} of the desk are missing"
-        yield Concern("rulings_missing", missing, about=len(numbers), values={"numbers": text})
+            number, author, reason = one.message.number, one.message.author, one.message.reason
+            values: dict[str, int | str] = {"number": number, "author": author, "reason": reason}
+            yield Concern("ruling_too_late", one.message.table, about=number, values=values)
 
 
 class Numbers:

@@ -31,24 +31,19 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming
 from broker.scorer.access import ArbiterAccess, PinChecker
-from broker.scorer.alerts import (
-    AlertBook,
-    Attendance,
+from broker.scorer.alerts import AlertBook, Attendance, concerns_of_fact
+from broker.scorer.concerns import (
     Concern,
     concern_of_apart,
     concern_of_gap,
     concern_of_hall,
     concern_of_refusal,
-    concern_of_repair,
-    concern_of_wrong_pin,
-    concerns_of_fact,
     concerns_of_faults,
 )
 from broker.scorer.counting import HandCounter
 from broker.scorer.devices import Devices
-from broker.scorer.homes import SecondHomes
+from broker.scorer.homes import Seal, SecondHomes
 from broker.scorer.intake import Intake, IntakeVerdict
-from broker.scorer.kept_at_tables import Seal
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
@@ -249,7 +244,9 @@ class LiveEvent:
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:
         """Return what the arbiters have not been alerted to yet. `now` in ms since 1970."""
-        self.alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
+        self.alerts.note(
+            Concern("pin_wrong", table, values={"count": count}) for table, count in self.access.wrong_pins()
+        )
         new = self.alerts.add(self.devices.concerns(), now)
         self.devices.reported(new)
         return new
@@ -335,7 +332,7 @@ class Recorder:
         """Store a fact, or store it again where what was stored is not as it was."""
         wanted = self._live.intake.books[fact.table].wanted
         if fact.seq in wanted:
-            self._live.alerts.note((concern_of_repair(fact),))
+            self._live.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
         self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
         if verdict.new:
             self._live.intake.take(fact, verdict.hash)

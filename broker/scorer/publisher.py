@@ -53,7 +53,8 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.rulings import plan
 from broker.scorer.access import ArbiterAccess
-from broker.scorer.alerts import Attendance, Concern
+from broker.scorer.alerts import Attendance
+from broker.scorer.concerns import Concern
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
@@ -512,7 +513,7 @@ class Publisher:
             write_file(self.folder / STANDINGS, "".join(parts).encode(), durable=False)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
-            yield Concern("standings_unwritten", text, values={"text": text})
+            yield Concern("standings_unwritten", values={"text": text})
 
     def standings(self) -> None:
         """Publish who leads."""

@@ -19,7 +19,6 @@ from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
-    EVENT_KEY_FILE,
     SILENT_S,
     CheckedIn,
     CountRequest,
@@ -42,7 +41,7 @@ from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.access import PinCheck, PinChecker
-from broker.scorer.alerts import DISK_CONCERNS, Concern, concern_of_hall
+from broker.scorer.concerns import Concern, concern_of_hall
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
@@ -217,7 +216,7 @@ class Scorer:
             if not journal.remembered(ELSEWHERE):  # it is known to be a hall, whatever becomes of its file
                 with journal.commit():
                     journal.remember(ELSEWHERE, "[]")
-        self._note_key(folder)
+        self._note_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = self.live.homes.numbers.given(DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
@@ -227,14 +226,13 @@ class Scorer:
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
-    def _note_key(self, folder: Path) -> None:
+    def _note_key(self) -> None:
         """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
         known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
         if known == key:
             return
         if known:
-            text = f"{folder / EVENT_KEY_FILE} is another key than before"
-            self.live.alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+            self.live.alerts.note((Concern("event_key_changed"),))
         with self._journal.commit():
             self._journal.remember(EVENT_KEY, key)
 
@@ -272,9 +270,7 @@ class Scorer:
 
     def report_backup(self, report: BackupReport) -> None:
         """Alert the arbiters to how copies of the event are doing."""
-        text, values = f"backup: {report.text}", {"text": report.text}
-        concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
-        self._inbox.put(concern)
+        self.report(Concern("backup_resumed" if report.well else "backup_failed", values={"text": report.text}))
 
     def report(self, concern: Concern) -> None:
         """Alert the arbiters to something that was done at the desk."""
@@ -387,7 +383,7 @@ class Scorer:
         found += self.live.look(now, listening=self.dashboard.connected)
         if self._space and (level := self._space.look()) != self.dashboard.disk:
             self.dashboard.disk = level
-            found.append(DISK_CONCERNS[level])
+            found.append(Concern(f"scorer_disk_{level}"))
         if found:
             self.live.alerts.note(found)
             self._publish_alerts()

@@ -22,7 +22,7 @@ from msgspec import Struct
 from broker.errors import StandbyBehind
 from broker.files import write_private
 from broker.protocol import SigningKey
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 from broker.store.following import PEER, Have, JournalPart
 
 SILENT_S: Final = 3.0
@@ -160,11 +160,7 @@ class StandbyWatch:
         if missed == self._missed or state is None:
             return []
         self._missed = missed
-        if missed:
-            return [
-                Concern("standby_lost", f"nothing is heard of the standby {state.desk}", values={"desk": state.desk})
-            ]
-        return [Concern("standby_back", f"the standby {state.desk} is back", values={"desk": state.desk})]
+        return [Concern("standby_lost" if missed else "standby_back", values={"desk": state.desk})]
 
     # ---- handing over -----------------------------------------------------------------------
 

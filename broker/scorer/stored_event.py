@@ -36,8 +36,8 @@ from broker.event import (
 from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated, fact_hash, is_signed_by
 from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
-from broker.scorer import alerts
-from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
+from broker.scorer.alerts import concerns_of_repeats, concerns_without_repeats
+from broker.scorer.concerns import Concern, concern_of_apart, concern_of_gap
 from broker.scorer.intake import Intake, TableBook, lacks_ruling
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
@@ -57,12 +57,12 @@ from broker.store import (
     RefusedRow,
     Rows,
     Witness,
+    check_sqlite,
     database_of,
     message_of,
     open_reader,
     witness_of,
 )
-from broker.store.backup import check_sqlite
 
 
 class StoredEvent(Struct, frozen=True):
@@ -497,7 +497,7 @@ def _past_repeats(
     for message, at in _facts_one_by_one(taken) if deals else ():
         if message.fact.deal in deals and isinstance(message.fact, Seated | Result) and message.id not in apart:
             seatings.apply(message)
-            yield from ((at, concern) for concern in alerts.concerns_of_repeats(event, seatings, message, message.fact))
+            yield from ((at, concern) for concern in concerns_of_repeats(event, seatings, message, message.fact))
 
 
 def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]:
@@ -532,4 +532,4 @@ def _past_refusals(refused: Iterable[RefusedRow]) -> Iterator[PastConcern]:
     for row in refused:
         text = f"fact {row.seq}" if row.seq else row.code
         about = row.seq if row.code == "conflict" else None
-        yield row.received_at, Concern(row.code, text, row.table, row.topic, about)
+        yield row.received_at, Concern(row.code, row.table, about=about, topic=row.topic, found=text)

@@ -22,8 +22,7 @@ from broker.errors import CodedError
 from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
 from broker.files import write_private
 from broker.mqtt import Certificates, Credentials
-from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
-from broker.protocol.pairing import DESK_PORT
+from broker.protocol import DESK_PORT, SEATS, Player, RiichiEvent, RiichiWin, Seat
 from broker.protocol.tls import event_context
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_audit import (

@@ -12,6 +12,20 @@ from broker.read_ahead import (
     gc_paused,
     has_started,
 )
+from broker.store.backup import (
+    MANIFEST,
+    BackupManifest,
+    check_copy,
+    check_sqlite,
+    choose_copy,
+    copy_faults,
+    copy_file,
+    copy_names,
+    make_copy,
+    read_manifest,
+    refuse_taken,
+    restore_copy,
+)
 from broker.store.backup_worker import BackupReport, BackupWorker
 from broker.store.journal import (
     BIG,

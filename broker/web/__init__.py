@@ -4,6 +4,7 @@ from broker.web.addresses import own_page
 from broker.web.auth import (
     COOKIE,
     LOGGED_EACH,
+    LOOPBACK_NAMES,
     Access,
     Misses,
     RepeatFilter,
@@ -65,6 +66,7 @@ from broker.web.forms import (
     form_page,
     new_id,
     parse_form,
+    read_body,
     read_form,
     read_number,
     tables_among,
@@ -83,9 +85,11 @@ from broker.web.live import (
     EventStreams,
     LivePage,
     LivePages,
+    MakePage,
     Renderer,
     Rendering,
     StreamPace,
+    render_sheet,
     sse_event,
 )
 from broker.web.render import (
@@ -109,3 +113,4 @@ from broker.web.render import (
     time_tag,
     translator_for,
 )
+from broker.web.svg import course_chart, deal_chart, interval_bar, player_chart, qr

@@ -36,12 +36,11 @@ from broker.web.results.exports import ExportsPage
 from broker.web.results.luck import LuckPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
 from broker.web.rulings.questions import WHAT_HAPPENED_PATH, WhatHappenedPage, WhatIfPage
 from broker.web.rulings.register import RegisterPage
 from broker.web.rulings.views import RulingsPage
-from broker.web.services import NO_SERVICES, Services
+from broker.web.services import NO_SERVICES, AuditedRulings, Services
 from broker.web.setup.corrections import CorrectionsPage
 from broker.web.setup.views import SetupPage
 from broker.web.tables.carriers import CarriersNow, CarriersPage

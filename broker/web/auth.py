@@ -16,8 +16,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_, Message
 from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
-from broker.scorer import DashboardView
-from broker.scorer.space import READ_ONLY, DiskLevel
+from broker.scorer import READ_ONLY, DashboardView, DiskLevel
 from broker.web.addresses import login_address
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners

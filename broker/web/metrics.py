@@ -24,9 +24,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.protocol import BEAT_S, DISK_STEP_MIB
-from broker.scorer import DashboardView, ViewFeed
+from broker.scorer import DashboardView, DiskLevel, ViewFeed, disk_room
 from broker.scorer.devices import Reading
-from broker.scorer.space import DiskLevel, disk_room
 from broker.version import program_version
 from broker.web.auth import Access, visitor_of
 from broker.web.embargo import PublicFeed

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from broker.errors import flatten_errors
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, duration, isolated
 from broker.protocol import SEATS, PublicState
-from broker.scorer import AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.scorer import ALERT_CODES, AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
 from broker.web import labels
 from broker.web.addresses import kept_query
@@ -28,7 +28,7 @@ from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.forms import read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
 from broker.web.labels import RULING, account_text, recorded_text
-from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
+from broker.web.problems import APART, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -95,8 +95,8 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     table, kind = alert.table or "?", alert.values.get("kind")
     named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
     named |= {name: say(_, str(alert.values[name])) for name, say in ALERT_VALUES.items() if name in alert.values}
-    if alert.code in ALERT:
-        return _(ALERT[alert.code], **{**alert.values, "table": table, **named})
+    if alert.code in ALERT_CODES:
+        return _(ALERT_CODES[alert.code], **{**alert.values, "table": table, **named})
     if alert.code in APART:
         return _(
             N_("Table {table}, round {round}, deal {deal} is kept apart: an arbiter has to decide. {why}"),

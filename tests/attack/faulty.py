@@ -14,7 +14,7 @@ from broker.mqtt import access, certificates
 from broker.people import Right
 from broker.protocol import Role
 from broker.scorer import publisher
-from broker.web import auth, connections, forms
+from broker.web import auth, forms, server
 from broker.web.auth import Handler
 
 
@@ -87,13 +87,13 @@ def one_count_of_misses_for_everybody() -> None:
 
 def as_many_connections_as_there_are() -> None:
     """Let one address have all of the desk's connections."""
-    counting = connections.Connections.begin
+    counting = server.Connections.begin
 
-    def greedy(self: connections.Connections, address: str) -> bool:
+    def greedy(self: server.Connections, address: str) -> bool:
         self._limits = replace(self._limits, of_address=self._limits.in_all)
         return counting(self, address)
 
-    patch.object(connections.Connections, "begin", greedy).start()
+    patch.object(server.Connections, "begin", greedy).start()
 
 
 FAULTS: Final[dict[str, Callable[[], None]]] = {

@@ -11,7 +11,7 @@ import click
 
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
-from broker.cli.rules_input import load_riichi_rules as chosen
+from broker.cli.rules_input import load_riichi_rules
 from broker.console import EXISTING_FILE, said_as_json, say
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
@@ -34,7 +34,7 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     \b
     homologue riichi check game.mjlog another.mjlog.gz
     """
-    profile = chosen(rules)
+    profile = load_riichi_rules(rules)
     wins, hands, unread = CheckTally("win"), CheckTally("hand"), 0
     for file in files:
         try:

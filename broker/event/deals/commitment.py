@@ -18,8 +18,7 @@ from broker.files import EVENT
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Name
 from broker.rules import Deal
-from broker.rules.commitment import Commitment, DrawName, checked_name
-from broker.rules.commitment import commit_deals as commit_to
+from broker.rules.commitment import Commitment, DrawName, checked_name, commit_deals
 
 COMMITMENT: Final = "commitment.json"
 SALT_BYTES: Final = 32
@@ -165,7 +164,7 @@ def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord], dr
     """Write `commitment.json`; return the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
     kept = [deal_and_salt(deal) for deal in deals]
     _refuse_twice(deal.number for deal, _ in kept)
-    made = commit_to(event, kept, draw)
+    made = commit_deals(event, kept, draw)
     listed = tuple(DealHash(number, made.hashes[number]) for number in sorted(made.hashes))
     content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed, draw))
     publish_file(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")

@@ -1,16 +1,16 @@
 """What is left of an event replanned: somebody has come late, left or not come at all, or it was played otherwise.
 
-`replan` plans anew for the desk. What was played stays as it was, and so does the deal of each table in each round. Who
-plays where is searched again, as near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit
-out take turns, and tables are closed where there are too few players, in turn those of each deal: else some deals have
-more chairs than players.
+What was played stays as it was. Who plays where is searched again, as near to the plan as rules and fairness allow:
+nobody plays a deal twice, those who sit out take turns, and tables are closed where there are too few players, in turn
+those of each deal: else some deals have more chairs than players.
 
-`repair_movement` is for a file of a movement: nobody moves as long as no rule is broken.
+`replan` does so for the desk, where each table keeps its deal of each round, and lets those who sit out take turns from
+now on; `repair_movement` for a file of a movement, where nobody moves as long as no rule is broken.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,8 +22,6 @@ from broker.event.movement.plays import (
     RandomSource,
     TableRound,
     check_movement,
-    name_players,
-    numbered_plays,
     table_rounds,
 )
 from broker.event.movement.quality import usual_copies
@@ -50,7 +48,7 @@ class Remainder:
     plan: Sequence[MovementPlay]
     settled: Sequence[MovementPlay]
     present: Sequence[Player]
-    instead: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, Player] = field(default_factory=dict)
     laid: Collection[Place] = ()
     over: Collection[int] = ()
     first_round: int = 1
@@ -69,47 +67,49 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
 
     Where nobody is missing and nobody waits for a seat, nobody is moved but for those who take another's seats.
     """
-    if len(rest.present) < SEATED:
-        raise RuleError(
-            "too_few_players",
-            N_("players there: {count}; a table needs {least}", count=len(rest.present), least=SEATED),
-        )
     done = [_stay_of(play) for play in rest.settled]
     ahead, out = _filled(rest, _stays(rest))
-    names = sorted({*rest.present, *(one for stay in done for one in stay.four if one is not None)}, key=str)
-    stays = [(stay.sitting, stay.four) for stay in (*done, *ahead)]
-    frame, who = _frame(stays, len(done), {**_waited(rest), **out}, names)
-    if any(out.values()) or Seating(frame, who).hard:
-        who = search(frame, who, chance, go_on)
-    new = [
-        NamedPlay(round_, stay.sitting.table, deal, dict(zip(SEATS, (names[one] for one in four), strict=True)))
-        for at, stay in enumerate(ahead, len(done))
-        for four in [who[at * SEATED : (at + 1) * SEATED]]
-        for round_, deal in zip(stay.rounds, stay.sitting.deals, strict=True)
-    ]
+    new = _seated(done, ahead, {**_waited(rest), **out}, _Search(chance, go_on, always=any(out.values())))
     plays = [*rest.settled, *sorted(new, key=lambda play: (play.round, play.table))]
     copies = max(usual_copies(plays), len({play.table for play in plays}))
     return _without_faults(plays, len(done), copies)[len(done) :]
 
 
-def _frame(
-    seated: Sequence[tuple[TableRound, Sequence[Player | None]]],
-    done: int,
-    out: Mapping[int, Sequence[Player]],
-    names: Sequence[Player],
-) -> tuple[SearchFrame, list[int]]:
-    """Return the frame of a rest and its players by slots; so many sittings are `done`, others sit out by round."""
+class _Search(NamedTuple):
+    """How a seating is searched: `always`, or only where it breaks a rule."""
+
+    chance: RandomSource
+    go_on: KeepSearching
+    always: bool
+
+
+def _seated(
+    done: Sequence[_Stay], ahead: Sequence[_Stay], out: Mapping[int, Sequence[Player]], how: _Search
+) -> list[NamedPlay]:
+    """Return the plays ahead, after those that are done; `out`: who sits out, by round."""
+    if not ahead:
+        return []
+    names = sorted(
+        {one for stay in (*done, *ahead) for one in stay.four if one is not None}.union(*out.values()), key=str
+    )
     numbers = {name: number for number, name in enumerate(names)}
-    who = [numbers[player] for _, four in seated for player in four if player is not None]
+    who = [numbers[player] for stay in (*done, *ahead) for player in stay.four if player is not None]
     who += [numbers[player] for _, players in sorted(out.items()) for player in players]
     frame = SearchFrame(
-        sittings=tuple(sitting for sitting, _ in seated),
+        sittings=tuple(stay.sitting for stay in (*done, *ahead)),
         players=len(names),
         byes={round_: len(players) for round_, players in out.items()},
-        settled=frozenset(range(done)),
+        settled=frozenset(range(len(done))),
         home=tuple(who),
     )
-    return frame, who
+    if how.always or Seating(frame, who).hard:
+        who = search(frame, who, how.chance, how.go_on)
+    return [
+        NamedPlay(round_, stay.sitting.table, deal, dict(zip(SEATS, (names[one] for one in four), strict=True)))
+        for at, stay in enumerate(ahead, len(done))
+        for four in [who[at * SEATED : (at + 1) * SEATED]]
+        for round_, deal in zip(stay.rounds, stay.sitting.deals, strict=True)
+    ]
 
 
 def _without_faults(plays: Sequence[MovementPlay], settled: int, copies: int) -> tuple[MovementPlay, ...]:
@@ -156,7 +156,15 @@ def _stays(rest: Remainder) -> list[_Stay]:
 
 
 def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[int, list[Player]]]:
-    """Fill empty chairs with who sits out; close the tables that lack most where there are too few players."""
+    """Fill empty chairs with who sits out; close tables where there are too few players: of two, what lacks more.
+
+    Raises RuleError `too_few_players`.
+    """
+    if len(rest.present) < SEATED:
+        raise RuleError(
+            "too_few_players",
+            N_("players there: {count}; a table needs {least}", count=len(rest.present), least=SEATED),
+        )
     busy: dict[int, set[Player]] = {}
     for play in rest.settled:
         busy.setdefault(play.round, set()).update(play.players.values())
@@ -236,9 +244,6 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
     return found
 
 
-Planned = tuple[TableRound, list[Player]]
-"""A sitting and its four players in the order of the seats."""
-
 Instead = Mapping[Player, Player | None]
 """Who is no longer there, each with the player who comes instead, or None."""
 
@@ -253,26 +258,21 @@ def repair_movement(
     """What was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
 
     Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
-    With too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is
-    moved; otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError
-    `nothing_left`, `unknown_player`, `substitute_plays`, `too_few_players`.
+    With too few players tables are closed. Where no rule is broken so far nobody is moved; otherwise the search moves
+    as few as it can. What still breaks a rule is not played. Raises RuleError `nothing_left`, `unknown_player`,
+    `substitute_plays`, `too_few_players`.
     """
     over = max((play.round for play in played), default=0)
     left = [play for play in plan if play.round > over]
-    names = _names([*plan, *played], instead)
+    present = [name for name in _names([*plan, *played], instead) if name not in instead]
     if not left:
         raise RuleError("nothing_left", f"the plan has no round after round {over}")
-    done = _planned(played)
-    ahead, out = _fill(_tables(_planned(left), done), instead, [name for name in names if name not in instead])
-    frame, who = _frame([*done, *ahead], len(done), out, names)
-    if Seating(frame, who).hard:
-        who = search(frame, who, chance, go_on)
-    start = len(done) * SEATED
-    new = [
-        (sitting, [player + 1 for player in who[at : at + SEATED]])
-        for (sitting, _), at in zip(ahead, range(start, start + len(ahead) * SEATED, SEATED), strict=True)
-    ]
-    return _without_faults([*played, *name_players(numbered_plays(new), names)], len(played), usual_copies(plan))
+    done = _sittings(played)
+    substitutes = {str(gone): one for gone, one in instead.items() if one is not None}
+    rest = Remainder({}, left, played, present, substitutes)
+    ahead, out = _filled(rest, _at_other_tables(_sittings(left), done))
+    new = _seated(done, ahead, out, _Search(chance, go_on, always=False))
+    return _without_faults([*played, *new], len(played), usual_copies(plan))
 
 
 def _names(plays: Sequence[MovementPlay], instead: Instead) -> list[Player]:
@@ -285,63 +285,40 @@ def _names(plays: Sequence[MovementPlay], instead: Instead) -> list[Player]:
     return sorted(known | {name for name in instead.values() if name is not None}, key=str)
 
 
-def _planned(plays: Sequence[MovementPlay]) -> list[Planned]:
-    return [(sitting, [players[seat] for seat in SEATS]) for sitting, players in table_rounds(plays).items()]
+def _sittings(plays: Sequence[MovementPlay]) -> list[_Stay]:
+    return [
+        _Stay(sitting, (sitting.round,) * len(sitting.deals), _four(players))
+        for sitting, players in table_rounds(plays).items()
+    ]
 
 
-def _rounds(planned: Sequence[Planned]) -> dict[int, list[Planned]]:
-    rounds: dict[int, list[Planned]] = {}
-    for sitting, four in planned:
-        rounds.setdefault(sitting.round, []).append((sitting, four))
-    return rounds
-
-
-def _tables(left: Sequence[Planned], done: Sequence[Planned]) -> list[Planned]:
+def _at_other_tables(left: Sequence[_Stay], done: Sequence[_Stay]) -> list[_Stay]:
     """Send foursomes with their deals to other tables in rounds where a table would have a deal again."""
     had: dict[int, set[int]] = {}
-    for sitting, _ in done:
-        had.setdefault(sitting.table, set()).update(sitting.deals)
-    found: list[Planned] = []
-    for round_, planned in _rounds(left).items():
-        later: dict[int, set[int]] = {}
-        for sitting, _ in left:
-            if sitting.round > round_:
-                later.setdefault(sitting.table, set()).update(sitting.deals)
+    for stay in done:
+        had.setdefault(stay.sitting.table, set()).update(stay.sitting.deals)
+    found: list[_Stay] = []
+    for round_, group in groupby(left, key=lambda stay: stay.sitting.round):
+        planned, later = list(group), dict[int, set[int]]()
+        for stay in left:
+            if stay.sitting.round > round_:
+                later.setdefault(stay.sitting.table, set()).update(stay.sitting.deals)
         tables = _assigned(planned, [{t: had.get(t, set()) | later.get(t, set()) for t in had | later}, had])
-        for (sitting, four), table in zip(planned, tables, strict=True):
-            found.append((TableRound(round_, table, sitting.deals), four))
-            had.setdefault(table, set()).update(sitting.deals)
-    return sorted(found, key=lambda one: (one[0].round, one[0].table))
+        for stay, table in zip(planned, tables, strict=True):
+            found.append(stay._replace(sitting=replace(stay.sitting, table=table)))
+            had.setdefault(table, set()).update(stay.sitting.deals)
+    return sorted(found, key=lambda one: (one.sitting.round, one.sitting.table))
 
 
-def _assigned(planned: Sequence[Planned], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
+def _assigned(planned: Sequence[_Stay], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
     """Return each sitting of a round a table that had none of its deals: its own if it can be."""
-    own = [sitting.table for sitting, _ in planned]
+    own = [stay.sitting.table for stay in planned]
     for had in forbidden:
         wishes = {
-            at: [t for t in sorted(own, key=lambda t: t != sitting.table) if not had.get(t, set()) & {*sitting.deals}]
-            for at, (sitting, _) in enumerate(planned)
+            at: [t for t in sorted(own, key=lambda t: t != own[at]) if not had.get(t, set()) & {*stay.sitting.deals}]
+            for at, stay in enumerate(planned)
         }
         taken = {at: table for table, at in matching(wishes).items()}
         if len(taken) == len(own):
             return [taken[at] for at in range(len(own))]
     return own
-
-
-def _fill(
-    left: Sequence[Planned], instead: Instead, present: Sequence[Player]
-) -> tuple[list[Planned], dict[int, list[Player]]]:
-    """Seat substitutes, close tables where there are too few players, and fill empty chairs with who sits out."""
-    most = len(present) // SEATED
-    if not most:
-        raise RuleError("too_few_players", f"players there: {len(present)}; a table needs {SEATED}")
-    found: list[Planned] = []
-    out: dict[int, list[Player]] = {}
-    for round_, planned in _rounds(left).items():
-        chairs = [(sitting, [instead.get(player, player) for player in four]) for sitting, four in planned]
-        kept = sorted(sorted(chairs, key=lambda one: one[1].count(None))[:most], key=lambda one: one[0].table)
-        seated = {player for _, four in kept for player in four}
-        spare = [player for player in present if player not in seated]
-        found += [(sitting, [spare.pop() if player is None else player for player in four]) for sitting, four in kept]
-        out[round_] = spare
-    return found, out

@@ -26,8 +26,19 @@ from broker.export.pmn.record import (
     write_fans,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import COPIES, DEFAULT_MCR, FULL_SET, ROWS, TRAY, Deal, Outcome, Profile, RuleError, load_mcr
-from broker.rules import seat_points as points_of
+from broker.rules import (
+    COPIES,
+    DEFAULT_MCR,
+    FULL_SET,
+    ROWS,
+    TRAY,
+    Deal,
+    Outcome,
+    Profile,
+    RuleError,
+    load_mcr,
+    seat_points,
+)
 from broker.rules.mcr import Hu, Judge, PlayState, Ruleset, StepRefused, apply_action, count_hu, replay_actions
 
 
@@ -188,7 +199,7 @@ def outcome_of_points(record: PmnRecord, rules: Profile) -> Outcome:
         possible = [Outcome("discard", winners, seat) for seat in SEATS if seat not in winners]
         possible += [Outcome("self_drawn", winners)] if len(winners) == 1 else []
     for outcome in possible:
-        if points_of(outcome, rules.payments) == dict(record.points):
+        if seat_points(outcome, rules.payments) == dict(record.points):
             return outcome
     raise RuleError("wrong_points", "no way of winning with these hand values gives the points of Result")
 
@@ -206,7 +217,7 @@ def _without_play(record: PmnRecord, rules: Profile) -> None:
 
 
 def _refuse_other_result(record: PmnRecord, outcome: Outcome, rules: Profile) -> None:
-    right = points_of(outcome, rules.payments)
+    right = seat_points(outcome, rules.payments)
     if right != dict(record.points):
         told = " ".join(str(right[seat]) for seat in SEATS)
         raise RuleError("wrong_points", f"under {rules.id} the points of this play are {told}")

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from broker.export.pmn.check import outcome_of
 from broker.export.pmn.record import PmnRecord, Step, by_wind, steps_of, total_only, tray_hands, tray_walls
 from broker.protocol import SEATS, Seat
-from broker.rules import Deal, Profile, RiichiProfile, RuleError, seat_wind
-from broker.rules import seat_points as points_of
+from broker.rules import Deal, Profile, RiichiProfile, RuleError, seat_points, seat_wind
 from broker.rules.mcr import Action, Judge, PlayState, apply_action, open_play
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
@@ -108,7 +107,7 @@ def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Ju
     return PmnRecord(
         board=deal.number,
         prevalent_wind=deal.prevalent_wind,
-        points=by_wind(points_of(outcome_of(play), rules.payments), deal.dealer),
+        points=by_wind(seat_points(outcome_of(play), rules.payments), deal.dealer),
         hands=tray_hands(deal.faces, deal.dealer),
         walls=tray_walls(deal.faces, deal.dealer),
         steps=tuple(steps_of(_seated(action, deal.dealer) for action in named)),

@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from broker.people import Authentication, BadWebhook, PeopleError
-from broker.people.webhooks import Webhook, is_loopback
+from broker.people import Authentication, BadWebhook, PeopleError, Webhook, is_loopback
 from broker.protocol import TeamStanding
 from broker.scorer import DashboardView, StandingsRow, as_json
 from broker.version import program_version

@@ -17,8 +17,7 @@ from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
 from broker.scorer import EventState
-from broker.web.rulings.audited import RULING_NOTED, author_of
-from broker.web.services import ScorerThread
+from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
 Verdict = Literal["first", "agrees", "differs"]
 

@@ -48,8 +48,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
-from broker.web.rulings.audited import RULING_NOTED, author_of
-from broker.web.services import ScorerThread
+from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
 WHO: Final = "rule"
 LARGEST: Final = 2**20

@@ -9,27 +9,29 @@ from contextlib import suppress
 from typing import Final
 
 from broker.people import AuditEntry, AuditLog, PeopleStoreBroken
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 from broker.store import LogHead
 
-TOLD_CODES: Final = {
-    "arbiters_pin_set": "{who} set the arbiters' PIN",
-    "pairing_opened": "{who} opened pairing codes for tables: {about}",
-    "pairing_taken": "table {about}: a device was paired: {detail}",
-    "device_accepted": "table {about}: {who} accepted device {detail}",
-    "faces_shown": "{who} was given faces of deals: {about}",
-    "account_added": "{who} created the account {about} ({detail})",
-    "account_disabled": "{who} disabled the account {about}",
-    "account_enabled": "{who} enabled the account {about}",
-    "password_set": "{who} set the password of {about}",
-    "token_added": "{who} made the token {about} ({detail}), with which another program reads",
-    "webhook_added": "{who} has final results sent to another program: {about}",
-    "people_restored": "the accounts were taken from a copy: {about}",
-    "device_listed": "table {about}: {who} listed device {detail}",
-    "device_revoked": "table {about}: {who} revoked device {detail}",
-    "event_closed": "{who} closed the event: devices revoked: {detail}",
-}
-"""Actions of which the head arbiter is told, in English; each is the code of its alert too (docs/codes.md)."""
+TOLD_ACTIONS: Final = frozenset(
+    {
+        "arbiters_pin_set",
+        "pairing_opened",
+        "pairing_taken",
+        "device_accepted",
+        "faces_shown",
+        "account_added",
+        "account_disabled",
+        "account_enabled",
+        "password_set",
+        "token_added",
+        "webhook_added",
+        "people_restored",
+        "device_listed",
+        "device_revoked",
+        "event_closed",
+    }
+)
+"""Actions of which the head arbiter is told; each is the code of its alert too (docs/codes.md)."""
 
 OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
@@ -38,12 +40,11 @@ PAUSE_S: Final = 1.0
 
 def concern_of_entry(entry: AuditEntry) -> Concern | None:
     """Return what the arbiters must know of an entry; None if it is nothing."""
-    if entry.action not in TOLD_CODES:
+    if entry.action not in TOLD_ACTIONS:
         return None
-    values = {"who": entry.who, "about": entry.about, "detail": entry.detail}
+    values: dict[str, int | str] = {"who": entry.who, "about": entry.about, "detail": entry.detail}
     table = int(entry.about) if entry.action in OF_A_TABLE and entry.about.isdecimal() else None
-    text = TOLD_CODES[entry.action].format_map(values)
-    return Concern(entry.action, text, table, about=entry.number, values=dict(values))
+    return Concern(entry.action, table, about=entry.number, values=values)
 
 
 class AuditWatch:

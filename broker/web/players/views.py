@@ -31,7 +31,6 @@ from broker.web import (
     render_page,
     visitor_of,
 )
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import (
     PLAN_FORM_BYTES,
     kept_fields,
@@ -40,6 +39,7 @@ from broker.web.rulings.forms import (
     read_reason,
     sent_draft,
 )
+from broker.web.services import AuditedRulings
 
 PATH: Final = "/players"
 LONGEST_NAME: Final = 100

@@ -16,8 +16,17 @@ from broker.i18n import N_
 from broker.protocol import Standing
 from broker.scorer import Snapshot
 from broker.scoring import GOALS, MOST_PLAYERS, EventStrength, Interval, event_strength
-from broker.web import Access, HtmlTranslator, Pagination, Sheets, Visitor, render_page, render_template, visitor_of
-from broker.web.svg import interval_bar
+from broker.web import (
+    Access,
+    HtmlTranslator,
+    Pagination,
+    Sheets,
+    Visitor,
+    interval_bar,
+    render_page,
+    render_template,
+    visitor_of,
+)
 
 PARTS: Final = {
     "deal": N_("Deal and seat"),

@@ -27,8 +27,7 @@ from broker.i18n import N_, Translator
 from broker.protocol import wall_clock_ms
 from broker.rules import RuleError
 from broker.scorer import Snapshot, StoredEvent, standings_csv, team_standings_csv
-from broker.web import HtmlTranslator, LivePage, Sheets, Visitor, render_template, translators
-from broker.web.live import MakePage, render_sheet
+from broker.web import HtmlTranslator, LivePage, MakePage, Sheets, Visitor, render_sheet, render_template, translators
 from broker.web.results.display import SeatingPage
 from broker.web.results.views import ResultsPage
 

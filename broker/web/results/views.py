@@ -51,6 +51,11 @@ from broker.web import (
     TooManyMisses,
     Visitor,
     client_address,
+    course_chart,
+    deal_chart,
+    interval_bar,
+    player_chart,
+    qr,
     read_number,
     redirect,
     render_page,
@@ -58,7 +63,6 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.results.display import next_place
-from broker.web.svg import course_chart, deal_chart, interval_bar, player_chart, qr
 
 MOST_DIGITS: Final = 2
 LEADERS: Final = 6

@@ -18,8 +18,8 @@ from broker.rulings.final import draft_stage, next_stage, open_matters, qualifie
 from broker.rulings.service import RulingService
 from broker.scorer import EventState
 from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
+from broker.web.services import AuditedRulings
 
 PATH: Final = "/final"
 

@@ -44,8 +44,7 @@ from broker.protocol import (
 from broker.rules import infractions_of
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_without_standing
 from broker.rulings.preview import Groups, RulingChange, SubjectState
-from broker.scorer import EventState
-from broker.scorer.tables import Visit
+from broker.scorer import EventState, Visit
 from broker.spreadsheet import csv_text
 from broker.web import signed_number, time_tag, translator_for
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN

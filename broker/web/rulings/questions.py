@@ -20,11 +20,11 @@ from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, 
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
 from broker.web import Access, PageUnknown, Pagination, render_page, translator_for, visitor_of
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import (
     whole_number,
 )
 from broker.web.rulings.views import play_asked_for
+from broker.web.services import AuditedRulings
 
 WHAT_HAPPENED_PATH: Final = "/what-happened"
 

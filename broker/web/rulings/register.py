@@ -6,13 +6,24 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.units import mm
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.export.pdf import PageHeading, spelled
-from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
+from broker.export.pdf import (
+    MARGIN,
+    Columns,
+    PageBlock,
+    PageCell,
+    PageHeading,
+    PageLine,
+    pages_pdf,
+    spelled,
+    striped_rows,
+)
 from broker.i18n import N_
 from broker.rules import infractions_of
 from broker.rulings import RulingEntry
@@ -21,12 +32,21 @@ from broker.rulings.preview import RulingChange, RulingChanges
 from broker.rulings.service import RulingService
 from broker.web import Access, HtmlTranslator, PageUnknown, render_page, translator_for, visitor_of
 from broker.web.labels import ROLE, RULING, VERDICT, recorded_text
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.history import RulingWriter
+from broker.web.services import AuditedRulings
 
 PATH: Final = "/infractions"
 COLUMNS: Final = (N_("Player"), N_("Infraction"), N_("Penalty"), N_("No."), N_("When, by whom and why"))
 TIME: Final = "%Y-%m-%d %H:%M"
+
+LABEL: Final = 48 * mm
+RECORD: Final[Columns] = ((LABEL, "left"), (A4[0] - 2 * MARGIN - LABEL, "left"))
+REGISTER: Final[Columns] = tuple(
+    (wide * mm, "left")
+    for wide in (38, 42, 24, 8, 70)  # of COLUMNS
+)
+WRITTEN: Final = 3
+"""Lines to write on."""
 
 
 class Listed(NamedTuple):
@@ -43,6 +63,13 @@ def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[Lis
         times[one.player, one.infraction] += 1
         found.append(Listed(one, times[one.player, one.infraction]))
     return sorted(found, key=lambda one: names.name(one.entry.player))
+
+
+class RecordPart(NamedTuple):
+    """A part of a record: its title, and its lines with what stands there; None: lines to write on."""
+
+    title: str
+    lines: Sequence[tuple[str, str | None]]
 
 
 class RegisterPage:
@@ -96,7 +123,7 @@ class RegisterPage:
         _, writer = translator_for(request), RulingWriter(request, self._rulings.event)
         listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
         lines = (
-            RegisterLine(
+            (
                 writer.name(entry.player),
                 str(writer.infraction(entry.infraction)) or "–",
                 penalty_text(_, entry),
@@ -217,3 +244,26 @@ def _pdf(content: bytes, name: str) -> Response:
     return Response(
         content, media_type="application/pdf", headers={"Content-Disposition": f'inline; filename="{name}"'}
     )
+
+
+def ruling_pdf(heading: PageHeading, parts: Iterable[RecordPart]) -> bytes:
+    """Return the record of one ruling."""
+    blocks = []
+    for part in parts:
+        head = PageLine("heading", (PageCell(part.title),))
+        blocks.append(PageBlock((head,), tuple(line for told in part.lines for line in _lines(*told))))
+    return pages_pdf(heading, blocks, RECORD)
+
+
+def _lines(label: str, text: str | None) -> list[PageLine]:
+    if text is not None:
+        return [PageLine("row", (PageCell(label, bold=True), PageCell(text)))]
+    blank = PageLine("sum", (PageCell(""), PageCell("")))
+    return [PageLine("row", (PageCell(label, bold=True), PageCell(""))), *[blank] * (WRITTEN - 1)]
+
+
+def register_pdf(heading: PageHeading, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> bytes:
+    """Return the register, by player; a line has a cell under each of COLUMNS."""
+    rows = striped_rows([PageCell(cell) for cell in line] for line in lines)
+    block = PageBlock((PageLine("columns", tuple(map(PageCell, columns))),), rows)
+    return pages_pdf(heading, [block], REGISTER)

@@ -19,9 +19,7 @@ from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
 from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
-from broker.scorer import EventState
-from broker.scorer.quarantine import ApartPlay
-from broker.scorer.tables import VISIT_KINDS, Visit
+from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
 from broker.web import (
     Access,
     Form,
@@ -37,7 +35,6 @@ from broker.web import (
 from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
-from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import (
     OF_APART,
     OF_APPEAL,
@@ -52,6 +49,7 @@ from broker.web.rulings.forms import (
     with_player_ids,
 )
 from broker.web.rulings.history import RulingWriter
+from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 200
 PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")

@@ -47,8 +47,8 @@ from broker.rulings import (
 from broker.rulings.service import RulingService
 from broker.web import Access, Form, FormMalformed, account_of, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.labels import PLAN_FIELD
-from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import kept_fields, sent_draft
+from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 100
 """Players, and corrections, on the page."""

@@ -20,8 +20,16 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.protocol import wall_clock_ms
-from broker.scorer import AlertView, DashboardView, TableView, ViewFeed, no_origin, standings_csv, team_standings_csv
-from broker.scorer import as_json as written
+from broker.scorer import (
+    AlertView,
+    DashboardView,
+    TableView,
+    ViewFeed,
+    as_json,
+    no_origin,
+    standings_csv,
+    team_standings_csv,
+)
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,
@@ -216,10 +224,10 @@ class DashboardPage:
             return self._stream(self._page_by_page(request), self._pace.room, visitor_of(request))
         visitor = visitor_of(request)
 
-        def as_json(view: DashboardView) -> bytes:
-            return sse_event("view", view.version, written(view).decode())
+        def as_event(view: DashboardView) -> bytes:
+            return sse_event("view", view.version, as_json(view).decode())
 
-        return self._stream(as_json, self._pace, visitor)
+        return self._stream(as_event, self._pace, visitor)
 
     def _page_by_page(self, request: Request) -> EncodeView:
         """Tell one reader of the page what has changed in it since it was told last."""
@@ -241,7 +249,7 @@ class DashboardPage:
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(written(await self._seen(visitor_of(request))), media_type="application/json")
+        return Response(as_json(await self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""

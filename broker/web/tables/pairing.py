@@ -38,6 +38,7 @@ from broker.protocol.pairing import (
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
     LOGGED_EACH,
+    LOOPBACK_NAMES,
     TICKED,
     TICKED_ALONE,
     Access,
@@ -57,6 +58,8 @@ from broker.web import (
     form_handler,
     form_page,
     note_action,
+    qr,
+    read_body,
     read_number,
     redirect,
     render_page,
@@ -64,9 +67,6 @@ from broker.web import (
     ticked_tables,
     visitor_of,
 )
-from broker.web.auth import LOOPBACK_NAMES
-from broker.web.forms import read_body
-from broker.web.svg import qr
 from broker.web.tables.event_pin import EventPin, PinsAtTables
 from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
 

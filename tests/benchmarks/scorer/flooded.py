@@ -27,7 +27,7 @@ from broker.mqtt.programs import Kind
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.sim.processes import DemoProcess
-from broker.web.connections import ConnectionLimits
+from broker.web.server import ConnectionLimits
 from tests.benchmarks.scorer.hall import cpu_s, scorer
 from tests.benchmarks.scorer.large import NAME, Chains, calls, large_event, large_folder, list_devices
 from tests.broker.mqtt.brokers import make_broker

@@ -12,7 +12,7 @@ from broker.cli.main import homologue
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.people import Actor, Authentication
 from broker.protocol import SigningKey
-from broker.web.people.audit_watch import TOLD_CODES
+from broker.web.people.audit_watch import TOLD_ACTIONS
 
 KEY = SigningKey.new()
 
@@ -65,7 +65,7 @@ def test_whoever_revokes_by_command_is_noted_and_told_of(event: Path) -> None:
         auth.accounts.add("anne", "Anne", "head_arbiter", "four winds and a dragon", Actor("test"))
         ask("revoke", event, 3)
         (last,) = auth.audit.newest(1)
-    assert (last.action, last.about, last.detail, last.action in TOLD_CODES) == (
+    assert (last.action, last.about, last.detail, last.action in TOLD_ACTIONS) == (
         "device_revoked",
         "3",
         KEY.device,

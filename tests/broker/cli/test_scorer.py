@@ -36,7 +36,7 @@ from broker.scorer.access import Admissions
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import open_journal, open_reader
-from broker.web.connections import ConnectionLimits
+from broker.web.server import ConnectionLimits
 from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.client import Client

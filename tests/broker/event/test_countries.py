@@ -2,8 +2,7 @@
 
 import pytest
 
-from broker.event.countries import IOC, countries, country_of
-from broker.event.players import ListedPlayer, hall_of_each
+from broker.event.players import IOC, ListedPlayer, countries, country_of, hall_of_each
 from broker.protocol import Player
 
 

@@ -11,7 +11,7 @@ from broker.cli.main import homologue
 from broker.event import PLAYERS, Earlier, EarlierLine, Plan, read_plan, read_players, read_standings, write_plan
 from broker.event.earlier import EarlierPlace
 from broker.event.setup import EarlierWish, draft_earlier, from_file, take_earlier
-from broker.export.next_event import next_event_csv, next_event_lines
+from broker.export.results import next_event_csv, next_event_lines
 from broker.scorer import open_stored_event
 from tests.broker.scorer.folders import declare, event_folder
 from tests.broker.scorer.small import plan

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Seated, Undo, Void
 from broker.protocol.link import Incoming
-from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
+from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook
+from broker.scorer.concerns import Concern
 from broker.scorer.devices import TableStates
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
@@ -25,27 +26,28 @@ from tests.broker.scorer.small import (
 
 def test_of_one_kind_and_table_one_alert_is_made_of_a_batch() -> None:
     book = AlertBook()
-    concerns = [Concern("gap", "2", 1), Concern("gap", "2, 3", 1), Concern("gap", "9", 2), Concern("fouled", "x", 1)]
-    assert book.add(concerns, 7) == (Concern("gap", "2, 3", 1), Concern("gap", "9", 2), Concern("fouled", "x", 1))
+    found = Concern("device_waits", 1, values={"device": "a1"}), Concern("device_waits", 1, values={"device": "b2"})
+    others = Concern("device_waits", 2, values={"device": "c3"}), Concern("two_devices", 1)
+    assert book.add([*found, *others], 7) == (found[1], *others)
 
 
 def test_a_flood_of_alerts_is_cut_short() -> None:
     book = AlertBook()
-    assert len(book.add([Concern("gap", "", table) for table in range(1, 100)], 7)) == MOST_AT_ONCE
+    assert len(book.add([Concern("two_devices", table) for table in range(1, 100)], 7)) == MOST_AT_ONCE
 
 
 def test_the_last_alerts_are_kept_newest_first() -> None:
     book = AlertBook()
     for table in range(1, KEPT + 6):
-        book.add([Concern("gap", "", table)], 7)
+        book.add([Concern("two_devices", table)], 7)
     assert [alert.table for alert in book.newest_first()] == list(range(KEPT + 5, 5, -1))
 
 
 def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
     book = AlertBook()
-    book.add([Concern("fouled", "", 1)], 7)
+    book.add([Concern("fouled", 1, values={"deal": 1})], 7)
     for about in range(2 * KEPT):
-        book.add([Concern("device_unwell", "", 2, about=about)], 7)
+        book.add([Concern("device_unwell", 2, about=about, values={"what": "button: stuck"})], 7)
     codes = [alert.code for alert in book.newest_first()]
     assert codes == ["device_unwell"] * KEPT + ["fouled"]
 
@@ -53,20 +55,19 @@ def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
 def test_the_same_thing_is_told_again_only_after_a_pause_without_it() -> None:
     book = AlertBook()
     times = [0, PAUSE_MS - 1, 2 * PAUSE_MS - 2, 3 * PAUSE_MS - 2, 3 * PAUSE_MS - 1]
-    assert [len(book.add([Concern("gap", "", 1)], now)) for now in times] == [1, 0, 0, 1, 0]
+    assert [len(book.add([Concern("two_devices", 1)], now)) for now in times] == [1, 0, 0, 1, 0]
 
 
 def test_another_thing_or_another_table_does_not_wait() -> None:
     book = AlertBook()
-    told = [
-        book.add([Concern(code, "", table)], 7) for code, table in (("gap", 1), ("gap", 2), ("fouled", 1), ("gap", 1))
-    ]
+    kinds = (("two_devices", 1), ("two_devices", 2), ("table_lost", 1), ("two_devices", 1))
+    told = [book.add([Concern(code, table)], 7) for code, table in kinds]
     assert [len(one) for one in told] == [1, 1, 1, 0]
 
 
 def test_a_clock_that_is_put_back_silences_nothing() -> None:
     book = AlertBook()
-    assert [len(book.add([Concern("gap", "", 1)], now)) for now in (3_600_000, 0)] == [1, 1]
+    assert [len(book.add([Concern("two_devices", 1)], now)) for now in (3_600_000, 0)] == [1, 1]
 
 
 def test_a_flood_of_rubbish_is_one_alert(hall: Hall) -> None:
@@ -102,7 +103,7 @@ def test_each_fact_that_is_told_in_two_ways_is_an_alert(hall: Hall) -> None:
 
 def test_what_was_one_too_many_is_told_when_it_comes_again() -> None:
     book = AlertBook()
-    flood = [Concern("gap", "", table) for table in range(1, MOST_AT_ONCE + 2)]
+    flood = [Concern("two_devices", table) for table in range(1, MOST_AT_ONCE + 2)]
     assert [len(book.add(flood, now)) for now in (7, 8)] == [MOST_AT_ONCE, 1]
 
 
@@ -114,7 +115,7 @@ def test_an_alert_says_when_and_why(hall: Hall) -> None:
         "code": "fouled",
         "table": 1,
         "topic": None,
-        "text": "table 1: deal 1 is played in another form",
+        "text": "Table 1: deal 1 is being played with another arrangement of tiles.",
         "event": "cup",
     }
     assert [(one.at, one.code, one.table) for one in hall.scorer.feed.current.alerts] == [(NOW, "fouled", 1)]
@@ -154,7 +155,7 @@ def test_two_devices_at_one_table_are_told_once() -> None:
     first, second = state(1), state(1, device="kiosk-0002")
     third = state(1, device="kiosk-0003")
     told = [list(watch.apply(one)) for one in (first, second, first, second, third)]
-    concern = Concern("two_devices", "two devices speak for table 1", 1)
+    concern = Concern("two_devices", 1)
     assert told == [[], [concern], [], [], [concern]]
 
 

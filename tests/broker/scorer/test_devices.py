@@ -274,16 +274,16 @@ def says(hall: Hall, at: int, heard: int | None = None, table: int = 1, count: i
 def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall: Hall) -> None:
     for count, later in enumerate((0, 1, 2)):
         says(hall, NOW + DAY + later, count=count)
-    assert clocks_told(hall) == [("clock_ahead", "table 1: its clock is 24 h 00 min ahead of the scorer's")]
+    assert clocks_told(hall) == [("clock_ahead", "Table 1: its clock is 24 h 00 min ahead of this computer’s.")]
     says(hall, NOW, heard=NOW, count=4)
-    assert clocks_told(hall) == [("clock_right", "table 1: its clock is right again")]
+    assert clocks_told(hall) == [("clock_right", "Table 1: its clock is correct again.")]
 
 
 def test_a_clock_that_is_behind_is_known_by_the_receipt_that_it_has_heard(hall: Hall) -> None:
     says(hall, NOW - DAY)
     assert clocks_told(hall) == []  # it may have waited in the broker for a day
     says(hall, NOW - DAY, heard=NOW, count=2)
-    assert clocks_told(hall) == [("clock_behind", "table 1: its clock is 24 h 00 min behind the scorer's")]
+    assert clocks_told(hall) == [("clock_behind", "Table 1: its clock is 24 h 00 min behind this computer’s.")]
 
 
 @pytest.mark.parametrize("off", [CLOCK_TOLERANCE_MS, -CLOCK_TOLERANCE_MS, 0])
@@ -323,18 +323,21 @@ def alerts_sent(hall: Hall) -> list[tuple[str, str]]:
 def test_a_device_that_is_unwell_is_told_once_and_when_it_is_well_again(hall: Hall) -> None:
     ill = replace(state(1, count=1), health={"buttons": "device_unplugged"})
     hall.hear(ill)
-    assert alerts_sent(hall) == [("device_unwell", "table 1: buttons: device_unplugged")]
+    assert alerts_sent(hall) == [("device_unwell", "Table 1: buttons: device_unplugged")]
     hall.hear(replace(ill, count=2, unsent=3))
     assert alerts_sent(hall) == []
     hall.hear(replace(ill, count=3, health={}))
-    assert alerts_sent(hall) == [("device_well", "table 1: buttons is well again")]
+    assert alerts_sent(hall) == [("device_well", "Table 1: fixed: buttons")]
 
 
 def test_of_several_parts_only_what_is_news_is_told(hall: Hall) -> None:
     hall.hear(replace(state(1), health={"camera": "camera_gone", "button-east": "button_stuck"}))
-    assert alerts_sent(hall) == [("device_unwell", "table 1: camera: camera_gone; button-east: button_stuck")]
+    assert alerts_sent(hall) == [("device_unwell", "Table 1: camera: camera_gone; button-east: button_stuck")]
     hall.hear(replace(state(1, count=2), health={"camera": "camera_gone", "scanner": "device_unplugged"}))
-    assert alerts_sent(hall) == [("device_unwell", "table 1: scanner: device_unplugged; button-east is well again")]
+    assert alerts_sent(hall) == [
+        ("device_unwell", "Table 1: scanner: device_unplugged"),
+        ("device_well", "Table 1: fixed: button-east"),
+    ]
 
 
 def test_a_device_that_comes_and_goes_is_told_each_time_however_soon(hall: Hall) -> None:

@@ -26,7 +26,7 @@ from broker.protocol import (
 )
 from broker.rulings.final import draft_stage
 from broker.scorer import open_stored_event
-from broker.scorer.kept_at_tables import FEWEST_HOMES, Seal
+from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
 from broker.store import DEVICES, STORE, Decided, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter

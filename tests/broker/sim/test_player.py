@@ -6,10 +6,9 @@ import pytest
 
 from broker.protocol import SEATS, Seat
 from broker.rules.mcr import Action, PlayState
-from broker.sim.danger import deal_in
 from broker.sim.outlook import PLAIN, Considered, Style, outlooks
 from broker.sim.plans import COLUMN, NONE
-from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, choose, discards_or_kongs
+from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, choose, deal_in, discards_or_kongs
 from tests.broker.rules.mcr.playing import after, arranged, tiles
 from tests.broker.sim.playing import plain_outlook, states, view_from
 

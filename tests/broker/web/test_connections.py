@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.scorer import ViewFeed
-from broker.web import connections
-from broker.web.connections import ConnectionLimits, Connections, TimedProtocol
-from broker.web.server import DeskServer
+from broker.web import server
+from broker.web.server import ConnectionLimits, Connections, DeskServer, TimedProtocol
 from tests.broker.web import sample
 from tests.patience import PATIENCE_S
 
@@ -106,7 +105,7 @@ def test_who_lets_go_may_come_back(narrow: DeskServer) -> None:
     ids=["nothing", "half a header", "half a body"],
 )
 def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_S", 0.05)
+    monkeypatch.setattr(server, "REQUEST_S", 0.05)
     with DeskServer(ViewFeed(sample.view()), port=0) as desk, connected(desk) as slow:
         slow.sendall(begun)
         answer = b"before"
@@ -134,6 +133,6 @@ def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> No
         for _ in range(1_000):
             counting.begin(HERE)
         assert len(caplog.messages) == 1
-        now[0] = connections.TOLD_EVERY_S
+        now[0] = server.TOLD_EVERY_S
         counting.begin(HERE)
     assert "'turned_away': 999" in caplog.messages[1]

@@ -20,7 +20,7 @@ from broker.event.deals.sealing import DealsKey
 from broker.event.readiness import start_problems
 from broker.people import Authentication
 from broker.rules import RuleError
-from broker.web.people.audit_watch import TOLD_CODES
+from broker.web.people.audit_watch import TOLD_ACTIONS
 from tests.broker.event.deals.asking import ask, codes, contents, done
 from tests.broker.event.deals.draws import drawn
 from tests.broker.scorer.folders import event_folder
@@ -118,7 +118,7 @@ def test_whoever_writes_shares_is_noted_and_told_of(cup: Path, tmp_path: Path) -
     with closing(Authentication(cup)) as auth:
         done("shares", cup, "--people", 3, "--needed", 2, "--output", tmp_path / "shares")
         (last,) = auth.audit.newest(1)
-    assert (last.action, last.about, last.action in TOLD_CODES) == ("faces_shown", "key, 3 shares, 2 needed", True)
+    assert (last.action, last.about, last.action in TOLD_ACTIONS) == ("faces_shown", "key, 3 shares, 2 needed", True)
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (3, 1), (2, 3), (17, 2)])

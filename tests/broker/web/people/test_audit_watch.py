@@ -14,10 +14,10 @@ from broker.cli.scorer_process import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
 from broker.scorer import AlertView
-from broker.scorer.alerts import Concern
+from broker.scorer.concerns import Concern
 from broker.store import AnchorPlace, find_anchor
 from broker.web import environment, translators
-from broker.web.people.audit_watch import TOLD_CODES, AuditWatch, concern_of_entry
+from broker.web.people.audit_watch import TOLD_ACTIONS, AuditWatch, concern_of_entry
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.small import NAME
@@ -63,7 +63,7 @@ def test_each_of_these_raises_its_alert_once(auth: Authentication, tmp_path: Pat
     watch.look()
     watch.look()
     assert [one.code for one in told].count("account_added") == 2
-    assert {one.code for one in told} == TOLD_CODES.keys()
+    assert {one.code for one in told} == TOLD_ACTIONS
     assert {one.code: one.table for one in told if one.table} == {
         "pairing_taken": 3,
         "device_accepted": 4,
@@ -104,7 +104,7 @@ def test_the_desk_shows_them_and_a_scorer_that_starts_again_too(auth: Authentica
         again = make_hall(tmp_path / "event", journal).scorer
         again.recall(AuditWatch(auth.audit, again.report).past())
         recalled = {alert.code for alert in again.feed.current.alerts}
-    assert (shown, recalled) == (set(TOLD_CODES), set(TOLD_CODES))
+    assert (shown, recalled) == (set(TOLD_ACTIONS), set(TOLD_ACTIONS))
 
 
 def test_the_log_is_read_as_it_grows(auth: Authentication) -> None:

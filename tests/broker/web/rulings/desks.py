@@ -15,9 +15,8 @@ from broker.people import ROLES, Actor, Authentication
 from broker.protocol import LogMessage
 from broker.scorer.service import Scorer
 from broker.store import STORE, SqliteJournal
-from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import DeskServer
-from broker.web.services import Services
+from broker.web.services import AuditedRulings, Services
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.folders import event_folder

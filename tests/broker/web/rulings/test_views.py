@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from broker.protocol import players_named as named_by
-from broker.web.rulings.audited import RULING_NOTED
 from broker.web.rulings.forms import table_groups
+from broker.web.services import RULING_NOTED
 from tests.broker.scorer import team_event
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import event

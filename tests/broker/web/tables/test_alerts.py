@@ -12,11 +12,11 @@ from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
 from broker.scorer import AlertView, access, intake
-from broker.scorer.alerts import DISK_CONCERNS, HALL_CODES
+from broker.scorer.concerns import ALERT_CODES
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
-from broker.web.people.audit_watch import TOLD_CODES
-from broker.web.problems import ALERT, APART, REFUSED_MESSAGE
+from broker.web.people.audit_watch import TOLD_ACTIONS
+from broker.web.problems import APART, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state, whole_play
@@ -76,15 +76,14 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "event_key_changed",
         "pin_wrong",
     }
-    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD_CODES.keys()
-    elsewhere |= {
-        code for code in ALERT if code.startswith("standby_")
-    } | HALL_CODES.keys()  # tests/broker/halls/test_rows.py
+    elsewhere |= TOLD_ACTIONS
+    # Of halls it is told in tests/broker/halls/test_rows.py.
+    elsewhere |= {code for code in ALERT_CODES if code.startswith(("scorer_disk_", "standby_", "centre_", "hall_"))}
     elsewhere |= {"node_lost", "node_back"}  # tests/broker/cli/test_nodes.py
     # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
-    elsewhere |= {code for code in ALERT if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
+    elsewhere |= {code for code in ALERT_CODES if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
     elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}
-    assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players", "play_ruled"}
+    assert {alert.code for alert in alerts} == (ALERT_CODES.keys() - elsewhere) | {"wrong_players", "play_ruled"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(
             {(alert.code, alert.text) for alert in alerts}

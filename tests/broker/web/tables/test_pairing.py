@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
-from broker.protocol import SigningKey
+from broker.protocol import LAST_PORT, SigningKey
 from broker.protocol.pairing import (
     DIGITS,
     FINGERPRINT_SHOWN,
-    LAST_PORT,
     PATH,
     Pairing,
     PairingAnswer,

@@ -2,9 +2,13 @@
 
 import pytest
 
-from broker.rules import RuleError, load_mcr
+from broker.cli.profile import Examples, failed_examples, read_examples
+from broker.rules import RuleError, load_mcr, mcr_folder
 from broker.rules import shipped_mcr as profiles
-from broker.scoring.examples import failed_examples, read_examples, shipped_examples
+
+
+def shipped_examples(profile_id: str) -> Examples:
+    return read_examples((mcr_folder() / "examples" / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("profile_id", profiles())
