@@ -31,6 +31,7 @@ from broker.web.errors import (
     AlertGone,
     CertificateRefused,
     DeskError,
+    DeskFailed,
     DeskPortTaken,
     DeskStartFailed,
     ExportsBusy,

@@ -36,6 +36,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
+from broker.web.setup.making import AT_ONCE_S, PATH, Making
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
@@ -66,12 +67,14 @@ class SetupPage:
     def __init__(self, access: Access, folder: Path) -> None:
         self._access, self._folder = access, folder
         self._turn = threading.Lock()
+        self._making: Making | None = None
 
     def routes(self, *, first: bool = False) -> Sequence[Route]:
         """Return the routes."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
+            self._access.route(PATH, self.making, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
@@ -134,7 +137,6 @@ class SetupPage:
             "no_earlier": lambda _form: setup.take_earlier(self._folder, None),
             "formats": self._offer_formats,
             "look_movement": self._look_movement,
-            "make_movement": self._make_movement,
             "uncompared": self._keep_uncompared,
             "check_movement": self._check_movement,
             "movement": self._keep_movement,
@@ -147,6 +149,8 @@ class SetupPage:
         }
         if form.get("action", "").startswith("choose "):
             form = _with_format(form)
+        if form.get("action") == "make_movement":
+            return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
@@ -203,8 +207,42 @@ class SetupPage:
     def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
 
-    def _make_movement(self, form: Form) -> None:
-        setup.make_stages(self._folder, self._structure(form))
+    def _make_movement(self, request: Request, form: Form) -> Response:
+        """Begin to make a movement; sent twice, the form begins one."""
+
+        def make(tell: Callable[[float], None]) -> None:
+            draft = setup.draft_stages(self._folder, wish, tell)
+            with self._turn:  # not while it is made: other steps can be saved meanwhile
+                setup.take_stages(self._folder, draft)
+                note_change(self._access, request, form["action"])
+
+        with self._turn:
+            wish, making = self._structure(form), self._making
+            if making is None or making.ended():
+                self._making = making = Making(form, wish)
+                making.start(make)
+            elif making.wish != wish:
+                raise RuleError("movement_in_progress", N_("{percent} % done", percent=making.percent))
+        making.ended(AT_ONCE_S)
+        return self._made(request)
+
+    async def making(self, request: Request) -> Response:
+        """Show how far a movement is that is being made, or what came of it."""
+        return await run_in_threadpool(self._made, request)
+
+    def _made(self, request: Request) -> Response:
+        making = self._making
+        if making is None:
+            return redirect(request, "/setup", "steps")
+        if not making.ended():
+            if request.method == "POST":
+                return redirect(request, PATH)
+            title, values = N_("Making the movement"), {"percent": making.percent}
+            return render_page(request, "making.html", title, visitor_of(request), values=values)
+        making.seen = True
+        if making.error:
+            return self._page(request, making.form, making.error)
+        return redirect(request, "/setup", "steps", done="saved")
 
     def _structure(self, form: Form) -> Structure:
         wish, column = _structure(form), form.get("halls_by", "")
@@ -251,8 +289,11 @@ class SetupPage:
         error: Exception | None = None,
         more: Values | None = None,
     ) -> Response:
-        values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"checked_earlier": None}
+        making = self._making
+        if making and making.ended() and making.error and not (making.seen or form or error):
+            making.seen, form, error = True, making.form, making.error  # whoever had asked for it did not wait
+        values = {**self._values(form), "making": making and not making.ended()}
+        values |= {"checked_players": (), "checked_movement": None, "measures": "", "checked_earlier": None}
         values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         done = done_before(request, N_("Saved."))
         return render_page(
