@@ -7,12 +7,15 @@ import httpx
 import pytest
 
 from broker.cli.desk import empty_view_feed
+from broker.event import setup
 from broker.people import ROLES, Actor, Authentication
 from broker.store import STORE
 from broker.web.server import DeskServer
 from broker.web.services import Services
+from broker.web.setup import views
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web.test_auth import logged_in
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desk(empty: Path) -> Iterator[DeskServer]:
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
+        patch.setattr(views, "AT_ONCE_S", PATIENCE_S)  # whatever the machine is busy with
         empty.mkdir()
         auth = Authentication(empty)
         for role in ROLES:
@@ -56,3 +60,9 @@ def folder(empty: Path) -> Path:
 def client(desk: DeskServer) -> Iterator[httpx.Client]:
     with logged_in(desk, "organiser") as found:
         yield found
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the first movement that is found: here it need not be a good one."""
+    monkeypatch.setattr(setup, "SEARCH_S", 0.01)

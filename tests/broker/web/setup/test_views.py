@@ -106,12 +106,6 @@ def test_a_guest_is_listed_without_standing(client: httpx.Client, folder: Path) 
 FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
 
 
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first movement that is found: here it need not be a good one."""
-    monkeypatch.setattr(setup, "SEARCH_S", 0.01)
-
-
 @pytest.mark.usefixtures("hurried")
 def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fills_the_form(
     client: httpx.Client, folder: Path
