@@ -34,6 +34,7 @@ from broker.rulings.paper import (
 )
 from broker.scorer import EventState, ViewFeed
 from broker.scorer.dashboard import Arrivals
+from broker.spreadsheet import sent_text
 from broker.web import (
     Access,
     Form,
@@ -171,7 +172,7 @@ class PaperPage:
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
             "results": (),
-            "csv": form.get("csv", ""),
+            "csv": sent_text(form.get("csv", "")),
             "declared": self._feed.current.final,
             "typed": "action" in form,
             "heading": ",".join((*NEEDED, *OPTIONAL)),

@@ -22,6 +22,7 @@ from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.export.pdf import spelling_notes
 from broker.i18n import N_
 from broker.rules import shipped_profiles
+from broker.spreadsheet import sent_text
 from broker.store import has_started
 from broker.web import (
     Access,
@@ -143,6 +144,8 @@ class SetupPage:
         }
         if form.get("action", "").startswith("choose "):
             form = with_format(form)
+        if "rules" in form:
+            form = {**form, "rules": sent_text(form["rules"])}
         if form.get("action") == "make_movement":
             return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
@@ -319,7 +322,7 @@ class SetupPage:
             "started": has_started(self._folder),
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
-            "own_rules": form.get("rules", text_of(self._folder / PROFILE)),
+            "own_rules": sent_text(form.get("rules", text_of(self._folder / PROFILE))),
             "earlier": plan.earlier if plan and isinstance(plan.earlier, Earlier) else None,
             "filled": dict.fromkeys((*HALL, *STRUCTURE, *EARLIER), "")
             | (setup.head_of(plan) if plan else EventDetails())._asdict()
@@ -329,7 +332,7 @@ class SetupPage:
                 "players": "",
                 "movement": "",
                 "earlier": "",
-                form.get("action", "").removeprefix("check_"): form.get("csv", ""),
+                form.get("action", "").removeprefix("check_"): sent_text(form.get("csv", "")),
             },
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,

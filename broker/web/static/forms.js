@@ -3,16 +3,32 @@ for (const input of document.querySelectorAll("input[data-into]")) {
   input.closest("[hidden]").hidden = false;
   input.addEventListener("change", async () => {
     const [file] = input.files;
-    if (file) document.getElementById(input.dataset.into).value = textOf(new Uint8Array(await file.arrayBuffer()));
+    if (file) put(document.getElementById(input.dataset.into), new Uint8Array(await file.arrayBuffer()), file.name);
   });
 }
 
-// What is not UTF-8, such as a workbook, goes to the server as it is.
+function put(field, bytes, name) {
+  const { form } = field;
+  field.dataset.name ??= field.name;
+  form.querySelector("[data-file]")?.remove();
+  const text = textOf(bytes);
+  field.name = field.dataset.name;
+  field.value = text ?? name;
+  field.readOnly = text === null;
+  if (text !== null) return;
+  // What is not UTF-8, such as a workbook, goes to the server as it is, and the field shows its name.
+  const file = Object.assign(document.createElement("input"), { type: "hidden", name: field.name });
+  file.value = `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+  file.dataset.file = "";
+  field.removeAttribute("name");
+  form.append(file);
+}
+
 function textOf(bytes) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+    return null;
   }
 }
 

@@ -1,5 +1,6 @@
 """An event is set up in a browser, checked as a whole, and not changed once it has begun."""
 
+import base64
 import re
 import shutil
 from pathlib import Path
@@ -293,6 +294,24 @@ def test_every_wrong_line_of_a_list_is_named_and_nothing_is_kept(client: httpx.C
     assert [line in answer.text for line in ("line 2", "line 3", "line 4")] == [True, False, True]
     assert (answer.status_code, (folder / "event.toml").read_bytes()) == (400, before)
     assert "france" in answer.text  # what was sent is there to be mended
+
+
+FILE = "data:;base64,"
+"""How a page sends a file that is not UTF-8."""
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_of_another_encoding_is_shown_as_its_text_where_it_is_checked_or_refused(client: httpx.Client) -> None:
+    made(client, 1)
+    for lines, code in (("name;country\nZoé;FRA\n", ""), ("name;country\nZoé;france\n", "<code>country_wrong</code>")):
+        sent = FILE + base64.b64encode(lines.encode("cp1252")).decode()
+        page = send(client, {"action": "check_players", "csv": sent}).text
+        assert (FILE in page, lines in page, code in page) == (False, True, True)
+    page = send(client, {"action": "check_players", "csv": FILE + "UEsDBA=="}).text
+    assert (FILE in page, "<code>bad_workbook</code>" in page) == (False, True)
+    rules = 'id = "club"\ncaf\u00e9'
+    page = send(client, HEAD | {"rules": FILE + base64.b64encode(rules.encode("cp1252")).decode()}).text
+    assert (FILE in page, str(escape(rules)) in page) == (False, True)
 
 
 def test_what_is_only_checked_is_shown_and_not_kept(client: httpx.Client, folder: Path) -> None:
