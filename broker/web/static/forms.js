@@ -32,10 +32,10 @@ function textOf(bytes) {
   }
 }
 
-// Enter in some fields of a form presses another button than its first.
+// Enter in some fields of a form presses another button than its first; in a list of choices it would press none.
 for (const fields of document.querySelectorAll("[data-enter]")) {
   fields.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    if (event.key !== "Enter" || !["INPUT", "SELECT"].includes(event.target.tagName)) return;
     event.preventDefault();
     const form = event.target.form;
     form.requestSubmit(form.querySelector(`button[value="${fields.dataset.enter}"]`));
