@@ -59,6 +59,7 @@ MOST_BLANK: Final = 1000
 """Rows without anything after which a list has ended, wherever else there is something on the sheet."""
 
 WORKBOOK: Final = ".xlsx"
+WORKBOOK_STARTS: Final = b"PK\x03\x04"
 
 HEADINGS: Final = {
     "id": NP_("column headings, with commas between", "id, player id"),
@@ -120,7 +121,7 @@ def read_grid(content: bytes) -> SheetRows:
 
     Raises RuleError `not_text`, `bad_workbook`, `too_large`.
     """
-    if content.startswith(b"PK\x03\x04"):
+    if content.startswith(WORKBOOK_STARTS):
         return _workbook(content)
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         raise RuleError("bad_workbook", N_("Excel 97 workbooks cannot be read: save the file as .xlsx"))
@@ -140,6 +141,22 @@ def sent_content(text: str) -> bytes:
         return base64.b64decode(text.removeprefix(SENT_FILE), validate=True)
     except ValueError:
         raise RuleError("not_text", N_("this is not a file")) from None
+
+
+def sent_text(text: str) -> str:
+    """Return what a field shows of what a page has sent: of a file its text, of a workbook its rows as CSV.
+
+    Nothing of a file that is neither: it is chosen anew.
+    """
+    if not text.startswith(SENT_FILE):
+        return text
+    try:
+        content = sent_content(text)
+        if content.startswith(WORKBOOK_STARTS):
+            return csv_rows(cells for _, cells in read_grid(content).rows)
+        return decode_text(content)
+    except RuleError:
+        return ""
 
 
 def decode_text(content: bytes) -> str:

@@ -78,9 +78,11 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     homologue event seating my-cup --by tables --output by-table.pdf
     homologue event seating my-cup --cards --language fr --output cards.pdf
     """
-    event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
+    now = open_stored_event(folder).room.snapshot() if has_started(folder) else None
+    event = now.event if now else open_event(folder)
+    plan, known = (now.seated_plan, now.stand_ins) if now else (event.plan, ())
     with spelled(event):
-        made = seating_pdf(event, "cards" if cards else kind, Translator(language))
+        made = seating_pdf(event, "cards" if cards else kind, Translator(language), plan, known)
     deliver(made, output, source=folder, force=force)
     say_unprintable(event)
 

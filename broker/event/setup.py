@@ -8,8 +8,10 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import thread_time
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -21,7 +23,7 @@ from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name,
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls
-from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
+from broker.event.movement import KeepSearching, MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, hall_of_each, players_csv, read_players, read_saved_players, teams_of
@@ -272,22 +274,54 @@ def movement_of(text: str) -> MovementDraft:
     return MovementDraft(found.plays, tuple(problems))
 
 
-def make_stages(folder: Path, wish: Structure) -> int:
-    """Make a movement for the players of the folder, in stages or halls if that is wished; return how many plays.
+class StagesDraft(NamedTuple):
+    """A movement that was made, in stages or halls if that was wished, and the plan for which it was."""
 
-    Which halls there are is kept as well. Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and
-    as `structured_plan`, `plan_in_halls`.
+    of: Plan
+    plan: Plan
+    halls: tuple[Hall, ...] = ()
+
+
+def draft_stages(folder: Path, wish: Structure, tell: Callable[[float], object] = lambda _over: None) -> StagesDraft:
+    """Make a movement for the players of the folder; nothing is kept. `tell`: is told which part of the time is over.
+
+    Raises RuleError `head_missing`, `event_started`, and as `structured_plan`, `plan_in_halls`.
     """
-    plan, halls = settled(folder), tuple[Hall, ...]()
+    of = settled(folder)
     if wish.hall_of is None:
-        plan = structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S))
-    else:
-        share = SEARCH_S / len({*wish.hall_of.values()})
-        plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(share))
-    files.refuse_missing_deals(folder, {play.deal for play in plan.plays})
-    keep_halls(folder, halls)
-    write_plan(folder, replace(plan, uncompared=False))
-    return len(plan.plays)
+        return StagesDraft(of, structured_plan(of, wish, seeded(), _searches(SEARCH_S, 1 + bool(wish.final), tell)))
+    halls = len({*wish.hall_of.values()})
+    return StagesDraft(of, *plan_in_halls(of, wish, seeded(), _searches(SEARCH_S / halls, halls, tell)))
+
+
+def _searches(seconds: float, times: int, tell: Callable[[float], object]) -> Callable[[], KeepSearching]:
+    """Return what begins a search, so many times."""
+    begun = count()
+
+    def begin() -> KeepSearching:
+        before, began, go_on = next(begun), thread_time(), for_seconds(seconds)
+
+        def goes_on() -> bool:
+            tell((before + min(1, (thread_time() - began) / seconds)) / times)
+            return go_on()
+
+        return goes_on
+
+    return begin
+
+
+def take_stages(folder: Path, draft: StagesDraft) -> int:
+    """Keep a movement that was made, and which halls there are; return how many plays.
+
+    Raises RuleError `setup_changed` where the plan has others to seat, or another movement, by now.
+    """
+    plan, made = settled(folder), draft.plan
+    if any(getattr(plan, part) != getattr(draft.of, part) for part in ("players", "teams", "plays")):
+        raise RuleError("setup_changed", N_("the players or the movement: this one was made before, and is not kept"))
+    files.refuse_missing_deals(folder, {play.deal for play in made.plays})
+    keep_halls(folder, draft.halls)
+    write_plan(folder, replace(plan, plays=made.plays, stages=made.stages, copies=made.copies, uncompared=False))
+    return len(made.plays)
 
 
 def with_halls(folder: Path, wish: Structure, column: str) -> Structure:

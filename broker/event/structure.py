@@ -209,7 +209,7 @@ def plan_in_halls(
         halls.append(Hall(name, title, f"{first + 1}-{first + order.tables}"))
         first, copies = first + order.tables, copies + order.copies
     in_order = tuple(sorted(plays, key=lambda play: (play.round, play.table)))
-    return replace(plan, plays=in_order, copies=copies), tuple(halls)
+    return replace(plan, plays=in_order, stages=(), copies=copies), tuple(halls)
 
 
 def _hall_name(title: str, at: int, taken: Container[str]) -> str:

@@ -1,10 +1,10 @@
 """The seating on paper: lists by name and by table for the wall, and a card for each player."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
@@ -27,6 +27,7 @@ from broker.export.pdf import (
 )
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
 from broker.protocol import SEATS, Player
+from broker.rulings import StandIn, substitute_of
 
 SEATING_PRINTS: Final[Mapping[str, Message]] = {
     "names": N_("List by name"),
@@ -48,21 +49,39 @@ LINES: Final = 8
 """Rounds in one column of a card."""
 
 
-def seating_pdf(event: Event, kind: str, _: Translator, plan: Plan | None = None) -> bytes:
+class _Seated(NamedTuple):
+    """Somebody who sits at tables: a player, or a substitute by `name` in a player's seats."""
+
+    player: Player
+    name: str | None
+    places: tuple[SeatingPlace, ...]
+
+    @property
+    def called(self) -> str:
+        return self.name or self.player.name
+
+    def in_words(self, _: Translator) -> str:
+        if self.name is None:
+            return self.player.name
+        return _("{name} for {player}", name=self.name, player=self.player.name)
+
+
+def seating_pdf(
+    event: Event, kind: str, _: Translator, plan: Plan | None = None, stand_ins: Iterable[StandIn] = ()
+) -> bytes:
     """Return one of SEATING_PRINTS as PDF; the same plan gives the same bytes.
 
-    `plan`: the event's, without the plays that do not take place.
+    `plan`: the event's, without the plays that do not take place. `stand_ins`: who was ruled to sit in whose place.
     """
-    plan = plan or event.plan
+    plan, known = plan or event.plan, tuple(stand_ins)
+    seated = _seated(event, plan, known)
     if kind == "cards":
-        return _cards(event, plan, _)
+        return _cards(event, seated, _)
     named, title = kind == "names", _title(event, _)
-    blocks, columns = (
-        (_by_name(event, plan, _), _name_columns(plan)) if named else (_by_table(event, plan, _), _table_columns())
-    )
+    blocks = _by_name(seated, plan, _) if named else _by_table(event, plan, known, _)
     return tables_pdf(
         blocks,
-        columns,
+        _name_columns(plan) if named else _table_columns(),
         partial(_page, title, _),
         size=WIDE if named else A4,
         margins=(MARGIN, MARGIN + 12 * mm, MARGIN + 6 * mm),
@@ -85,8 +104,15 @@ def _page(title: str, _: Translator, canvas: Canvas, number: int, total: int) ->
     draw_text(canvas, (wide - MARGIN - text_width(page, 8), MARGIN), page, 8)
 
 
-def _in_order(event: Event) -> list[Player]:
-    return sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
+def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seated]:
+    """Return who sits somewhere by name, substitutes among them; a player without any place too."""
+    found, listed = list[_Seated](), seating_of(plan)
+    for player in event.players.values():
+        places = listed[player.id]
+        who = {place.round: substitute_of(known, player.id, place.round) for place in places}
+        for name in dict.fromkeys(who.values()) or (None,):
+            found.append(_Seated(player, name, tuple(place for place in places if who.get(place.round) == name)))
+    return sorted(found, key=lambda one: (folded(one.called), one.player.id))
 
 
 def _name_columns(plan: Plan) -> Columns:
@@ -94,19 +120,22 @@ def _name_columns(plan: Plan) -> Columns:
     return ((NAME, "left"), *((PLACE, "left"),) * beside)
 
 
-def _by_name(event: Event, plan: Plan, _: Translator) -> Iterator[PageBlock]:
-    rounds, places = seating_rounds(plan), seating_of(plan)
+def _by_name(seated: list[_Seated], plan: Plan, _: Translator) -> Iterator[PageBlock]:
+    rounds = seating_rounds(plan)
     for begin in range(0, len(rounds), MOST_ROUNDS):
         part = rounds[begin : begin + MOST_ROUNDS]
         empty = (PageCell(""),) * (min(MOST_ROUNDS, len(rounds)) - len(part))
         head = (PageCell(_("Name")), *(PageCell(_("Round {round}", round=one)) for one in part), *empty)
         found = [
             (
-                PageCell(one.name, bold=True),
-                *(_place(by_round(places[one.id]).get(round_), _) for round_ in part),
+                PageCell(
+                    _("{name} for {player}", name=one.name, player=one.player.name) if one.name else one.called,
+                    bold=True,
+                ),
+                *(_place(by_round(one.places).get(round_), _) for round_ in part),
                 *empty,
             )
-            for one in _in_order(event)
+            for one in seated
         ]
         yield PageBlock((PageLine("columns", head),), striped_rows(found))
 
@@ -120,46 +149,53 @@ def _table_columns() -> Columns:
     return ((table, "left"), *(((A4[0] - 2 * MARGIN - table) / len(SEATS), "left"),) * len(SEATS))
 
 
-def _by_table(event: Event, plan: Plan, _: Translator) -> Iterator[PageBlock]:
+def _by_table(event: Event, plan: Plan, known: tuple[StandIn, ...], _: Translator) -> Iterator[PageBlock]:
     head = PageLine("columns", (PageCell(_("Table")), *(PageCell(_(SEAT_NAMES[seat])) for seat in SEATS)))
+
+    def name(player: str, round_: int) -> str:
+        return substitute_of(known, player, round_) or event.players[player].name
+
     for round_, tables in groupby(tables_of_rounds(plan), key=lambda one: one.round):
         heading = PageLine("heading", (PageCell(_("Round {round}", round=round_)),))
         found = [
-            (PageCell(str(one.table), bold=True), *(PageCell(event.players[one.players[seat]].name) for seat in SEATS))
+            (PageCell(str(one.table), bold=True), *(PageCell(name(one.players[seat], one.round)) for seat in SEATS))
             for one in tables
         ]
         yield PageBlock((heading, head), striped_rows(found))
 
 
-def _cards(event: Event, plan: Plan, _: Translator) -> bytes:
-    page, places = io.BytesIO(), seating_of(plan)
+def _cards(event: Event, seated: list[_Seated], _: Translator) -> bytes:
+    page = io.BytesIO()
     canvas = Canvas(page, pagesize=A4, invariant=1, lang=_.language)
     canvas.setTitle(_title(event, _))
-    for at, player in enumerate(_in_order(event)):
+    for at, one in enumerate(seated):
         if at and at % (ACROSS * DOWN) == 0:
             canvas.showPage()
         row, column = divmod(at % (ACROSS * DOWN), ACROSS)
         canvas.saveState()
         canvas.translate(column * CARD[0], A4[1] - (row + 1) * CARD[1])
-        _card(canvas, event, player, places[player.id], _)
+        _card(canvas, event, one, _)
         canvas.restoreState()
     canvas.save()
     return page.getvalue()
 
 
-def _card(canvas: Canvas, event: Event, player: Player, places: tuple[SeatingPlace, ...], _: Translator) -> None:
-    wide, high = CARD
+def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
+    (wide, high), places = CARD, one.places
     canvas.setLineWidth(0.3)
     canvas.setDash(2, 3)
     canvas.rect(0, 0, wide, high)
     canvas.setDash()
-    link = f"{event.plan.public_address}/player/{player.id}" if event.plan.public_address else ""
+    link = f"{event.plan.public_address}/player/{one.player.id}" if event.plan.public_address else ""
     room = wide - 2 * PAD - (QR + 2 * mm if link else 0)
     if link:
         draw_qr(canvas, link, (wide - PAD - QR, high - PAD - QR), QR)
     title, large = fit_text(event.plan.title, room, 9, 7)
     draw_text(canvas, (PAD, high - PAD - 3 * mm), title, large)
-    draw_name(canvas, (PAD, high - PAD - 11 * mm), player.name, (room, 7 * mm), 17, bold=True)
+    draw_name(canvas, (PAD, high - PAD - 11 * mm), one.called, (room, 7 * mm), 17, bold=True)
+    if one.name:
+        whose, large = fit_text(_("for {player}", player=one.player.name), room, 9, 7)
+        draw_text(canvas, (PAD, high - PAD - 17 * mm), whose, large)
     columns = -(-len(places) // LINES) or 1
     size = 11 if columns <= ACROSS else 8
     top = high - PAD - (QR + 5 * mm if link else 20 * mm)

@@ -239,6 +239,7 @@ def read_session(folder: Path, table: int, round_: int) -> StoredSession:
     booking = stored.event.riichi.get((table, round_))
     if booking is None:
         raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
-    names = [stored.event.players[booking.players[seat]].name for seat in SEATS]
+    ids = [booking.players[seat] for seat in SEATS]
+    names = [stored.sat(one, round_) or stored.event.players[one].name for one in ids]
     events = [event_from_message(fact.event) for fact in stored.room.tables.sessions.entries((table, round_))]
     return StoredSession(stored.event.session_rules(booking), names, events, stored.event)

@@ -64,6 +64,8 @@ class HallPosition(Struct, frozen=True):
     link: str = FIRST_LINK.hex()
     revoked_at: int = 0
     """Ms since 1970; 0: it is not revoked."""
+    doubted: HallRow | None = None
+    """The last row, where its link is not that of its content: the next one tells whether only the link was altered."""
 
 
 class HallView(Struct, frozen=True):
@@ -104,9 +106,13 @@ class OfHall:
     acknowledge: Callable[[], None]
 
 
-def _link_of(row: HallRow, before: bytes) -> str:
+def _link_of(row: HallRow, before: str) -> str:
     """Return a row's link by its content, and the link before it."""
-    return link_after(before, row.height, row.at, row.body.encode()).hex()
+    return link_after(bytes.fromhex(before), row.height, row.at, row.body.encode()).hex()
+
+
+def _altered(row: HallRow) -> Refused:
+    return Refused("hall_row_altered", f"row {row.height} of hall {row.hall} is not as it was stored there")
 
 
 @dataclass(slots=True)
@@ -166,8 +172,6 @@ class Centre:
         """Of each hall table and number of the facts that were refused, the latest last."""
         self._complete: frozenset[int] | None = None
         self._silent: set[str] = set()
-        self._true_links: dict[str, bytes] = {}
-        """By hall, the link that its last row has by its content, where the one that was sent is another."""
         self.passed_over: list[tuple[int, int]] = []
         """Table and number of facts that halls have refused, as they have said since this was looked at last."""
         self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
@@ -227,18 +231,18 @@ class Centre:
             one.acknowledge()
             return
         acknowledge = _OnceAll(1 + len(message.then), one.acknowledge)
-        rows = [*message.each()]
-        for row, following in zip(rows, [*rows[1:], None], strict=True):
-            try:
-                record = self._next(row, replace(one, acknowledge=acknowledge), following)
-            except Refused as refused:
-                acknowledge()
-                yield refused
-                continue
-            if record is None:
-                acknowledge()
-            else:
-                yield OfHall(row.hall, record, acknowledge)
+        doubted: HallRow | None = None
+        for row in message.each():
+            proved = self._proved(row)
+            if doubted and doubted not in proved:
+                yield _altered(doubted)
+            acknowledge.left += len(proved)
+            for known in proved:
+                yield from self._taken(known, replace(one, acknowledge=acknowledge))
+            acknowledge()
+            doubted = row if self._at[hall.name].doubted is row else None
+        if doubted:  # what is refused now counts after all where the next message proves it
+            yield _altered(doubted)
 
     def _hear(self, state: HallState) -> None:
         self._heard[state.hall] = _Heard(state, self._clock(), self._seconds())
@@ -259,33 +263,39 @@ class Centre:
         self._due.add(row.hall)
         return hall
 
-    def _next(self, row: HallRow, one: Incoming, following: HallRow | None) -> Incoming | Ruling | DeviceRecord | None:
+    def _proved(self, row: HallRow) -> list[HallRow]:
+        """Go on to a row that follows; return the rows of which it is known by now that they are as they were stored.
+
+        A row is proved by its link or, where that alone was altered, by the link of the next.
+        """
         at = self._at[row.hall]
         begins = row.height == 1 and 0 < row.attempt - at.attempt <= MOST_ATTEMPTS
         # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:
-            return None
-        self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link)
+            return []
+        last = at.doubted if follows else None
+        both = last is not None and row.link == _link_of(row, _link_of(last, last.before))
+        alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall does not have the row before it
+        known = not row.body or both or alone or row.link == _link_of(row, row.before)
+        self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link, doubted=None if known else row)
         self._unkept.add(row.hall)
-        proved = self._is_proved(row, following)
-        return self._record(row, one, proved=proved) if row.body else None  # what is refused is passed over, told once
+        return [one for one, is_proved in ((last, both), (row, known)) if one and is_proved and one.body]
 
-    def _is_proved(self, row: HallRow, following: HallRow | None) -> bool:
-        """Return whether a row is as its hall had stored it: by its link or, where that alone was altered, the next."""
-        known, before = self._true_links.pop(row.hall, None), bytes.fromhex(row.before)
-        if row.height > 1 and row.before == FIRST_LINK.hex():
-            return True  # its hall does not have the row before it
-        if row.link in {_link_of(row, one) for one in (before, known or before)}:
-            return True
-        true = _link_of(row, before)
-        self._true_links[row.hall] = bytes.fromhex(true)
-        return following is not None and _link_of(following, bytes.fromhex(true)) == following.link
+    def _taken(self, row: HallRow, one: Incoming) -> Iterator[OfHall | Refused]:
+        try:
+            record = self._record(row, one)
+        except Refused as refused:
+            one.acknowledge()
+            yield refused
+            return
+        if record is None:
+            one.acknowledge()
+        else:
+            yield OfHall(row.hall, record, one.acknowledge)
 
-    def _record(self, row: HallRow, one: Incoming, *, proved: bool) -> Incoming | Ruling | DeviceRecord | None:
+    def _record(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         body = row.body.encode()
-        if not proved:
-            raise Refused("hall_row_altered", f"row {row.height} of hall {row.hall} is not as it was stored there")
         try:
             message = message_of(body)
         except StoreBroken as error:

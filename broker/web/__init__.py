@@ -32,6 +32,7 @@ from broker.web.errors import (
     AlertGone,
     CertificateRefused,
     DeskError,
+    DeskFailed,
     DeskPortTaken,
     DeskStartFailed,
     ExportsBusy,

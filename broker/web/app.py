@@ -193,9 +193,13 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     """Return the routes of what is read from the scorer or from the folder that it writes."""
     if services.scorer is None:
         return
-    scorer, room = services.scorer, services.scorer.rulings.room
+    scorer, room, snapshots = services.scorer, services.scorer.rulings.room, services.snapshots
     yield MetricsPage(access, feed, services, scorer).route()
-    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
+
+    def sat(player: str, round_: int) -> str | None:
+        return snapshots().sat(player, round_) if snapshots else None
+
+    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions, sat))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals and room.planned.plan.plays and isinstance(room.event.profile, Profile):
         yield from PaperPage(access, feed, room, services.deals, scorer).routes()

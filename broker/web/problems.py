@@ -97,6 +97,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_table_chosen": N_("Choose 1 to 24 tables."),
     "pin_unusable": N_("Enter a PIN of 4 to 12 digits, the same in both fields."),
     "plan_corrected": N_("The plan has changed since you opened this page. Reload it.{detail}"),
+    "setup_changed": N_(
+        "This was changed while you were working on it. Check what it says now, then save again.{detail}"
+    ),
+    "movement_in_progress": N_("Another movement is being made. Wait until it is ready, then send this again.{detail}"),
     "nothing_corrected": N_("The plan already says this: nothing was changed.{detail}"),
     "plan_wrong": N_("A field is missing, too long or not valid.{detail}"),
     "plan_only": N_("Organisers can correct the plan, but only arbiters can make rulings.{detail}"),

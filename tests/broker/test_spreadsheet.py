@@ -27,6 +27,7 @@ from broker.spreadsheet import (
     for_excel,
     read_grid,
     sent_content,
+    sent_text,
 )
 
 ROWS = [["Nom", "Pays", "Club"], ["Anne Lefèvre", "FRA", "Les Bambous"], ["Émile Noël", "BEL", "Ça va"]]
@@ -258,6 +259,8 @@ def test_names_alone_come_from_windows_and_from_a_workbook_too(tmp_path: Path, c
 
 
 def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
+    listed = base64.b64encode(workbook([["姓名", "国家"], ["李伟", "CHN"]])).decode()
+    assert sent_text(f"data:;base64,{listed}").splitlines() == ["姓名,国家", "李伟,CHN"]
     assert sent_content("name\nÉmile\n") == "name\nÉmile\n".encode()
     assert sent_content("data:;base64,UEsDBA==") == b"PK\x03\x04"
     with pytest.raises(RuleError, match="not a file"):

@@ -21,7 +21,7 @@ from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_no
 from broker.export.pdf import spelled, unprintable_names
 from broker.i18n import N_
 from broker.protocol import SEATS
-from broker.rulings import StandIn
+from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import (
     NEEDED,
     OPTIONAL,
@@ -34,6 +34,7 @@ from broker.rulings.paper import (
 )
 from broker.scorer import EventState, ViewFeed
 from broker.scorer.dashboard import Arrivals
+from broker.spreadsheet import sent_text
 from broker.web import (
     Access,
     Form,
@@ -98,8 +99,10 @@ class PaperPage:
             return self._page(request, {}, more={"results": self._settle(request, form)})
         read = self._read(form)
         if form.get("action") not in {"keep", "keep_csv"}:
-            return self._page(request, form, more={"looked": read})
-        return self._page(request, {}, more={"results": self._take(request, read)})
+            return self._page(request, form, more={"looked": read, "known": self._stand_ins()})
+        results = self._take(request, read)
+        refused = self._two is None and any(one.problem for one in results)  # it is compared with the paper then
+        return self._page(request, form if refused else {}, more={"results": results})
 
     def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
         with self._printing:
@@ -169,8 +172,10 @@ class PaperPage:
             "seats": SEATS,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
+            "known": (),
+            "substitute_of": substitute_of,
             "results": (),
-            "csv": form.get("csv", ""),
+            "csv": sent_text(form.get("csv", "")),
             "declared": self._feed.current.final,
             "typed": "action" in form,
             "heading": ",".join((*NEEDED, *OPTIONAL)),

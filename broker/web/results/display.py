@@ -177,7 +177,7 @@ class SeatingPage:
         event = snapshot.event
         with spelled(event):
             content = await run_in_threadpool(
-                seating_pdf, event, kind, translator_for(request), plan=snapshot.seated_plan
+                seating_pdf, event, kind, translator_for(request), snapshot.seated_plan, snapshot.stand_ins
             )
         name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
         return Response(content, media_type="application/pdf", headers=name)

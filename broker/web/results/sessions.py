@@ -1,6 +1,6 @@
 """The arbiters' page of riichi sessions: where each stands, its last hands, and its sheet to print."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from broker.export.pdf import spelled, unprintable_names
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
 from broker.i18n import N_
 from broker.people import Right
-from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
+from broker.protocol import SEATS, RiichiRecorded, RiichiStanding, Seat
 from broker.rules import RuleError
 from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
@@ -26,6 +26,8 @@ class TableSession:
     """One session as its table has told it."""
 
     booking: RiichiBooking
+    names: Mapping[Seat, str]
+    """Who sits there: a substitute by name."""
     entries: tuple[RiichiRecorded, ...]
     differing: tuple[int, ...]
     """Entries whose payments do not follow from those before."""
@@ -49,8 +51,14 @@ NO_SHEET: Final = (None, None)
 class SessionsNow:
     """Holds sessions by table and round. From any thread: what a table has told is put in place whole."""
 
-    def __init__(self, events: Callable[[], Event], sessions: RiichiSessions) -> None:
-        self._events, self._sessions = events, sessions
+    def __init__(
+        self,
+        events: Callable[[], Event],
+        sessions: RiichiSessions,
+        sat: Callable[[str, int], str | None] = lambda _player, _round: None,
+    ) -> None:
+        """`sat`: returns the substitute who sits in a player's seat in a round."""
+        self._events, self._sessions, self._sat = events, sessions, sat
         self._kept: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
 
     def __len__(self) -> int:
@@ -70,24 +78,27 @@ class SessionsNow:
             self._sessions.entries(key),
             self._kept.get((key, language), NO_SHEET),
         )
-        if kept is None or kept.entries is not entries or of is not event:
-            booking = event.riichi[key]
+        booking = event.riichi[key]
+        names = {
+            seat: self._sat(player, booking.round) or event.players[player].name
+            for seat, player in booking.players.items()
+        }
+        if kept is None or kept.entries is not entries or of is not event or kept.names != names:
             wrong = self._sessions.differing(booking)
-            kept = TableSession(booking, entries, wrong, _sheet(event, booking, entries, language))
+            kept = TableSession(booking, names, entries, wrong, _sheet(event, booking, names, entries, language))
             self._kept[key, language] = event, kept
         return kept
 
 
 def _sheet(
-    event: Event, booking: RiichiBooking, messages: Sequence[RiichiRecorded], language: str
+    event: Event, booking: RiichiBooking, names: Mapping[Seat, str], messages: Sequence[RiichiRecorded], language: str
 ) -> SessionSheet | None:
-    rules = event.session_rules(booking)
-    names = [event.players[booking.players[seat]].name for seat in SEATS]
+    rules, players = event.session_rules(booking), [names[seat] for seat in SEATS]
     try:
         entries = play_session((event_from_message(fact.event) for fact in messages), rules)
     except RuleError:
         return None
-    return make_session_sheet(f"{booking.table} – {booking.round}", first_state(rules), entries, names, language)
+    return make_session_sheet(f"{booking.table} – {booking.round}", first_state(rules), entries, players, language)
 
 
 WHO: Final[Right] = "see_room"
@@ -121,12 +132,11 @@ class SessionsPage:
         sessions = self._sessions.some(pagination.lines(SESSIONS), _.language)
         values = {
             "sessions": sessions,
-            "players": event.players,
             "shown_hands": SHOWN_HANDS,
             "pagination": pagination,
             "unprintable": unprintable_names(event),
         }
-        key = (pagination, event, tuple(one.entries for one in sessions))
+        key = (pagination, event, tuple((one.entries, one.names) for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
     async def printed(self, request: Request) -> Response:

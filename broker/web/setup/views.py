@@ -22,6 +22,7 @@ from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.export.pdf import spelling_notes
 from broker.i18n import N_
 from broker.rules import shipped_profiles
+from broker.spreadsheet import sent_text
 from broker.store import has_started
 from broker.web import (
     Access,
@@ -29,25 +30,18 @@ from broker.web import (
     FormMalformed,
     done_before,
     form_page,
-    read_number,
     redirect,
     render_page,
     translator_for,
     visitor_of,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
+from broker.web.setup.making import AT_ONCE_S, PATH, Making
+from broker.web.setup.opened import OPENED, changed_here, opened_with, refuse_changed, text_of
+from broker.web.setup.wishes import HALL, STRUCTURE, read_count, read_minutes, read_structure, with_format
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
-
-HALL: Final = ("tables", "hours", "carriers", "sets")
-"""What the organiser has said of the hall, to be offered formats."""
-
-FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
-"""What a format that is chosen fills in; tables only where it is for fewer than all players need."""
-
-STRUCTURE: Final = (*FORMAT, "halls_by", "sections", "final", "final_rounds", "carry_over")
-"""What the organiser has typed of stages, which stays whatever is looked at meanwhile."""
 
 EARLIER: Final = ("earlier_title", "earlier_part", "earlier_first")
 
@@ -66,12 +60,16 @@ class SetupPage:
     def __init__(self, access: Access, folder: Path) -> None:
         self._access, self._folder = access, folder
         self._turn = threading.Lock()
+        self._making: Making | None = None
+        self._kept: Form = {}
+        """The last form that was kept: pressed twice, a button does what it does once."""
 
     def routes(self, *, first: bool = False) -> Sequence[Route]:
         """Return the routes."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
+            self._access.route(PATH, self.making, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
@@ -98,15 +96,15 @@ class SetupPage:
     async def players(self, _request: Request) -> Response:
         """Return the list of players as a file."""
         path = self._folder / PLAYERS
-        return _file(await run_in_threadpool(_text_of, path), PLAYERS, "text/csv")
+        return _file(await run_in_threadpool(text_of, path), PLAYERS, "text/csv")
 
     async def commitment(self, _request: Request) -> Response:
         """Return what is published before the event."""
-        return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
+        return _file(await run_in_threadpool(text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
 
     async def draws(self, _request: Request) -> Response:
         """Return what is published of draws, before their words are said."""
-        return _file(await run_in_threadpool(_text_of, self._folder / DRAWS), DRAWS, "application/json")
+        return _file(await run_in_threadpool(text_of, self._folder / DRAWS), DRAWS, "application/json")
 
     async def carriers(self, request: Request) -> Response:
         """Return what lies in the carriers, to print: a page a deal, serials and no face."""
@@ -134,7 +132,6 @@ class SetupPage:
             "no_earlier": lambda _form: setup.take_earlier(self._folder, None),
             "formats": self._offer_formats,
             "look_movement": self._look_movement,
-            "make_movement": self._make_movement,
             "uncompared": self._keep_uncompared,
             "check_movement": self._check_movement,
             "movement": self._keep_movement,
@@ -146,19 +143,31 @@ class SetupPage:
             "sessions": self._keep_sessions,
         }
         if form.get("action", "").startswith("choose "):
-            form = _with_format(form)
+            form = with_format(form)
+        if "rules" in form:
+            form = {**form, "rules": sent_text(form["rules"])}
+        if form.get("action") == "make_movement":
+            return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            checked = act(form)
-            if checked is None:
-                note_change(self._access, request, form["action"])
-        return (
-            redirect(request, "/setup", "steps", done="saved")
-            if checked is None
-            else self._page(request, form, None, checked)
-        )
+            if not self._is_kept(form):
+                if (checked := act(form)) is not None:
+                    return self._page(request, form, None, checked)
+                self._keep(request, form)
+        return redirect(request, "/setup", "steps", done="saved")
+
+    def _is_kept(self, form: Form) -> bool:
+        """Return whether this form was kept last: a button was pressed twice. Raises RuleError `setup_changed`."""
+        if OPENED in form and form == self._kept:
+            return True
+        refuse_changed(self._folder, form)
+        return False
+
+    def _keep(self, request: Request, form: Form) -> None:
+        self._kept = form
+        note_change(self._access, request, form["action"])
 
     def _head(self, form: Form) -> None:
         setup.take_head(self._folder, EventDetails(**{key: form[key] for key in EventDetails._fields if key in form}))
@@ -174,7 +183,7 @@ class SetupPage:
     def _earlier(self, form: Form) -> EarlierDraft:
         lines = setup.from_file(form.get("csv", ""), "standings", read_standings)
         title, part = form.get("earlier_title", ""), form.get("earlier_part", "")
-        wish = EarlierWish(lines, title, part, _number(form, "earlier_first") or 0)
+        wish = EarlierWish(lines, title, part, read_count(form, "earlier_first") or 0)
         return setup.draft_earlier(self._folder, wish)
 
     def _check_earlier(self, form: Form) -> Values:
@@ -192,10 +201,10 @@ class SetupPage:
         plan = setup.settled(self._folder)
         have = Resources(
             len(plan.players),
-            _number(form, "tables"),
-            _minutes(form),
-            _number(form, "carriers"),
-            _number(form, "sets"),
+            read_count(form, "tables"),
+            read_minutes(form),
+            read_count(form, "carriers"),
+            read_count(form, "sets"),
             minutes_a_play(plan),
         )
         return {"formats": formats(have)}
@@ -203,11 +212,47 @@ class SetupPage:
     def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
 
-    def _make_movement(self, form: Form) -> None:
-        setup.make_stages(self._folder, self._structure(form))
+    def _make_movement(self, request: Request, form: Form) -> Response:
+        """Begin to make a movement; sent twice, the form begins one."""
+
+        def make(tell: Callable[[float], None]) -> None:
+            draft = setup.draft_stages(self._folder, wish, tell)
+            with self._turn:  # not while it is made: other steps can be saved meanwhile
+                setup.take_stages(self._folder, draft)
+                self._keep(request, form)
+
+        with self._turn:
+            if self._is_kept(form):
+                return redirect(request, "/setup", "steps", done="saved")
+            wish, making = self._structure(form), self._making
+            if making is None or making.ended():
+                self._making = making = Making(form, wish)
+                making.start(make)
+            elif making.wish != wish:
+                raise RuleError("movement_in_progress", N_("{percent} % done", percent=making.percent))
+        making.ended(AT_ONCE_S)
+        return self._made(request)
+
+    async def making(self, request: Request) -> Response:
+        """Show how far a movement is that is being made, or what came of it."""
+        return await run_in_threadpool(self._made, request)
+
+    def _made(self, request: Request) -> Response:
+        making = self._making
+        if making is None:
+            return redirect(request, "/setup", "steps")
+        if not making.ended():
+            if request.method == "POST":
+                return redirect(request, PATH)
+            title, values = N_("Making the movement"), {"percent": making.percent}
+            return render_page(request, "making.html", title, visitor_of(request), values=values)
+        making.seen = True
+        if making.error:
+            return self._page(request, making.form, making.error)
+        return redirect(request, "/setup", "steps", done="saved")
 
     def _structure(self, form: Form) -> Structure:
-        wish, column = _structure(form), form.get("halls_by", "")
+        wish, column = read_structure(form), form.get("halls_by", "")
         if column and column not in HALLS_BY:
             raise FormMalformed("halls are by club or country")
         return setup.with_halls(self._folder, wish, column) if column else wish
@@ -251,8 +296,13 @@ class SetupPage:
         error: Exception | None = None,
         more: Values | None = None,
     ) -> Response:
-        values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"checked_earlier": None}
+        if getattr(error, "code", "") == "setup_changed":
+            form = changed_here(form)
+        making = self._making
+        if making and making.ended() and making.error and not (making.seen or form or error):
+            making.seen, form, error = True, making.form, making.error  # whoever had asked for it did not wait
+        values = {**self._values(form), "making": making and not making.ended()}
+        values |= {"checked_players": (), "checked_movement": None, "measures": "", "checked_earlier": None}
         values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         done = done_before(request, N_("Saved."))
         return render_page(
@@ -260,10 +310,7 @@ class SetupPage:
         )
 
     def _values(self, form: Form) -> Values:
-        try:
-            plan = setup.plan_of(self._folder)
-        except ScorerError:
-            plan = None  # the list of problems names what is wrong with the file
+        plan, opened = opened_with(self._folder)  # what is wrong with a plan's file the list of problems names
         plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
         kept = read_saved_players(self._folder, plan)
         deals = setup.deals_made(self._folder)
@@ -271,19 +318,21 @@ class SetupPage:
         return {
             "open": form.get("step") or next(step for step, done in steps.items() if not done),
             "plan": plan,
+            "opened": opened,
             "started": has_started(self._folder),
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
-            "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
+            "own_rules": sent_text(form.get("rules", text_of(self._folder / PROFILE))),
             "earlier": plan.earlier if plan and isinstance(plan.earlier, Earlier) else None,
             "filled": dict.fromkeys((*HALL, *STRUCTURE, *EARLIER), "")
             | (setup.head_of(plan) if plan else EventDetails())._asdict()
+            | ({"keep_plays": ""} if form.get("action") == "head" else {})
             | form,
             "csv": {
                 "players": "",
                 "movement": "",
                 "earlier": "",
-                form.get("action", "").removeprefix("check_"): form.get("csv", ""),
+                form.get("action", "").removeprefix("check_"): sent_text(form.get("csv", "")),
             },
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -303,52 +352,6 @@ class SetupPage:
         }
 
 
-def _structure(form: Form) -> Structure:
-    most = setup.MOST_ROUNDS
-    numbers = [read_number(form.get(field, "").strip(), 3) for field in ("rounds", "sections", "final", "final_rounds")]
-    rounds, sections, final, final_rounds = numbers
-    if not (1 <= rounds <= most and final_rounds <= most):
-        raise RuleError("malformed", N_("rounds must be from 1 to {most}", most=most))
-    return Structure(
-        rounds,
-        sections or 1,
-        final,
-        final_rounds,
-        form.get("carry_over", "").strip(),
-        (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
-        deals_per_round=(deals := _number(form, "deals_per_round")),
-        copies=_number(form, "copies") or (deals and 1),
-        tables=_number(form, "tables_each"),
-    )
-
-
-def _with_format(form: Form) -> Form:
-    """Return a form with the format that was chosen in it, to be looked at; its tables are shared among sections."""
-    rounds, deals, copies, tables, *_ = (*form["action"].split()[1:5], "", "", "", "")
-    each = str((read_number(tables, 3) or 0) // (_number(form, "sections") or 1) or "")
-    return {**form, **dict(zip(FORMAT, (rounds, deals, copies, each), strict=True)), "action": "look_movement"}
-
-
-def _number(form: Form, field: str) -> int | None:
-    """Return a number of a form; None if there is none."""
-    return read_number(form.get(field, "").strip(), 3) or None
-
-
-def _minutes(form: Form) -> int:
-    """Return the hours of a form in minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
-    hours, _, minutes = form.get("hours", "").strip().replace(",", ".").partition(":")
-    try:
-        found = round(60 * float(hours)) + int(minutes or 0)
-    except (ValueError, OverflowError):
-        found = 0
-    if not 0 < found <= MOST_MINUTES:
-        raise RuleError("malformed", N_("hours must be more than 0 and at most {most}", most=MOST_MINUTES // 60))
-    return found
-
-
-MOST_MINUTES: Final = 100 * 60
-
-
 def _measures(plays: Sequence[NamedPlay]) -> str:
     return summary.measures_in_words(measure_movement(plays)) if plays and is_measurable(plays) else ""
 
@@ -357,13 +360,6 @@ def _root(folder: Path) -> str:
     try:
         return read_commitment(folder / COMMITMENT).root
     except (RuleError, OSError):
-        return ""
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
         return ""
 
 

@@ -3,23 +3,39 @@ for (const input of document.querySelectorAll("input[data-into]")) {
   input.closest("[hidden]").hidden = false;
   input.addEventListener("change", async () => {
     const [file] = input.files;
-    if (file) document.getElementById(input.dataset.into).value = textOf(new Uint8Array(await file.arrayBuffer()));
+    if (file) put(document.getElementById(input.dataset.into), new Uint8Array(await file.arrayBuffer()), file.name);
   });
 }
 
-// What is not UTF-8, such as a workbook, goes to the server as it is.
+function put(field, bytes, name) {
+  const { form } = field;
+  field.dataset.name ??= field.name;
+  form.querySelector("[data-file]")?.remove();
+  const text = textOf(bytes);
+  field.name = field.dataset.name;
+  field.value = text ?? name;
+  field.readOnly = text === null;
+  if (text !== null) return;
+  // What is not UTF-8, such as a workbook, goes to the server as it is, and the field shows its name.
+  const file = Object.assign(document.createElement("input"), { type: "hidden", name: field.name });
+  file.value = `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+  file.dataset.file = "";
+  field.removeAttribute("name");
+  form.append(file);
+}
+
 function textOf(bytes) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+    return null;
   }
 }
 
-// Enter in some fields of a form presses another button than its first.
+// Enter in some fields of a form presses another button than its first; in a list of choices it would press none.
 for (const fields of document.querySelectorAll("[data-enter]")) {
   fields.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    if (event.key !== "Enter" || !["INPUT", "SELECT"].includes(event.target.tagName)) return;
     event.preventDefault();
     const form = event.target.form;
     form.requestSubmit(form.querySelector(`button[value="${fields.dataset.enter}"]`));

@@ -55,6 +55,7 @@ from broker.web import (
     account_of,
     as_ranges,
     client_address,
+    done_before,
     form_handler,
     form_page,
     note_action,
@@ -194,7 +195,7 @@ class PairingPage:
         self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._auth.clock())
         self._broker.tell_pin()
         note_action(self._auth, request, "arbiters_pin_set", "")
-        return redirect(request, "/pairing")
+        return redirect(request, "/pairing", "pin", new="1", done="pin")
 
     def _do(self, request: Request, form: Form) -> Response:
         """Open codes, or withdraw one."""
@@ -259,7 +260,8 @@ class PairingPage:
             "sets_pin": visitor_of(request).may(DECIDES),
             **self._of_pin(),
         }
-        return render_page(request, "pairing.html", N_("Pair tables"), visitor_of(request), error=error, values=values)
+        title, done = N_("Pair tables"), done_before(request, N_("The PIN is set."))
+        return render_page(request, "pairing.html", title, visitor_of(request), error=error, done=done, values=values)
 
     def _of_pin(self) -> dict[str, object]:
         """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""

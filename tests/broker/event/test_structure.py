@@ -193,7 +193,7 @@ def test_deals_that_are_more_than_set_numbers_lie_in_sets_that_are_free_and_the_
     monkeypatch.setattr(setup, "SEARCH_S", 0.01)
     setup.take_head(tmp_path, EventDetails(name="long", title="Long", profile="oedmc-2020"))
     setup.take_players(tmp_path, "name\n" + "".join(f"Player {n}\n" for n in range(1, 9)), movement_anew=False)
-    setup.make_stages(tmp_path, Structure(LAST_SET + 3))
+    setup.take_stages(tmp_path, setup.draft_stages(tmp_path, Structure(LAST_SET + 3)))
     setup.make_deals(tmp_path)
     sets = {deal.number: deal.set for deal in read_deals(tmp_path)}
     at = Counter((play.round, sets[play.deal]) for play in read_plan(tmp_path).plays)

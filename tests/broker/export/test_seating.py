@@ -14,6 +14,7 @@ from broker.cli.paper import event_seating
 from broker.event import Event, seating_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import Translator, languages
+from broker.rulings import StandIn
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import deals, event, registry
 
@@ -48,6 +49,21 @@ def test_each_player_has_a_card(cup: Event) -> None:
     pages = text_of(seating_pdf(cup, "cards", Translator("en")))
     assert len(pages) == -(-len(cup.players) // 8)
     assert all(any(one.name in page for page in pages) for one in cup.players.values())
+
+
+def test_a_substitute_stands_on_each_print_where_they_sit_and_the_player_where_they_do(cup: Event) -> None:
+    known, player = [StandIn("p07", 3, "Ida Berg")], cup.players["p07"].name
+    places = seating_of(cup.plan)["p07"]
+    before, after = places[:2], places[2:]
+    names, tables, cards = (
+        " ".join(text_of(seating_pdf(cup, kind, Translator("en"), stand_ins=known))) for kind in SEATING_PRINTS
+    )
+    for called, seats in ((player, before), (f"Ida Berg for {player}", after)):
+        (line,) = re.findall(rf"(?<!for ){called} ((?:(?:\d+ [ESWN]|\u2013)\s*)+)", names)
+        assert re.findall(r"\d+ [ESWN]", line) == [f"{one.table} {one.seat[0].upper()}" for one in seats]
+        assert line.count("\u2013") == len(places) - len(seats)
+    assert [len(re.findall(rf"{name}\b", tables)) for name in (player, "Ida Berg")] == [len(before), len(after)]
+    assert (cards.count("Ida Berg"), cards.count(f"for {player}"), cards.count(player)) == (1, 1, 2)
 
 
 @pytest.mark.parametrize("name", ["Wilhelmina Alexandra " * 4 + "zu Waldenburg", "W" * 100, "長" * 100])

@@ -273,27 +273,39 @@ def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_
         assert acknowledged == [before + 2]
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path, *, together: bool) -> None:
-    """The next row proves that it is as it was stored, where both come in one message."""
+@pytest.mark.parametrize("between", ["nothing", "a message", "a start"])
+def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path, between: str) -> None:
+    """The next row proves that it is as it was stored. Until that comes in another message, it is told and kept."""
     with places(tmp_path) as made:
         said, three = three_rows(made)
         first, middle, last = (replace(one, then=()) for one in three.each())
         wrong = replace(middle, link="ab" * 32)
         after = replace(last, before=wrong.link)
-        if together:
-            rows = [
-                replace(
-                    first, then=(NextRow(wrong.link, wrong.at, wrong.body), NextRow(after.link, after.at, after.body))
-                )
-            ]
+        if between == "nothing":
+            then = NextRow(wrong.link, wrong.at, wrong.body), NextRow(after.link, after.at, after.body)
+            arrive(made, "paris", encode(replace(first, then=then)))
         else:
-            rows = [first, wrong, after]
-        for row in rows:
-            arrive(made, "paris", encode(row))
+            arrive(made, "paris", encode(first))
+            arrive(made, "paris", encode(wrong))
+            assert codes(made.centre).count("hall_row_altered") == 1
+            if between == "a start":
+                made.restart(CENTRE)
+            arrive(made, "paris", encode(after))
         stored = {one.id for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
-        assert stored == {one.id for one in (*said[:5], *([said[5]] if together else []), said[6])}
-        assert codes(made.centre).count("hall_row_altered") == (not together)
+        assert stored == {one.id for one in said[:7]}
+        assert codes(made.centre).count("hall_row_altered") == (between == "a message")
+
+
+def test_a_row_that_the_next_message_does_not_prove_stays_refused_and_is_told_once(tmp_path: Path) -> None:
+    with places(tmp_path) as made:
+        said, three = three_rows(made)
+        first, middle, last = (replace(one, then=()) for one in three.each())
+        acknowledged = list[int]()
+        for row in (first, replace(middle, body=middle.body.replace("1000", "1001")), last):
+            arrive(made, "paris", encode(row), lambda: acknowledged.append(made.centre.scorer._journal.height))
+        stored = {one.id for one in made.centre.scorer._journal.messages() if isinstance(one, LogMessage)}
+        assert stored == {one.id for one in (*said[:5], said[6])}
+        assert (codes(made.centre).count("hall_row_altered"), len(acknowledged)) == (1, 3)
 
 
 def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_on(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from playwright.sync_api import Page
 
 from broker.protocol import Result, receipt_code
+from broker.web.setup.making import PATH as MAKING
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
 from tests.broker.web import sample
@@ -31,6 +32,7 @@ def submit(page: Page, value: str = "") -> None:
     """Press a form's button: the one of this value, or the only one."""
     page.locator(f"main button[value={value}]:not(.unseen)" if value else "main form button:not(.unseen)").first.click()
     page.wait_for_load_state()
+    page.wait_for_url(lambda url: MAKING not in url)  # a movement takes some seconds
 
 
 def going_on(page: Page) -> None:

@@ -170,5 +170,16 @@ def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, 
     )
 
 
+def test_a_substitute_is_named_in_a_session_and_on_its_sheet() -> None:
+    event, instead = many(1), dict[tuple[str, int], str]()
+    now = SessionsNow(lambda: event, RiichiSessions(event.session_rules), lambda *whom: instead.get(whom))
+    booking = event.riichi[1, 1]
+    assert [one.names["south"] for one in now.some(slice(1), "en")] == [event.players[booking.players["south"]].name]
+    instead[booking.players["south"], 1] = "Ida Berg"
+    (found,) = now.some(slice(1), "en")
+    assert found.sheet
+    assert (found.names["south"], "Ida Berg" in found.sheet.players) == ("Ida Berg", True)
+
+
 def test_a_page_of_a_few_sessions_has_no_numbers_of_pages(arbiter: httpx.Client) -> None:
     assert 'data-key="page-links"' not in arbiter.get("/riichi").text

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from broker.event import read_plan
 from tests.broker.web.pages.desks import new, quickly
-from tests.broker.web.pages.places import named, submit, unfold
-from tests.broker.web.pages.visits import log_in
+from tests.broker.web.pages.places import named, offered_formats, submit, unfold
+from tests.broker.web.pages.visits import SIZES, log_in
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,48 @@ def test_enter_goes_on_from_the_fields_in_which_it_is_pressed(
         page.locator(f"#structure [name={field}]").fill(typed)
         page.locator(f"#structure [name={field}]").press("Enter")
         expect(page.locator(shown)).to_be_visible()
+
+
+def test_a_file_that_is_not_utf8_is_named_in_its_field_and_its_text_can_be_mended_there(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        context = browser.new_context(locale="en-GB")
+        log_in(context, desk, "organiser")
+        page = context.new_page()
+        page.goto(f"{desk.url}setup?lang=en")
+        named(page)
+        unfold(page, "players")
+        field, chosen = page.locator("#players-csv"), page.locator("[data-into=players-csv]")
+        chosen.set_input_files({"name": "list.csv", "mimeType": "text/csv", "buffer": "name\nZoé\n".encode("cp1252")})
+        expect(field).to_have_value("list.csv")
+        submit(page, "check_players")
+        expect(field).to_have_value("name\nZoé\n")
+        chosen.set_input_files({"name": "other.csv", "mimeType": "text/csv", "buffer": "name\nÉmile\n".encode()})
+        expect(field).to_have_value("name\nÉmile\n")
+        submit(page, "players")
+        assert [one.name for one in read_plan(tmp_path / "cup").players] == ["Émile"]
+
+
+def test_a_box_to_tick_stands_beside_the_first_line_of_a_label_that_is_longer_than_one(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        context = browser.new_context(viewport=SIZES["phone"])
+        log_in(context, desk, "organiser")
+        page = context.new_page()
+        page.goto(f"{desk.url}setup?lang=fr")
+        offered_formats(page)
+        page.locator("#structure [name=rounds]").fill("5")
+        submit(page, "look_movement")
+        submit(page, "make_movement")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+        labels = page.locator("label:has(> :is([type=checkbox], [type=radio])):visible")
+        placed = labels.evaluate_all("""(labels) => labels.map((label) => {
+            const box = label.querySelector("input").getBoundingClientRect();
+            const words = document.createRange();
+            words.selectNodeContents(label.lastChild);
+            const [line] = words.getClientRects();
+            return line.left >= box.right && Math.abs((line.top + line.bottom - box.top - box.bottom) / 2) < 4;
+        })""")
+        assert (len(placed) > 4, set(placed)) == (True, {True})

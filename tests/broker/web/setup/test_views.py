@@ -1,8 +1,8 @@
 """An event is set up in a browser, checked as a whole, and not changed once it has begun."""
 
+import base64
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -15,65 +15,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from broker.cli.desk import empty_view_feed
 from broker.cli.main import homologue
 from broker.event import Hall, open_event, read_deals, read_halls, read_plan, setup, write_halls
 from broker.event.structure import Resources, Structure, formats
 from broker.i18n import Translator, languages
-from broker.people import ROLES, Actor, Authentication
+from broker.people import ROLES
 from broker.rules import new_deal, new_set
 from broker.store import STORE
 from broker.web.server import DeskServer
-from broker.web.services import Services
-from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web.setup.steps import HEAD, PLAYERS, STEPS, made, send
 from tests.broker.web.test_auth import logged_in
 
 FEW = 8
 SETS = range(1, 21)
-
-
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("setup") / "cup"
-
-
-@pytest.fixture(scope="module")
-def desk(empty: Path) -> Iterator[DeskServer]:
-    with pytest.MonkeyPatch.context() as patch:
-        quick_hashes(patch)
-        empty.mkdir()
-        auth = Authentication(empty)
-        for role in ROLES:
-            auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
-        with DeskServer(empty_view_feed(), port=0, auth=auth, services=Services(folder=empty)) as server:
-            yield server
-        auth.close()
-
-
-@pytest.fixture
-def folder(empty: Path) -> Path:
-    """The desk's folder, with nothing of an event in it."""
-    for name in (
-        "event.toml",
-        "players.csv",
-        "deals.json",
-        "sets.json",
-        "commitment.json",
-        "profile.toml",
-        "halls.toml",
-        STORE,
-    ):
-        (empty / name).unlink(missing_ok=True)
-    for path in empty.glob("taken-out-*"):
-        path.unlink()
-    return empty
-
-
-@pytest.fixture(scope="module")
-def client(desk: DeskServer) -> Iterator[httpx.Client]:
-    with logged_in(desk, "organiser") as found:
-        yield found
 
 
 def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder(
@@ -151,12 +105,6 @@ def test_a_guest_is_listed_without_standing(client: httpx.Client, folder: Path) 
 
 
 FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
-
-
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first movement that is found: here it need not be a good one."""
-    monkeypatch.setattr(setup, "SEARCH_S", 0.01)
 
 
 @pytest.mark.usefixtures("hurried")
@@ -348,6 +296,24 @@ def test_every_wrong_line_of_a_list_is_named_and_nothing_is_kept(client: httpx.C
     assert "france" in answer.text  # what was sent is there to be mended
 
 
+FILE = "data:;base64,"
+"""How a page sends a file that is not UTF-8."""
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_of_another_encoding_is_shown_as_its_text_where_it_is_checked_or_refused(client: httpx.Client) -> None:
+    made(client, 1)
+    for lines, code in (("name;country\nZoé;FRA\n", ""), ("name;country\nZoé;france\n", "<code>country_wrong</code>")):
+        sent = FILE + base64.b64encode(lines.encode("cp1252")).decode()
+        page = send(client, {"action": "check_players", "csv": sent}).text
+        assert (FILE in page, lines in page, code in page) == (False, True, True)
+    page = send(client, {"action": "check_players", "csv": FILE + "UEsDBA=="}).text
+    assert (FILE in page, "<code>bad_workbook</code>" in page) == (False, True)
+    rules = 'id = "club"\ncaf\u00e9'
+    page = send(client, HEAD | {"rules": FILE + base64.b64encode(rules.encode("cp1252")).decode()}).text
+    assert (FILE in page, str(escape(rules)) in page) == (False, True)
+
+
 def test_what_is_only_checked_is_shown_and_not_kept(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     answer = send(client, {"action": "check_players", "csv": PLAYERS})
@@ -498,7 +464,7 @@ def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: 
     made(client, 1)
     listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
     assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
-    setup.make_stages(folder, Structure(4))
+    setup.take_stages(folder, setup.draft_stages(folder, Structure(4)))
     send(client, {"action": "deals"})
     assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
 

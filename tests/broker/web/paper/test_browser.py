@@ -1,0 +1,55 @@
+"""Sheets keyed as somebody keys a pile of them: by keyboard alone, in a real browser."""
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from broker.protocol import SEATS
+from tests.broker.scorer import small
+from tests.broker.web.pages.desks import INSTEAD, busy, empty, quickly
+from tests.broker.web.pages.visits import log_in
+from tests.broker.web.test_auth import logged_in, token_of
+
+
+def key(page: Page, table: int, value: str, points: tuple[str, ...]) -> None:
+    """Key a sheet on which North discarded East's tile, and end it with Enter where the cursor is then."""
+    keyboard = page.keyboard
+    for text in ("1", str(table), str(small.event().bookings[table, 1].deal)):
+        keyboard.type(text)
+        keyboard.press("Tab")
+    keyboard.press("Space")
+    for text in (value, *"".join(f"{one} - - " for one in points).split()[:-2]):
+        keyboard.press("Tab")
+        keyboard.type(text.strip() if text != "-" else "")
+    for _ in range(2):
+        keyboard.press("Tab")
+    keyboard.type("n")
+    with page.expect_navigation():
+        keyboard.press("Enter")
+
+
+def test_enter_goes_on_from_the_last_field_and_what_was_refused_stays_to_be_compared(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with quickly(), empty(tmp_path / "cup") as desk:
+        context = browser.new_context(locale="en-GB")
+        log_in(context, desk, "head_arbiter")
+        page = context.new_page()
+        page.goto(f"{desk.url}paper?lang=en")
+        for value, points, problem in (("18", ("+42", "-8", "-8", "-26"), 0), ("20", ("44", "-8", "-8", "-28"), 1)):
+            key(page, 1, value, points)
+            expect(page.locator("#look .card")).to_contain_text(f"HV {value}")
+            with page.expect_navigation():
+                page.keyboard.press("Enter")
+            expect(page.locator("#results code")).to_have_count(problem)
+        assert page.locator("[name=east]").input_value() == "20"
+
+
+def test_the_second_look_names_the_substitute_who_has_signed(tmp_path: Path) -> None:
+    with quickly(), busy(tmp_path / "cup") as desk, logged_in(desk, "head_arbiter") as client:
+        (table,) = (one for one in range(1, 5) if INSTEAD.player in small.event().bookings[one, 4].players.values())
+        place = {"round": "4", "table": str(table), "deal": str(small.event().bookings[table, 4].deal)}
+        drawn = {"win": "draw", **{f"points_{seat}": "0" for seat in SEATS}}
+        sent = {"form": token_of(client, "/paper"), "action": "look", **place, **drawn}
+        page = client.post("/paper", data=sent).text
+        assert INSTEAD.name in page.partition('id="look"')[2].partition("</ul>")[0]
