@@ -32,6 +32,7 @@ from vision.marks.read import (
     read_again,
     read_marks,
     withhold_few,
+    withhold_prints,
     withhold_repeated_serials,
     withhold_unlike,
     withhold_unsure,
@@ -286,6 +287,8 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [position.strange for position in layout.positions])
+    if not layout.trays:
+        settled = withhold_prints(settled)
     if enrolled is None:
         against = frozenset(number for number, position in enumerate(layout.positions) if position.turn == HALF_TURN)
         loose = frozenset(number for number, position in enumerate(layout.positions) if position.row is None)

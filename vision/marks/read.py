@@ -259,6 +259,7 @@ _FEWEST_BACKS, _FEWEST_READ = 10, 0.2  # backs of a picture, and the share of th
 _FEW_READ, _SUREST = 1 / 3, 0.995  # share below which this is needed: some numbers are others in a mirror
 _MADE_OUT, _SURER = 0.5, 0.975  # half of what is made out, by half, has to be sure; else this confidence is needed
 _LIKELY = 0.8  # confidence from which a number counts that looks like the others
+_MANY_REPEATED = 5  # serials there twice: of tiles at most one was, in 550 pictures; of the prints of one cloth 29
 _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 
@@ -315,6 +316,13 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
         replace(mark, serial=None, clash=mark.serial) if mark is not None and name and times[name] > 1 else mark
         for mark, name in zip(marks, named, strict=True)
     )
+
+
+def withhold_prints(marks: TileMarks) -> TileMarks:
+    """Take all serials where many were there twice: they are printed on something else, such as a cloth."""
+    if len({mark.clash for mark in marks if mark is not None and mark.clash is not None}) < _MANY_REPEATED:
+        return marks
+    return tuple(_unread(mark) if mark is not None else None for mark in marks)
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:

@@ -132,9 +132,8 @@ def test_no_sentence_shows_its_code(language: str) -> None:
 def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
     said = error_message(translators()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
-        "Écrivez les tables par numéro, et de – à avec un trait d’union"
-        "\N{NO-BREAK SPACE}: 1 2 5-9. Pour des groupes, une ligne chacun. "
-        '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
+        "Indiquez des numéros de table, avec un trait d’union pour une suite\N{NO-BREAK SPACE}: 1 2 5-9. "
+        'Pour des groupes, un groupe par ligne. <span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
     )
 
 

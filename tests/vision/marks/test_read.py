@@ -19,6 +19,7 @@ from vision.marks.read import (
     is_sure,
     stand_mark_up,
     withhold_few,
+    withhold_prints,
     withhold_repeated_serials,
     withhold_unsure,
     without_strays,
@@ -89,6 +90,14 @@ def test_where_marks_name_no_set_a_back_of_another_colour_is_of_another() -> Non
 def test_tiles_that_were_not_read_are_no_twins() -> None:
     marks = withhold_repeated_serials((mark(None), mark(None), None, None), [False] * 4)
     assert [one.clash for one in marks if one] == [None, None]
+
+
+@pytest.mark.parametrize(("repeated", "told"), [(4, [100]), (5, [])])
+def test_where_many_serials_are_there_twice_they_are_print_and_none_counts(repeated: int, told: list[int]) -> None:
+    twice = [replace(mark(None), clash=serial) for serial in range(1, repeated + 1)] * 2
+    marks = withhold_prints((*twice, mark(100), mark(None), None))
+    assert [one.serial for one in marks if one is not None and one.serial] == told
+    assert [one and one.clash for one in marks] == [one and one.clash for one in (*twice, mark(100), mark(None), None)]
 
 
 @pytest.mark.parametrize(("turned", "serial", "spot"), [(False, 60, 0.1), (True, 90, -0.1)])
