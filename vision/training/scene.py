@@ -61,8 +61,8 @@ def draw_scene(seed: int) -> Scene:
     canvas = _ground(rng, pinhole, look, table)
     decoys = _decoys(pinhole, look, table)
     quads, faces = _paint(rng, canvas, pinhole, look, table)
-    for _ in range(int(rng.choice([0, 1, 2], p=[0.8, 0.15, 0.05]))):
-        paint_hand(rng, canvas, width * _FINE)
+    for _ in range(int(rng.choice([0, 1, 2], p=[0.65, 0.25, 0.1]))):
+        paint_hand(rng, canvas, quads, width * _FINE)
     picture = photograph(rng, light_up(rng, canvas, SIZE))
     return _truth(canvas, picture, quads, faces, decoys)
 

@@ -270,33 +270,61 @@ def random_trim(rng: np.random.Generator, look: TileAppearance) -> Colour:
     return near(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
 
 
-def paint_hand(rng: np.random.Generator, canvas: Canvas, tile_width: float) -> None:
-    """Paint an arm that comes in from a side and ends in a palm and fingers; `tile_width` in pixels."""
+def paint_hand(rng: np.random.Generator, canvas: Canvas, quads: list[Points], tile_width: float) -> None:
+    """Paint an arm that comes in from a side and ends in a palm and fingers; `tile_width` in pixels.
+
+    Half of the hands reach for a tile of `quads`, and half of all hands point with one finger.
+    """
     width, height = canvas.size
-    tip = rng.uniform([0, 0], [width, height])
+    aim = rng.uniform([0, 0], [width, height])
+    if quads and rng.random() < _REACHING:
+        aim = rng.dirichlet(np.ones(4)) @ quads[int(rng.integers(len(quads)))]
     angle = rng.uniform(0, 2 * np.pi)
     way = np.array([np.cos(angle), np.sin(angle)])
     broad = tile_width * rng.uniform(1.2, 2.6)
-    wrist = tip + way * broad * rng.uniform(1.2, 2.0)
+    points = rng.random() < _POINTING
+    long = broad * (rng.uniform(0.8, 1.5) if points else rng.uniform(0.3, 1.0))
+    knuckles = aim + way * long
+    wrist = knuckles + way * broad * rng.uniform(1.0, 1.6)
     shape = np.zeros((height, width), np.uint8)
     _limb(shape, wrist, wrist + way * 3000, 0.75 * broad)
-    cv2.ellipse(shape, _box((tip + wrist) / 2, broad * 1.1, broad, angle), 255, -1)
-    for _ in range(int(rng.integers(1, 6))):
-        _finger(rng, shape, tip, -way, broad)
+    cv2.ellipse(shape, _box((knuckles + wrist) / 2, broad * 1.3, broad, angle), 255, -1)
+    places = np.linspace(-0.36, 0.36, 4)[int(rng.integers(2)) :: int(rng.integers(1, 3))]
+    first = int(rng.integers(len(places)))
+    for number, place in enumerate(places.tolist()):
+        reach = long if number == first else broad * 0.3 if points else long * rng.uniform(0.5, 1.1)
+        _finger(rng, shape, knuckles + np.array([-way[1], way[0]]) * broad * place, -way * reach, broad)
+    if rng.random() < 0.6:  # the thumb
+        side = np.array([-way[1], way[0]]) * broad * rng.choice([-0.5, 0.5])
+        _finger(rng, shape, (knuckles + wrist) / 2 + side, (side - way * broad * rng.uniform(0.2, 0.9)), broad)
+    _cast_shadow(rng, canvas, shape, broad)
     _colour(rng, canvas, shape, wrist + way * broad * rng.uniform(0, 3), way)
     canvas.hands[shape > 0] = 255
     canvas.tiles[shape > 0] = 0
     canvas.gloss[shape > 0] = 0
 
 
-def _finger(rng: np.random.Generator, shape: Picture, tip: Points, way: Points, broad: float) -> None:
-    turn = rng.normal(0, 0.5)
+_REACHING, _POINTING = 0.6, 0.5  # shares of the hands
+
+
+def _finger(rng: np.random.Generator, shape: Picture, root: Points, way: Points, broad: float) -> None:
+    """Paint a finger from its root as far as `way` (pixels) leads, a little bent."""
+    turn = rng.normal(0, 0.15)
     c, s = np.cos(turn), np.sin(turn)
     bent = np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])
-    root = tip + np.array([-way[1], way[0]]) * broad * rng.uniform(-0.4, 0.4)
-    middle = root + bent * broad * rng.uniform(0.2, 0.6)
-    _limb(shape, root, middle, broad * 0.25)
-    _limb(shape, middle, middle + (bent + rng.normal(0, 0.3, 2)) * broad * rng.uniform(0.1, 0.6), broad * 0.22)
+    middle = root + bent * rng.uniform(0.4, 0.6)
+    thick = broad * rng.uniform(0.22, 0.29)
+    _limb(shape, root, middle, thick)
+    _limb(shape, middle, root + bent + rng.normal(0, 0.06, 2) * broad, thick * rng.uniform(0.85, 0.95))
+
+
+def _cast_shadow(rng: np.random.Generator, canvas: Canvas, shape: Picture, broad: float) -> None:
+    """Darken what lies beside the hand: a shadow on a tile is no finger on it."""
+    away = rng.normal(0, 0.35 * broad, 2)
+    moved = cv2.warpAffine(shape[::4, ::4], np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]]), None)
+    soft = cv2.GaussianBlur(moved, (0, 0), max(0.5, broad * rng.uniform(0.02, 0.12) / 4))
+    dark = 1 - cv2.resize(soft, canvas.size, interpolation=cv2.INTER_LINEAR) * np.float32(rng.uniform(0, 0.6) / 255)
+    np.multiply(canvas.picture, dark[:, :, None], out=canvas.picture, casting="unsafe")
 
 
 def _limb(shape: Picture, one: Points, other: Points, thick: float) -> None:
@@ -310,13 +338,16 @@ def _box(
 
 
 def _colour(rng: np.random.Generator, canvas: Canvas, shape: Picture, cuff: Points, way: Points) -> None:
-    """Round the shape by shading it from its edge inwards; beyond the cuff is a sleeve."""
+    """Round the shape: dark at its edges, light towards a lamp; beyond the cuff is a sleeve."""
     height, width = shape.shape
     small = cv2.resize(shape, (width // 4, height // 4), interpolation=cv2.INTER_AREA)
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 3)
-    shade = (rng.uniform(0.3, 0.8) + 0.5 * np.minimum(depth / (depth.max() + 1e-6) * 2, 1))[:, :, None]
-    across, down = np.meshgrid(np.arange(width // 4) * 4, np.arange(height // 4) * 4)
-    beyond = ((across - cuff[0]) * way[0] + (down - cuff[1]) * way[1] > 0)[:, :, None] & (rng.random() < 0.6)
+    round_ = np.sqrt(np.minimum(depth / (rng.uniform(0.3, 1.0) * depth.max() + 1e-6), 1))
+    down, across = np.gradient(cv2.GaussianBlur(round_, (0, 0), 1.5))
+    lamp = rng.normal(0, 1.5, 2)
+    shade = (rng.uniform(0.3, 0.8) + 0.5 * round_ + across * lamp[0] + down * lamp[1])[:, :, None]
+    x, y = np.meshgrid(np.arange(width // 4) * 4, np.arange(height // 4) * 4)
+    beyond = ((x - cuff[0]) * way[0] + (y - cuff[1]) * way[1] > 0)[:, :, None] & (rng.random() < 0.6)
     paint = np.clip(np.where(beyond, any_colour(rng), skin(rng)) * shade, 0, 255).astype(np.uint8)
     paint = cv2.resize(paint, (width, height), interpolation=cv2.INTER_LINEAR)
     cv2.copyTo(paint, shape, canvas.picture)
