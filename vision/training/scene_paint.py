@@ -321,7 +321,9 @@ def _finger(rng: np.random.Generator, shape: Picture, root: Points, way: Points,
 def _cast_shadow(rng: np.random.Generator, canvas: Canvas, shape: Picture, broad: float) -> None:
     """Darken what lies beside the hand: a shadow on a tile is no finger on it."""
     away = rng.normal(0, 0.35 * broad, 2)
-    moved = cv2.warpAffine(shape[::4, ::4], np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]]), None)
+    small = np.ascontiguousarray(shape[::4, ::4])
+    way = np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]])
+    moved = cv2.warpAffine(small, way, (small.shape[1], small.shape[0]))
     soft = cv2.GaussianBlur(moved, (0, 0), max(0.5, broad * rng.uniform(0.02, 0.12) / 4))
     dark = 1 - cv2.resize(soft, canvas.size, interpolation=cv2.INTER_LINEAR) * np.float32(rng.uniform(0, 0.6) / 255)
     np.multiply(canvas.picture, dark[:, :, None], out=canvas.picture, casting="unsafe")
