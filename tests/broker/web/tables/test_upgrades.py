@@ -56,10 +56,11 @@ def told(room: UpgradeRoom, table: int) -> dict[str, object] | None:
     return cast("dict[str, object] | None", served["upgrade"])
 
 
-def test_without_a_bundle_there_is_nothing_to_offer(room: UpgradeRoom) -> None:
-    with client_of(room, "head_arbiter") as client:
-        assert 'id="upgrade"' not in client.get("/devices").text
-    assert "upgrade_missing" in asked(room, do="offer")
+def test_without_a_bundle_there_is_nothing_to_offer(tmp_path: Path) -> None:
+    with upgrade_room(tmp_path) as room:
+        with client_of(room, "head_arbiter") as client:
+            assert 'id="upgrade"' not in client.get("/devices").text
+        assert "upgrade_missing" in asked(room, do="offer")
 
 
 def test_a_version_is_offered_then_let_change_table_by_table_then_withdrawn(room: UpgradeRoom, tmp_path: Path) -> None:
