@@ -124,6 +124,7 @@ def test_a_form_that_does_something_leads_to_another_address(desk: Whole) -> Non
         form = {"form": token_of(client, "/people"), "action": "disable", "name": "display"}
         answer = client.post("/people", data=form, follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/people?done=saved&lang=en")
+        client.post("/people", data={**form, "action": "enable"})
         token = client.post("/people", data={**form, "action": "add_token", "name": "scoreboard", "role": "public"})
         assert (token.status_code, token.headers["cache-control"]) == (200, "no-store")
         refused = client.post("/people", data={**form, "action": "add_token", "name": "Score Board", "role": "monitor"})

@@ -65,9 +65,18 @@ def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
     return client.post("/setup", data=kept | {"action": "publish"}, follow_redirects=False)
 
 
-def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
-    room: Whole, client: httpx.Client
-) -> None:
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Whole]:
+    with quickly(), whole(tmp_path / "cup", cup(), until_round(2)) as made:
+        yield made
+
+
+def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(fresh: Whole) -> None:
+    with logged_in(fresh.server, "organiser") as client:
+        correct_and_take_back(fresh, client)
+
+
+def correct_and_take_back(room: Whole, client: httpx.Client) -> None:
     folder = folder_of(room)
     before = (folder / "event.toml").read_bytes()
     fields = filled(client, f"/setup?player={WHO}", "player", RIGHT)
