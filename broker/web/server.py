@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.concurrency import run_in_threadpool
@@ -152,9 +152,9 @@ class TimedProtocol(H11Protocol):
 
     _impatient: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", transport))  # uvicorn serves no other kind
         self._watch()
 
     def data_received(self, data: bytes) -> None:

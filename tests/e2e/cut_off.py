@@ -51,7 +51,7 @@ def main(file: Path) -> None:
         asks_only = not request._starts
         return request.outcome if asks_only and PATIENT in words() else look(request, now)
 
-    socket.create_connection = create_connection  # type: ignore[assignment] # it takes what the real one does
+    patch.object(socket, "create_connection", create_connection).start()
     patch.object(standby, "ASKING_S", PATIENCE_S).start()
     patch.object(Takeover, "silent", silent_for_long).start()
     patch.object(LeaseRequest, "look", look_for_long).start()

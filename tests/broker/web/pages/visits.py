@@ -70,6 +70,15 @@ def stop_reloading(page: Page) -> None:
     page.evaluate("document.querySelector('meta[http-equiv=refresh]') && window.stop()")
 
 
+def page_of(browser: Browser, desk: DeskServer, who: str, path: str = "", size: str = "laptop") -> Page:
+    """Open a page of the desk in a browser of its own, as somebody who has logged in."""
+    context = browser.new_context(viewport=SIZES[size], locale="en-GB")
+    log_in(context, desk, who)
+    page = context.new_page()
+    page.goto(f"{desk.url}{path}")
+    return page
+
+
 def log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:
     """Log in without a page: the form itself is tested elsewhere."""
     origin = {"Origin": desk.url.rstrip("/")}

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from broker.protocol import SEATS
 from tests.broker.scorer import small
 from tests.broker.web.pages.desks import INSTEAD, busy, empty, quickly
-from tests.broker.web.pages.visits import log_in
+from tests.broker.web.pages.visits import page_of
 from tests.broker.web.test_auth import logged_in, token_of
 
 
@@ -32,10 +32,7 @@ def test_enter_goes_on_from_the_last_field_and_what_was_refused_stays_to_be_comp
     browser: Browser, tmp_path: Path
 ) -> None:
     with quickly(), empty(tmp_path / "cup") as desk:
-        context = browser.new_context(locale="en-GB")
-        log_in(context, desk, "head_arbiter")
-        page = context.new_page()
-        page.goto(f"{desk.url}paper?lang=en")
+        page = page_of(browser, desk, "head_arbiter", "paper?lang=en")
         for value, points, problem in (("18", ("+42", "-8", "-8", "-26"), 0), ("20", ("44", "-8", "-8", "-28"), 1)):
             key(page, 1, value, points)
             expect(page.locator("#look .card")).to_contain_text(f"HV {value}")

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import state
-from tests.broker.web.pages.visits import log_in
+from tests.broker.web.pages.visits import page_of
 from tests.broker.web.rulings.desks import Ruled, ruling_desk
 
 
@@ -20,17 +20,10 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
         yield made
 
 
-def opened(browser: Browser, desk: Ruled, name: str, path: str = "") -> Page:
-    """Open a page in a browser of one's own."""
-    context = browser.new_context(locale="en-GB")
-    log_in(context, desk.server, name)
-    page = context.new_page()
-    page.goto(f"{desk.server.url}{path}")
-    return page
-
-
 def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled(browser: Browser, desk: Ruled) -> None:
-    first, second = (opened(browser, desk, who, "rulings/new?play=1-2") for who in ("head_arbiter", "table_arbiter"))
+    first, second = (
+        page_of(browser, desk.server, who, "rulings/new?play=1-2") for who in ("head_arbiter", "table_arbiter")
+    )
     first.get_by_role("link", name="Correction").click()
     first.get_by_label("Self-drawn").check()
     first.locator("[name=hv-south]").fill("")
@@ -60,7 +53,7 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
 def test_whose_session_ends_while_they_type_logs_in_again_and_sends_what_they_typed(
     browser: Browser, desk: Ruled
 ) -> None:
-    page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=void")
+    page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.context.clear_cookies()
     page.get_by_role("button", name="Preview").click()
@@ -82,7 +75,7 @@ def test_whose_session_ends_while_they_type_logs_in_again_and_sends_what_they_ty
 def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(
     browser: Browser, desk: Ruled
 ) -> None:
-    first, second = opened(browser, desk, "head_arbiter"), opened(browser, desk, "table_arbiter")
+    first, second = page_of(browser, desk.server, "head_arbiter"), page_of(browser, desk.server, "table_arbiter")
     put(desk.scorer, state(2, calling=True))
     first.get_by_role("button", name="I’m going to table 2").click()
     expect(first.get_by_role("button", name="I’m not going")).to_be_visible()
@@ -100,14 +93,14 @@ def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_th
 
 def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:
     with ruling_desk(tmp_path / "riichi", whole_riichi_event(), riichi_plan()) as desk:
-        page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=correct")
+        page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=correct")
         assert page.locator("[name=fu-east]").input_value() == "30"
         assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")
 
 
 @pytest.mark.slow
 def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browser: Browser, desk: Ruled) -> None:
-    page = opened(browser, desk, "head_arbiter", "rulings/new?play=1-2&kind=void")
+    page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("button", name="Publish")).to_be_visible()

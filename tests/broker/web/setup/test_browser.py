@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from broker.event import read_plan
 from tests.broker.web.pages.desks import new, quickly
 from tests.broker.web.pages.places import named, offered_formats, submit, unfold
-from tests.broker.web.pages.visits import SIZES, log_in
+from tests.broker.web.pages.visits import page_of
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,7 @@ def test_enter_goes_on_from_the_fields_in_which_it_is_pressed(
     browser: Browser, tmp_path: Path, field: str, typed: str, shown: str
 ) -> None:
     with quickly(), new(tmp_path / "cup") as desk:
-        context = browser.new_context(locale="en-GB")
-        log_in(context, desk, "organiser")
-        page = context.new_page()
-        page.goto(f"{desk.url}setup?lang=en")
+        page = page_of(browser, desk, "organiser", "setup?lang=en")
         named(page)
         unfold(page, "players")
         page.locator("#players-csv").fill("name\n" + "".join(f"Player {number}\n" for number in range(1, 17)))
@@ -38,10 +35,7 @@ def test_a_file_that_is_not_utf8_is_named_in_its_field_and_its_text_can_be_mende
     browser: Browser, tmp_path: Path
 ) -> None:
     with quickly(), new(tmp_path / "cup") as desk:
-        context = browser.new_context(locale="en-GB")
-        log_in(context, desk, "organiser")
-        page = context.new_page()
-        page.goto(f"{desk.url}setup?lang=en")
+        page = page_of(browser, desk, "organiser", "setup?lang=en")
         named(page)
         unfold(page, "players")
         field, chosen = page.locator("#players-csv"), page.locator("[data-into=players-csv]")
@@ -59,10 +53,7 @@ def test_a_box_to_tick_stands_beside_the_first_line_of_a_label_that_is_longer_th
     browser: Browser, tmp_path: Path
 ) -> None:
     with quickly(), new(tmp_path / "cup") as desk:
-        context = browser.new_context(viewport=SIZES["phone"])
-        log_in(context, desk, "organiser")
-        page = context.new_page()
-        page.goto(f"{desk.url}setup?lang=fr")
+        page = page_of(browser, desk, "organiser", "setup?lang=fr", size="phone")
         offered_formats(page)
         page.locator("#structure [name=rounds]").fill("5")
         submit(page, "look_movement")
