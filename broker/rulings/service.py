@@ -92,17 +92,7 @@ class RulingService:
 
         Whether its time was over is judged by the clock of that desk.
         """
-        draft = RulingDraft(
-            id=ruling.id,
-            after=ruling.after,
-            table=ruling.table,
-            round=ruling.round,
-            deal=ruling.deal if ruling.table is None else None,
-            decision=ruling.decision,
-            reason=ruling.reason,
-        )
-        author = RulingAuthor(ruling.author, ruling.account, ruling.role)
-        check_ruling(self.room.event, self.room, draft, author, ruling.at)
+        check_ruling(self.room.event, self.room, ruling if ruling.table is None else replace(ruling, deal=None))
         numbered = replace(ruling, number=1 + self._highest())
         with self._journal.commit():
             self._journal.append(numbered, self._clock())
@@ -114,12 +104,6 @@ class RulingService:
         return max(self.known, max(given, default=0))
 
     def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
-        now = self._clock()
-        check_ruling(self.room.event, self.room, draft, author, now)
-        if self._ids.has(draft.id):
-            raise Refused("id_reused", "another message has this id")
-        booking = self._event.places.get((draft.table or 0, draft.round or 0))
-        deal = booking.deal if booking else draft.deal
         ruling = Ruling(
             id=draft.id,
             event=self._event.name,
@@ -127,14 +111,19 @@ class RulingService:
             after=draft.after,
             table=draft.table,
             round=draft.round,
-            deal=deal,
+            deal=draft.deal,
             decision=draft.decision,
             author=author.name,
             account=author.account,
             role=author.role,
             reason=draft.reason,
-            at=now,
+            at=self._clock(),
         )
+        check_ruling(self.room.event, self.room, ruling)
+        if self._ids.has(draft.id):
+            raise Refused("id_reused", "another message has this id")
+        if booking := self._event.places.get((draft.table or 0, draft.round or 0)):
+            ruling = replace(ruling, deal=booking.deal)
         decode(Ruling, encode(ruling))  # what cannot be read again would be gone after a restart
         return ruling
 

@@ -28,6 +28,7 @@ from broker.protocol import (
     PlanChanged,
     Refused,
     Reopen,
+    Ruling,
     SeatsPlayed,
     Substitute,
     TakenOver,
@@ -44,8 +45,6 @@ from broker.rulings.model import (
     WHO_PLAYS,
     CountedPlay,
     PlayKey,
-    RulingAuthor,
-    RulingDraft,
     RulingEntry,
     Subject,
     event_subject,
@@ -65,8 +64,8 @@ HEAD = "head_arbiter"
 ORGANISER = "organiser"
 
 
-def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
-    """Judge a ruling as it is about to be given. `now` in ms since 1970.
+def check_ruling(event: Event, room: EventState, ruling: Ruling) -> None:
+    """Judge a ruling as it is about to be given: one of a play need not name its deal.
 
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
@@ -74,70 +73,71 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, `session_begun`, and as
     `check_plan_change`, `check_stage`, `check_fine`, `check_appeal` and `check_final`.
     """
-    _check_right(room, draft, author, now)
-    check_final(room, draft.decision, now)
-    subject = _subject(event, room, draft)
+    _check_right(room, ruling)
+    check_final(room, ruling.decision, ruling.at)
+    subject = _subject(event, room, ruling)
     last = room.last_word(subject)
-    if last != draft.after:
+    if last != ruling.after:
         raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
-    _check_rank(room, draft, author, subject)
-    if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
+    _check_rank(room, ruling, subject)
+    if unknown := sorted(set(players_named(ruling.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
-    plan.check_correction(event, draft.decision)
-    if plan.changes_plan(draft.decision, room.book):
-        check_plan_change(room, draft.decision)
-    elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
-        _check_at_table(event, room, subject, draft)
+    plan.check_correction(event, ruling.decision)
+    if plan.changes_plan(ruling.decision, room.book):
+        check_plan_change(room, ruling.decision)
+    elif isinstance(subject, tuple) and not isinstance(ruling.decision, Undo):
+        _check_at_table(event, room, subject, ruling)
     else:
-        _check_beside(event, room, draft, now)
+        _check_beside(event, room, ruling)
 
 
-def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
-    if author.role == HEAD or isinstance(draft.decision, CheckedIn):
+def _check_right(room: EventState, ruling: Ruling) -> None:
+    if ruling.role == HEAD or isinstance(ruling.decision, CheckedIn):
         return
-    if plan.seats_stage(draft.decision, room.book):
+    if plan.seats_stage(ruling.decision, room.book):
         raise Refused("head_arbiter_only", N_("only the head arbiter decides who qualifies for the next stage"))
-    if plan.corrects_plan(room.book, draft.decision) or plan.changes_plan(draft.decision, room.book):
-        if author.role != ORGANISER:
+    if plan.corrects_plan(room.book, ruling.decision) or plan.changes_plan(ruling.decision, room.book):
+        if ruling.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
-    if author.role == ORGANISER:
+    if ruling.role == ORGANISER:
         raise Refused("plan_only", N_("organisers can correct the plan, but not make rulings"))
-    _check_arbiter(room, draft, now)
+    _check_arbiter(room, ruling)
 
 
-def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
+def _check_arbiter(room: EventState, ruling: Ruling) -> None:
     """Refuse a table arbiter what is the head arbiter's."""
-    if isinstance(draft.decision, FinalDeclared) or takes_back(room.book, draft.decision):
+    decision = ruling.decision
+    if isinstance(decision, FinalDeclared) or takes_back(room.book, decision):
         raise Refused("head_arbiter_only", N_("only the head arbiter declares the standings final"))
-    if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
+    if isinstance(decision, Deadline | Substitute | Withdrawn):
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
-    if isinstance(draft.decision, TakenOver | Discarded):
+    if isinstance(decision, TakenOver | Discarded):
         raise Refused("head_arbiter_only", "what a table sent out of order is for the head arbiter to decide")
-    if isinstance(draft.decision, AppealDecided) or (isinstance(draft.decision, Appealed) and draft.decision.exception):
+    if isinstance(decision, AppealDecided) or (isinstance(decision, Appealed) and decision.exception):
         raise Refused("head_arbiter_only", N_("only the head arbiter admits a late appeal and records the decision"))
-    if room.book.deadline is not None and now > room.book.deadline:
+    if room.book.deadline is not None and ruling.at > room.book.deadline:
         raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
-    if isinstance(draft.decision, Undo):
-        target = room.book.entries.get(draft.decision.ruling)
+    if isinstance(decision, Undo):
+        target = room.book.entries.get(decision.ruling)
         if target is not None and target.role == HEAD:
             raise Refused("head_arbiter_only", "what the head arbiter has ruled, the head arbiter alone takes back")
 
 
-def _check_rank(room: EventState, draft: RulingDraft, author: RulingAuthor, subject: Subject) -> None:
+def _check_rank(room: EventState, ruling: Ruling, subject: Subject) -> None:
     """Nobody rules over the head arbiter. IMPs given or taken at a play are laid beside what counts there."""
-    beside = isinstance(draft.decision, Award | FineRuled)
-    if author.role in {HEAD, ORGANISER} or isinstance(draft.decision, Undo):
+    beside = isinstance(ruling.decision, Award | FineRuled)
+    if ruling.role in {HEAD, ORGANISER} or isinstance(ruling.decision, Undo):
         return
-    if beside and draft.table is None:
+    if beside and ruling.table is None:
         raise Refused("head_arbiter_only", "IMPs of no play are for the head arbiter to give and to take")
     if not beside and any(entry.role == HEAD for entry in room.book.of(subject)):
         raise Refused("head_arbiter_only", "the head arbiter has ruled here: the head arbiter alone rules otherwise")
 
 
-def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
+def _subject(event: Event, room: EventState, ruling: Ruling) -> Subject:
     """Return what a ruling is about, once that is something that there is."""
-    decision, place = draft.decision, (draft.table, draft.round)
+    decision, place, deal = ruling.decision, (ruling.table, ruling.round), ruling.deal
     if isinstance(decision, Reopen):
         raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")
     if isinstance(decision, Undo):
@@ -149,22 +149,22 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
         isinstance(decision, Award | FineRuled) and place != (None, None)
     )
     of_deal = isinstance(decision, DEAL_DECISIONS)
-    if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
+    if (None in place) is of_play or (of_deal and deal is None) or (not of_deal and None in place and deal):
         raise Refused("subject_missing", N_("the ruling does not name a play, deal or player"))
     if of_play:
-        return _play(event, room, draft)
+        return _play(event, room, ruling)
     if of_deal:
-        return _deal(event, draft.deal or 0)
-    return event_subject(decision) or draft.id
+        return _deal(event, deal or 0)
+    return event_subject(decision) or ruling.id
 
 
-def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
-    key = (draft.table or 0, draft.round or 0)
-    if key in event.riichi and isinstance(draft.decision, (*APART_DECISIONS, Void)):
+def _play(event: Event, room: EventState, ruling: Ruling) -> Subject:
+    key = (ruling.table or 0, ruling.round or 0)
+    if key in event.riichi and isinstance(ruling.decision, (*APART_DECISIONS, Void)):
         return key
-    if key in event.dropped and isinstance(draft.decision, Discarded):
+    if key in event.dropped and isinstance(ruling.decision, Discarded):
         return key
-    if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
+    if key not in event.bookings or ruling.deal not in {None, room.play(key).deal}:
         raise _no_play(*key)
     return key
 
@@ -179,16 +179,16 @@ def _deal(event: Event, deal: int) -> Subject:
     return deal
 
 
-def _check_beside(event: Event, room: EventState, draft: RulingDraft, now: int) -> None:
-    match decision := draft.decision:
+def _check_beside(event: Event, room: EventState, ruling: Ruling) -> None:
+    match decision := ruling.decision:
         case Substitute() | Withdrawn():
             _check_absence(event, room, decision)
         case Fouled():
-            _check_groups(room, decision, draft.deal or 0)
+            _check_groups(room, decision, ruling.deal or 0)
         case FineRuled():
             check_fine(room, decision, None)
         case Appealed() | AppealDecided():
-            check_appeal(room, decision, now)
+            check_appeal(room, decision, ruling.at)
         case Undo():
             _check_undo(event, room, decision)
 
@@ -211,19 +211,19 @@ def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
         )
 
 
-def _check_at_table(event: Event, room: EventState, key: PlayKey, draft: RulingDraft) -> None:
-    if isinstance(draft.decision, TakenOver | Discarded):
-        _check_apart(room, key, draft.decision)
+def _check_at_table(event: Event, room: EventState, key: PlayKey, ruling: Ruling) -> None:
+    if isinstance(ruling.decision, TakenOver | Discarded):
+        _check_apart(room, key, ruling.decision)
     elif key not in event.riichi:
-        _check_play(event, room.play(key), draft)
-        if isinstance(draft.decision, FineRuled):
-            check_fine(room, draft.decision, room.play(key))
+        _check_play(event, room.play(key), ruling)
+        if isinstance(ruling.decision, FineRuled):
+            check_fine(room, ruling.decision, room.play(key))
     elif room.tables.sessions.entries(key):
         raise Refused("session_begun", N_("hands of this session are recorded: it cannot be void"))
 
 
-def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
-    decision, here = draft.decision, set(play.players.values())
+def _check_play(event: Event, play: CountedPlay, ruling: Ruling) -> None:
+    decision, here = ruling.decision, set(play.players.values())
     match decision:
         case Correct():
             _check_outcome(event, play, decision)
