@@ -392,7 +392,7 @@ class Centre:
     def keep(self) -> None:
         """Keep how far the halls have come, in the commit in which their rows are."""
         for hall in sorted(self._unkept):
-            self._journal.remember(f"{KEPT}{hall}", msgspec.json.encode(self._at[hall]).decode())
+            self._journal.keep(f"{KEPT}{hall}", self._at[hall])
         self._unkept.clear()
 
     @property

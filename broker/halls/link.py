@@ -307,7 +307,7 @@ class HallLink:
         if self.has and self.has != self._kept:
             self._kept = self.has
             with self._journal.commit():
-                self._journal.remember(KEPT, msgspec.json.encode(self.has).decode())
+                self._journal.keep(KEPT, self.has)
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go on where the centre is after all, and wait longer for its next receipt."""

@@ -10,9 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from operator import itemgetter
-from typing import Final, TypeVar
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -258,10 +257,6 @@ GOING: Final = "goes/"
 SEEN: Final = "seen/"
 """Under which keys the store keeps them: by table, and by `key_of` an alert."""
 
-NOBODY: Final = "null"
-
-T = TypeVar("T", bound=Struct)
-
 
 class GoingToCall(Struct, frozen=True):
     """That somebody goes to the call that a table opened at a time (ms since 1970); None: not known yet."""
@@ -287,9 +282,8 @@ class Attendance:
 
     def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
         self._journal, self._clock, self._changed = journal, clock, changed
-        goes, seen = journal.remembered(GOING), journal.remembered(SEEN)
-        self._goes = {int(table): found for table, text in goes.items() if (found := _read_kept(text, GoingToCall))}
-        self._seen = {key: mark for key, text in seen.items() if (mark := _read_kept(text, SeenMark))}
+        self._goes = {int(table): one for table, one in journal.kept(GOING, GoingToCall).items()}
+        self._seen = journal.kept(SEEN, SeenMark)
         self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
 
     # ---- calls ------------------------------------------------------------------------------
@@ -343,7 +337,7 @@ class Attendance:
 
     def _keep(self, table: int, goes: GoingToCall | None) -> None:
         with self._journal.commit():
-            self._journal.remember(f"{GOING}{table}", msgspec.json.encode(goes).decode() if goes else NOBODY)
+            self._journal.keep(f"{GOING}{table}", goes)
         self._goes.pop(table, None)
         if goes:
             self._goes[table] = goes
@@ -377,7 +371,7 @@ class Attendance:
 
     def _note(self, key: str, mark: SeenMark | None) -> None:
         with self._journal.commit():
-            self._journal.remember(f"{SEEN}{key}", msgspec.json.encode(mark).decode() if mark else NOBODY)
+            self._journal.keep(f"{SEEN}{key}", mark)
         self._seen.pop(key, None)
         if mark:
             self._seen[key] = mark
@@ -387,11 +381,3 @@ class Attendance:
     def _with_who(self, alert: AlertView) -> AlertView:
         mark = self._seen.get(alert_key(alert))
         return replace(alert, seen=mark.by) if mark and alert.at <= mark.upto else alert
-
-
-def _read_kept(text: str, kind: type[T]) -> T | None:
-    """Read what was kept; what cannot be read is as if it were not there."""
-    try:
-        return msgspec.json.decode(text, type=kind | None)
-    except (msgspec.DecodeError, UnicodeError):
-        return None

@@ -10,9 +10,9 @@ without knowing it could take an idle device for the one that serves.
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
+from types import MappingProxyType
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -153,14 +153,13 @@ class Holder(Struct, frozen=True):
 class Serving:
     """Which device serves each table of an event."""
 
-    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
-        """Start from what was `written`, by table; what cannot be read of it is ignored."""
-        found = {int(table): _read_holder(text) for table, text in (kept or {}).items() if table.isdecimal()}
-        self._holders: dict[int, Holder] = {table: holder for table, holder in found.items() if holder is not None}
+    def __init__(self, kept: Mapping[str, Holder] = MappingProxyType({})) -> None:
+        """Start from what was kept, by table."""
+        self._holders = {int(table): holder for table, holder in kept.items() if table.isdecimal()}
 
-    def written(self, table: int) -> str:
-        """Return what is known of a table as JSON, to be kept for a scorer that starts again."""
-        return msgspec.json.encode(self._holders.get(table)).decode()
+    def holder(self, table: int) -> Holder | None:
+        """Return what is known of a table, to be kept for a scorer that starts again."""
+        return self._holders.get(table)
 
     def waiting(self) -> dict[int, tuple[str, str]]:
         """Return the tables at which a device was refused: which serves, and which was refused."""
@@ -224,13 +223,6 @@ class Serving:
         """Return what an arbiter must know if this device was refused just now."""
         if self.of(state.table)[1] == state.device and state.lifecycle not in GONE:
             yield Concern("two_devices", state.table)
-
-
-def _read_holder(text: str) -> Holder | None:
-    try:
-        return msgspec.json.decode(text, type=Holder)
-    except (msgspec.DecodeError, UnicodeError):
-        return None
 
 
 CLOCK_CODES: Final = frozenset({"clock_ahead", "clock_behind", "clock_right"})
@@ -365,7 +357,7 @@ class Devices:
         self.admissions = Admissions(records)
         self.unknown: dict[int, UnknownDevice] = {}
         """By table, the last device that spoke there without having been admitted."""
-        self.serving = Serving(journal.remembered(SERVES))
+        self.serving = Serving(journal.kept(SERVES, Holder))
         self.states = TableStates()
         self.upgrades = Upgrades(journal, lambda: changed({*self.states.last}))
         self._watches = HealthWatch(), ClockWatch()
@@ -578,13 +570,13 @@ class Devices:
         self._changed({table})
 
     def _serves(self, state: TableState) -> bool:
-        before, serves = self.serving.written(state.table), self.serving.apply(state)
-        if self.serving.written(state.table) != before:
+        before, serves = self.serving.holder(state.table), self.serving.apply(state)
+        if self.serving.holder(state.table) != before:
             self._keep(state.table)
         return serves
 
     def _keep(self, table: int) -> None:
-        self._journal.remember(f"{SERVES}{table}", self.serving.written(table))
+        self._journal.keep(f"{SERVES}{table}", self.serving.holder(table))
 
 
 OFFERED: Final = "upgrade"
@@ -607,7 +599,7 @@ class Upgrades:
         self._journal, self._changed = journal, changed
         self.desk: tuple[str | None, int] | None = None
         """Where tables reach the desk: host (None: the broker's) and port. None: there is none."""
-        self.offered = _read(journal.remembered(OFFERED).get("", ""))
+        self.offered = journal.kept(OFFERED, Offered).get("")
 
     def offer(self, version: str, manifest: str) -> None:
         """Let all tables fetch a version."""
@@ -631,13 +623,6 @@ class Upgrades:
 
     def _keep(self, offered: Offered | None) -> None:
         with self._journal.commit():
-            self._journal.remember(OFFERED, msgspec.json.encode(offered).decode())
+            self._journal.keep(OFFERED, offered)
         self.offered = offered
         self._changed()
-
-
-def _read(text: str) -> Offered | None:
-    try:
-        return msgspec.json.decode(text, type=Offered | None) if text else None
-    except (msgspec.DecodeError, UnicodeError):
-        return None

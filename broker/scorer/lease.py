@@ -17,7 +17,6 @@ from math import inf
 from pathlib import Path
 from typing import Final, Literal
 
-import msgspec
 from msgspec import Struct
 
 from broker.closing import Closing
@@ -69,16 +68,13 @@ def new_lease() -> Lease:
 
 def kept_lease(journal: Journal) -> Lease | None:
     """Return the lease of the scorer that worked on this store last."""
-    try:
-        return msgspec.json.decode(journal.remembered(KEY).get("", "null"), type=Lease | None)
-    except (msgspec.DecodeError, UnicodeError):
-        return None
+    return journal.kept(KEY, Lease).get("")
 
 
 def keep_lease(journal: Journal, lease: Lease) -> None:
     """Keep it in the store, for the next start."""
     with journal.commit():
-        journal.remember(KEY, msgspec.json.encode(lease).decode())
+        journal.keep(KEY, lease)
 
 
 def place_of(file: Path) -> str:

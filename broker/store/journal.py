@@ -12,8 +12,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
@@ -53,6 +54,8 @@ from broker.store.records import (
     message_of,
     sequence_of,
 )
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
 """STRICT tables of SQLite know one kind of integer."""
@@ -220,7 +223,7 @@ class Reader:
         self._engine, self._tables, self.event = engine, tables, event
         self._ahead: CheckedAhead | None = None
         """What has read and verified the rows before us."""
-        self._linked = True
+        self.has_links = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
         self._connection.begin()  # never ended: a connection that is lost is not recreated behind our back
@@ -248,7 +251,7 @@ class Reader:
         `height`: of these alone that follow the row there, which has this link. Raises StoreError.
         """
         with self._errors("the journal cannot be read"), closing(self._stored_rows(height)) as rows:
-            yield from intact_rows(rows, faults, link, height) if self._linked else (row[:3] for row in rows)
+            yield from intact_rows(rows, faults, link, height) if self.has_links else (row[:3] for row in rows)
 
     def columns(self, faults: list[Fault]) -> Generator[Rows, None, None]:
         """Return the same by columns; at first, if somebody reads ahead, what was read there. Raises StoreError."""
@@ -295,22 +298,19 @@ class Reader:
 
     def set_aside(self) -> list[Fault]:
         """Return every fault that was ever found here, whether it was repaired or not. Raises StoreError."""
-        if not self._linked:
+        if not self.has_links:
             return []
         kept = self._tables.set_aside
-        query = select(kept.c.code, kept.c.height, kept.c.table_no, kept.c.seq, kept.c.id)
-        with self._errors("what was set aside cannot be read"):
-            rows = self._connection.execute(query.where(*self._of_event(kept)).order_by(kept.c.number))
-            return [Fault(*row) for row in rows]
+        query = select(kept.c.code, kept.c.height, kept.c.table_no, kept.c.seq, kept.c.id).order_by(kept.c.number)
+        return [Fault(*row) for row in self._fetch(kept, query, "what was set aside cannot be read")]
 
     def repaired(self) -> set[int]:
         """Return the heights of rows in place of which others count. Raises StoreError."""
-        if not self._linked:
+        if not self.has_links:
             return set()
         journal = self._tables.journal
-        query = select(journal.c.repairs).where(*self._of_event(journal), journal.c.repairs.is_not(None))
-        with self._errors("the journal cannot be read"):
-            return {*self._connection.execute(query).scalars()}
+        query = select(journal.c.repairs).where(journal.c.repairs.is_not(None))
+        return {height for (height,) in self._fetch(journal, query)}
 
     def agrees_with(self, witness: Witness) -> bool:
         """Return whether the last row that a witness has seen is here. Raises StoreError."""
@@ -325,9 +325,8 @@ class Reader:
     def link_at(self, height: int) -> bytes | None:
         """Return the link of a row; None if there is none."""
         journal = self._tables.journal
-        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
-        with self._errors("the journal cannot be read"):
-            return self._connection.execute(query).scalar()
+        found = self._fetch(journal, select(journal.c.link).where(journal.c.height == height))
+        return found[0].link if found else None
 
     def witness_lines(self, after: int = 0) -> list[WitnessLine]:
         """Return the names of all rows after a height. Raises StoreError."""
@@ -339,9 +338,7 @@ class Reader:
     def lost(self, witness: Witness) -> list[Fault]:
         """Return what a witness has seen and this journal has not. Raises StoreError."""
         journal = self._tables.journal
-        query = select(journal.c.id).where(*self._of_event(journal))
-        with self._errors("the journal cannot be read"):
-            there = {*self._connection.execute(query).scalars()}
+        there = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
         return [Fault(LOST, *line[:4]) for line in witness.lines() if line.id not in there]
 
     def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
@@ -365,13 +362,10 @@ class Reader:
 
     def first_facts(self, after: int) -> dict[int, int]:
         """Return the lowest number of the facts after a height, by table. Raises StoreError."""
-        columns = self._tables.journal.c
-        query = select(columns.table_no, func.min(columns.seq)).where(columns.height > after, columns.table_no > DESK)
-        with self._errors("the journal cannot be read"):
-            rows = self._connection.execute(
-                query.where(*self._of_event(columns.height.table)).group_by(columns.table_no)
-            )
-            return {int(table): int(seq) for table, seq in rows}
+        journal = self._tables.journal
+        table_no, seq = journal.c.table_no, func.min(journal.c.seq)
+        query = select(table_no, seq).where(journal.c.height > after, table_no > DESK).group_by(table_no)
+        return {int(table): int(lowest) for table, lowest in self._fetch(journal, query)}
 
     def place_of(self, id_: str) -> tuple[int, int] | None:
         """Return table and number beside which an id is written, in whatever row; None: in none. Raises StoreError."""
@@ -389,26 +383,19 @@ class Reader:
     def last_height(self) -> int:
         """Return the height of the last row. Raises StoreError."""
         journal = self._tables.journal
-        with self._errors("the journal cannot be read"):
-            highest = select(func.max(journal.c.height)).where(*self._of_event(journal))
-            return int(self._connection.execute(highest).scalar() or 0)
+        ((highest,),) = self._fetch(journal, select(func.max(journal.c.height)))
+        return int(highest or 0)
 
     def last_link(self) -> bytes:
         """Return the link of the last row, which covers all rows. Raises StoreError."""
         journal = self._tables.journal
-        last = select(journal.c.link).where(*self._of_event(journal)).order_by(journal.c.height.desc()).limit(1)
-        with self._errors("the journal cannot be read"):
-            return self._connection.execute(last).scalar() or FIRST_LINK
-
-    @property
-    def has_links(self) -> bool:
-        """Whether its rows have links: those of version 1 have none."""
-        return self._linked
+        last = self._fetch(journal, select(journal.c.link).order_by(journal.c.height.desc()).limit(1))
+        return (last and last[0].link) or FIRST_LINK
 
     def _stored_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
         """Return all rows after a height as the database's own library gives them; some at a time."""
         columns = self._tables.journal.c
-        link = columns.link if self._linked else sa.null()
+        link = columns.link if self.has_links else sa.null()
         query = select(columns.height, columns.received_at, columns.body, link)
         yield from self._raw_rows(query, columns.height, after, at_once)
 
@@ -442,6 +429,15 @@ class Reader:
         """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
         return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
 
+    def kept(self, prefix: str, kind: type[T]) -> dict[str, T]:
+        """Return the same of structs that were kept as JSON; what cannot be read is as if it were not there."""
+        found: dict[str, T] = {}
+        for key, text in self.remembered(prefix).items():
+            with suppress(msgspec.DecodeError, UnicodeError):
+                value = msgspec.json.decode(text, type=kind | None)
+                found |= {key: value} if value is not None else {}
+        return found
+
     def judged_from(self) -> int | None:
         """Return how many messages there were when plays were judged first; None: they never were."""
         found = self.remembered(JUDGED_FROM).get("")
@@ -454,6 +450,11 @@ class Reader:
         while rows := self._connection.execute(query.where(number > last)).all():
             last = rows[-1][0]
             yield from rows
+
+    def _fetch(self, table: Table, query: sa.Select[Any], what: str = "the journal cannot be read") -> Sequence[Any]:
+        """Return the rows of our event that a query of a table finds. Raises StoreError, which says `what`."""
+        with self._errors(what):
+            return self._connection.execute(query.where(*self._of_event(table))).all()
 
     def _of_event(self, table: Any) -> list[ColumnElement[bool]]:  # noqa: ANN401 - columns are found by name
         """Return the condition that a row is of our event: a file is of one event, a database of many."""
@@ -649,6 +650,10 @@ class Journal(Reader):
         there = update(about).where(*self._of_event(about), about.c.key == key)
         if not self._connection.execute(there.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
+
+    def keep(self, key: str, value: msgspec.Struct | None) -> None:
+        """Keep a struct in the same way, or None for none. Inside `commit` only."""
+        self.remember(key, msgspec.json.encode(value).decode())
 
     def messages(self) -> Iterator[Recorded]:
         """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""

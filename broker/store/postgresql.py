@@ -261,7 +261,7 @@ class PostgresReader(Reader):
         found = self._about().get("version") if _schema_exists(self._connection) else None
         if found is None:
             raise StoreMissing(f"nothing has been recorded for {self.event} in this database")
-        self._linked = found != "1"
+        self.has_links = found != "1"
         if found not in {"1", str(VERSION)}:
             raise StoreBroken(f"its version is {found}, not {VERSION}")
 

@@ -134,7 +134,7 @@ class SqliteReader(Reader):
         except SQLAlchemyError as error:
             self.close()
             raise StoreBroken(f"{path.name}: {driver_message(error)}") from None
-        self._linked = about.get("version") != "1"
+        self.has_links = about.get("version") != "1"
         if about.get("event") != event or about.get("version") not in {"1", str(VERSION)}:
             self.close()
             raise StoreBroken(f"{path.name}: it is of event {about.get('event')}, version {about.get('version')}")

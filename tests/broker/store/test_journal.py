@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
 from broker.protocol import LogMessage
+from broker.scorer.lease import Lease
 from broker.store import (
     ALTERED,
     MOST_BYTES,
@@ -84,6 +85,15 @@ def test_what_is_remembered_beside_the_journal_is_the_last_of_each_key_and_is_no
     with kept.journal() as second:
         assert second.remembered("serves/") == {"1": "c", "12": "b"}
         assert [*second.messages()] == [LOG[0]]
+
+
+def test_a_struct_that_is_kept_is_read_again_and_what_cannot_be_read_is_not_there(kept: Kept) -> None:
+    with kept.journal() as journal:
+        with journal.commit():
+            journal.keep("lease/1", Lease("one", 1))
+            journal.keep("lease/2", None)
+            journal.remember("lease/3", "nonsense")
+        assert journal.kept("lease/", Lease) == {"1": Lease("one", 1)}
 
 
 def test_a_store_is_known_by_its_name_as_long_as_it_lives(kept: Kept) -> None:
