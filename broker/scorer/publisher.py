@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypedDict, TypeVar
 
 from msgspec.structs import replace
 
@@ -140,6 +140,16 @@ class Throttle:
             self._earliest = max(self._earliest, self._seconds() + rest)
 
 
+class _Header(TypedDict):
+    id: str
+    event: str
+    seq: int
+
+
+class _ToTable(_Header):
+    table: int
+
+
 class Publisher:
     """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
 
@@ -251,9 +261,13 @@ class Publisher:
             message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
             self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
 
-    def _number(self, table: int = 0) -> int:
-        """Return the number of the next message to a table, or to all."""
-        return next(self._numbers[table])
+    def _header(self, seq: int) -> "_Header":
+        """Return what every message begins with."""
+        return {"id": _new_id(), "event": self._name, "seq": seq}
+
+    def _to(self, table: int) -> "_ToTable":
+        """Return the same of the next message to a table."""
+        return {**self._header(next(self._numbers[table])), "table": table}
 
     def place_standby(self, broker: str) -> None:
         """Tell tables where the standby's broker is."""
@@ -267,9 +281,7 @@ class Publisher:
 
     def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
         return ScorerState(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(),
+            **self._header(next(self._numbers[0])),
             run=self.lease.run,
             term=self.lease.term,
             answers=answers,
@@ -307,10 +319,7 @@ class Publisher:
         if self.at_centre:
             return
         message = Receipt(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(table),
-            table=table,
+            **self._to(table),
             at=self._clock(),
             store=self._store,
             upto=book.upto,
@@ -329,7 +338,7 @@ class Publisher:
         """Publish what a table keeps for us: what it has more it gives back."""
         if self.at_centre:
             return
-        message = Kept(id=_new_id(), event=self._name, seq=self._number(table), table=table, records=records)
+        message = Kept(**self._to(table), records=records)
         self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
@@ -342,10 +351,7 @@ class Publisher:
             return
         replanned = state.replanned(table)
         message = Assignment(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(table),
-            table=table,
+            **self._to(table),
             store=self._store,
             profile=state.profile.id,
             rules=state.planned.own_rules.plays,
@@ -362,10 +368,7 @@ class Publisher:
 
     def _session_assignment(self, booking: RiichiBooking) -> None:
         message = Assignment(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(booking.table),
-            table=booking.table,
+            **self._to(booking.table),
             store=self._store,
             profile=booking.profile,
             rules=self._state.planned.own_rules.text(booking.profile),
@@ -393,10 +396,7 @@ class Publisher:
             unknown = devices.unknown.get(table)
             before, coming = calls.get(table, (None, False))
             message = Served(
-                id=_new_id(),
-                event=self._name,
-                seq=self._number(table),
-                table=table,
+                **self._to(table),
                 device=device,
                 refused=refused,
                 unknown=unknown.device if unknown else None,
@@ -412,10 +412,7 @@ class Publisher:
         if self.at_centre:
             return
         message = ArbiterPin(
-            id=_new_id(),
-            event=self._name,
-            seq=self._number(table),
-            table=table,
+            **self._to(table),
             key=access.pin_key.public,
             mark=access.mark,
             answer=access.answer(table),
@@ -431,8 +428,7 @@ class Publisher:
         self._counted(laid.table, laid.id, answer)
 
     def _counted(self, table: int, asked: str, answer: AnyCountAnswer | PlayFound) -> None:
-        seq = self._number(table)
-        message = Counted(id=_new_id(), event=self._name, seq=seq, table=table, asked=asked, answer=answer)
+        message = Counted(**self._to(table), asked=asked, answer=answer)
         self._publish(topics.COUNTED, message, table=table)
 
     # ---- to arbiters, and in public ---------------------------------------------------------
@@ -519,9 +515,7 @@ class Publisher:
         """Publish who leads."""
         state = self._state
         message = Standings(
-            id=_new_id(),
-            event=self._name,
-            seq=self.height,
+            **self._header(self.height),
             final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
@@ -537,9 +531,7 @@ class Publisher:
     def alert(self, concern: Concern, now: int) -> None:
         """Alert the arbiters."""
         message = Alert(
-            id=_new_id(),
-            event=self._name,
-            seq=self.height,
+            **self._header(self.height),
             code=concern.code,
             table=concern.table,
             topic=concern.topic,
@@ -552,9 +544,7 @@ class Publisher:
         """Publish all plays of a deal side by side, for arbiters."""
         complete, expected = self._state.complete(deal), self._state.expected(deal)
         message = Traveller(
-            id=_new_id(),
-            event=self._name,
-            seq=self.height,
+            **self._header(self.height),
             deal=deal,
             complete=complete,
             expected=expected,
@@ -584,9 +574,7 @@ class Publisher:
         """Publish the public copy of a traveller, in which there is nothing of a deal under embargo."""
         complete = self._state.complete(deal)
         message = PublicTraveller(
-            id=_new_id(),
-            event=self._name,
-            seq=0,
+            **self._header(0),
             deal=deal,
             complete=complete,
             expected=self._state.expected(deal),
@@ -601,9 +589,7 @@ class Publisher:
             return
         open_part = self._public.embargo.open_part(self._state.snapshot())
         message = PublicStandings(
-            id=_new_id(),
-            event=self._name,
-            seq=0,
+            **self._header(0),
             final=final,
             plays_in=sum(self._state.planned.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._state.planned.plan.plays),

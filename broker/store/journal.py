@@ -419,11 +419,12 @@ class Reader:
 
     def refused_after(self, number: int) -> Iterator[tuple[int, RefusedRow]]:
         """Return kept refusals with their numbers, oldest first, those after one of them. Raises StoreError."""
-        columns = self._tables.refused.c
-        wanted = (columns[name] for name in ("received_at", "code", "topic", "body", "table_no", "seq", "id"))
-        with self._errors("what was refused cannot be read"):
-            for row in self._rows(columns.number, *wanted, after=number):
-                yield row[0], RefusedRow(*row[1:])
+        kept = self._tables.refused
+        names = ("number", "received_at", "code", "topic", "body", "table_no", "seq", "id")
+        query = select(*(kept.c[name] for name in names)).order_by(kept.c.number).limit(ROWS_AT_ONCE)
+        while rows := self._fetch(kept, query.where(kept.c.number > number), "what was refused cannot be read"):
+            yield from ((row[0], RefusedRow(*row[1:])) for row in rows)
+            number = rows[-1][0]
 
     def remembered(self, prefix: str) -> dict[str, str]:
         """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
@@ -442,14 +443,6 @@ class Reader:
         """Return how many messages there were when plays were judged first; None: they never were."""
         found = self.remembered(JUDGED_FROM).get("")
         return None if found is None else int(found)
-
-    def _rows(self, number: Column[int], *columns: Column[Any], after: int = 0) -> Iterator[tuple[Any, ...]]:
-        """Return rows in the order of their number, which is their first column; some at a time."""
-        query = select(number, *columns).where(*self._of_event(number.table)).order_by(number).limit(ROWS_AT_ONCE)
-        last = after
-        while rows := self._connection.execute(query.where(number > last)).all():
-            last = rows[-1][0]
-            yield from rows
 
     def _fetch(self, table: Table, query: sa.Select[Any], what: str = "the journal cannot be read") -> Sequence[Any]:
         """Return the rows of our event that a query of a table finds. Raises StoreError, which says `what`."""
