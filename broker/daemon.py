@@ -1,19 +1,29 @@
-"""What a program does that runs on as a service: it tells systemd that it is up, and has its structs examined first.
+"""What a program does that runs on: it ends when told to, tells systemd that it is up, has its structs examined first.
 
 Of sd_notify(3) two messages are needed.
 """
 
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from threading import Event
 from typing import Final
 
 import msgspec
 
 EACH_S: Final = 1.0
 """Between two messages: a watchdog waits for many of these."""
+
+
+def stop_on_signals() -> Event:
+    """Return what is set once this process is told to end."""
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
 
 
 class ServiceNotifier:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import sqlite3
 import threading
 import time
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from broker.console import EXISTING_FILE, FILE, problems_of
-from broker.daemon import examine_structs
+from broker.daemon import examine_structs, stop_on_signals
 from broker.logs import get_logger, set_up_logs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
@@ -72,9 +71,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         raise click.UsageError(f"--{min(chosen)} needs --practice: CONFIG says how a real table is set up")
     os.umask(0o077)  # the journal holds presses while a claim window is open
     set_up_logs(logging.INFO)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     try:
         if config is not None:
             line = SupervisorLine()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from broker.daemon import ServiceNotifier
+from broker.daemon import ServiceNotifier, stop_on_signals
 from broker.logs import get_logger
 from broker.upgrade.start import FAILURES
 from firmware.reports import Held, Pressed, Released, Report, Seat
@@ -269,9 +269,7 @@ def _open_pins(address: str, tell: Callable[[Report], None]) -> "OpenedButtons":
 
 def run_supervised(config: Path, picture: Path | None = None) -> None:
     """Keep the program of a configuration running until this process is told to end."""
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     shown = ["--picture", str(picture)] if picture else []
     starts = [sys.executable, "-I", "-m", "broker.upgrade.start", "kiosk", str(config), *shown]
     Supervisor(config, starts, stop, picture).run()

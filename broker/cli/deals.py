@@ -19,7 +19,7 @@ from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals
 from broker.files import make_folder
-from broker.i18n import N_, languages
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError
 from broker.rules.commitment import Commitment
@@ -238,9 +238,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
 @options.folder_argument
 @options.deals_option
 @options.event_option
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheet."
-)
+@options.language_option("the sheet")
 @click.option(
     "--format", "formats", type=click.Choice(list(FORMATS)), multiple=True, default=["pdf"], show_default=True,
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",

@@ -1,6 +1,5 @@
 """`homologue demo`, `rehearse`: a whole event on this machine, over real parts; only hands and eyes are simulated."""
 
-import signal
 import sys
 import threading
 import time
@@ -12,6 +11,7 @@ import click
 
 from broker.cli import options
 from broker.console import ANY, CommandError
+from broker.daemon import stop_on_signals
 from broker.errors import BrokerError
 from broker.sim.demo import Demo, RiichiDemo
 from broker.sim.rehearsal import Rehearsal, refuse_started
@@ -66,9 +66,7 @@ def rehearse(
 
 def _play(event: Callable[[int, threading.Event], Demo], seed: int | None, *, once: bool) -> None:
     """Play until it is over or somebody ends it, and exit."""
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     try:
         sys.exit(event(int(time.time()) if seed is None else seed, stop).play(once=once))
     except BrokerError:

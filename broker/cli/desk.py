@@ -1,8 +1,6 @@
 """`homologue event desk`: an event is set up in a browser, before there is a scorer."""
 
 import os
-import signal
-import threading
 from pathlib import Path
 
 import click
@@ -11,6 +9,7 @@ from broker.cli import options
 from broker.cli.encryption import certificates_of, desk_certificate
 from broker.cli.people import show_first_link
 from broker.cli.scorer import PLAIN, PORTS
+from broker.daemon import stop_on_signals
 from broker.files import make_folder
 from broker.people import Authentication, is_loopback
 from broker.protocol import DESK_PORT
@@ -36,9 +35,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     """
     os.umask(0o077)
     make_folder(folder)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     auth = Authentication(folder)
     try:
         certificates = certificates_of(folder, (desk_host, *desk_name), plain=plain)

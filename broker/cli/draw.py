@@ -17,14 +17,12 @@ from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
 from broker.export.words_page import words_page
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
-from broker.i18n import N_, Translator, languages
+from broker.i18n import N_, Translator
 from broker.protocol import Seat
 from broker.rules import RuleError
 from broker.rules.commitment import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
 
-LANGUAGE: Final = click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
-)
+LANGUAGE: Final = options.language_option("the page")
 
 HOW_MANY_WORDS: Final = 13
 """Of 1024: 130 bits, which nobody guesses."""

@@ -23,7 +23,7 @@ from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
 from broker.files import deliver
-from broker.i18n import N_, Translator, languages
+from broker.i18n import N_, Translator
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
@@ -31,9 +31,7 @@ from broker.scorer import StoredEvent, open_stored_event, standing_rows, standin
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
 
-LANGUAGE = click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of printed pages."
-)
+LANGUAGE = options.language_option("printed pages")
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -55,9 +53,8 @@ def _file(command: F) -> F:
         with working("Exporting") if output else nullcontext():
             command(*args, output=output, **said)
 
-    force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
     output = click.option("--output", type=FILE, help="File to write [default: standard output].")
-    return cast("F", output(force(exporting)))
+    return cast("F", output(options.force_option(exporting)))
 
 
 @click.group(short_help="Export an event's results: PDF, CSV, Excel, JSON, EMA report, PMN records.")
@@ -192,9 +189,7 @@ def ema_(
 @export.command("certificates")
 @FOLDER
 @_file
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the certificates."
-)
+@options.language_option("the certificates")
 def certificates_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a certificate for each player, or team, as PDF, once the standings are declared final.
 

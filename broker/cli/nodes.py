@@ -1,6 +1,5 @@
 """One node of the centre's broker, whose others are on other machines: beside a scorer, or alone."""
 
-import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ import click
 
 from broker.cli.encryption import Logins
 from broker.cli.standby import SharedBroker
+from broker.daemon import stop_on_signals
 from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_halls, write_nodes
 from broker.i18n import N_
 from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings, NatsNode
@@ -90,9 +90,7 @@ def node_concern(number: int, node: str, *, there: bool) -> Concern:
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:
     """Run a node on a machine that has nothing else of the event, until told to stop."""
-    stop = threading.Event()
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(wanted, lambda *_: stop.set())
+    stop = stop_on_signals()
     with ExitStack() as running:
         node = running.enter_context(make_node(folder, number, host, Certificates.of_event(folder)))
         click.echo(f"Broker: node {number}, port {node.port}, alone: this folder has no event")

@@ -11,7 +11,7 @@ from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_no
 from broker.export.pdf import spelled, unprintable_text
 from broker.export.seating import seating_pdf
 from broker.files import deliver
-from broker.i18n import Translator, languages
+from broker.i18n import Translator
 from broker.scorer import open_stored_event
 from broker.store import has_started
 
@@ -21,10 +21,8 @@ from broker.store import has_started
 @click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
 @click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
 @click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
-)
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@options.language_option("the pages")
+@options.force_option
 def event_sheets(
     folder: Path,
     output: Path | None,
@@ -64,10 +62,8 @@ def event_sheets(
     help="Order of the list.",
 )
 @click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the pages."
-)
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@options.language_option("the pages")
+@options.force_option
 def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
     """Print who sits where in each round, on A4.
 

@@ -1,6 +1,5 @@
 """`homologue publish`: an event's public pages as files behind any web server."""
 
-import signal
 import threading
 import time
 from contextlib import closing
@@ -12,6 +11,7 @@ import click
 
 from broker.cli import options
 from broker.console import FOLDER, report, said_as_json, say, working
+from broker.daemon import stop_on_signals
 from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
 from broker.i18n import N_
@@ -55,9 +55,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
         with working("Publishing"):
             publisher.step()
         return
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     publisher.follow(stop)
 
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import click
 
+from broker.cli import options
 from broker.console import EXISTING, amount, json_option, working
 from broker.export.document import read_document, restore_event
 from broker.files import deliver
-from broker.i18n import N_, languages, name_key
+from broker.i18n import N_, name_key
 from broker.rules import RuleError
 from broker.scorer import open_part, open_stored_event
 from broker.scoring import EventStrength, Ledger, joint_strength
@@ -35,9 +36,7 @@ class RatedEvent(NamedTuple):
 @click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
 @click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
 @click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write an HTML page instead.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
-)
+@options.language_option("the page")
 @click.option("--force", is_flag=True, help="Overwrite an existing page.")
 @json_option()
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool, as_json: bool) -> None:

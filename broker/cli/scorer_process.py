@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import resource
-import signal
 import sys
 import threading
 import time
@@ -25,7 +24,7 @@ from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port
-from broker.daemon import ServiceNotifier, examine_structs
+from broker.daemon import ServiceNotifier, examine_structs, stop_on_signals
 from broker.discovery import DeskAnnouncement
 from broker.errors import ScorerActive, StoreError
 from broker.event import Event, HallsFile, open_event, read_deals
@@ -91,8 +90,8 @@ OTHER_BROKER = re.compile(
 
 def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
     """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already."""
-    stop = threading.Event()
-    _set_up_process(stop)
+    _set_up_process()
+    stop = stop_on_signals()
     with ExitStack() as running:
         place = _take_place(asked, ahead, stop, running)
         begun = _begin(asked, place, ahead, stop, running) if place else None
@@ -279,16 +278,14 @@ def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingServic
     return PairingService(broker, codes, vouched, names, begun=lambda: work.begun)
 
 
-def _set_up_process(stop: threading.Event) -> None:
-    """Settle what holds for the whole process, and how it is told to end."""
+def _set_up_process() -> None:
+    """Settle what holds for the whole process."""
     examine_structs()
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
     set_up_logs(logging.WARNING)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
 
 
 def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:

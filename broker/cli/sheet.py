@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from broker.cli import options
 from broker.cli.paper import say_unprintable
 from broker.cli.rules_input import input_lines, load_riichi_rules, read_line
 from broker.cli.session import EventLine
@@ -12,7 +13,6 @@ from broker.console import EXISTING_FOLDER, FILE
 from broker.export.pdf import spelled
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import write_whole
-from broker.i18n import languages
 from broker.rules import DEFAULT_RIICHI
 from broker.rules.riichi import first_state, play_session
 
@@ -37,9 +37,7 @@ class SheetEvent(Struct):
 @click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile, by id or as a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheet."
-)
+@options.language_option("the sheet")
 @click.option("--pdf", "file", type=FILE, help="Write a PDF file instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -74,7 +75,8 @@ def start(folder: Path) -> Iterator[Start]:
 @pytest.fixture
 def begin_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Return what begins a scorer in this process, for those that do not get as far as to start anything."""
-    monkeypatch.setattr("broker.cli.scorer_process._set_up_process", lambda _: None)  # its signals and limits are ours
+    monkeypatch.setattr("broker.cli.scorer_process._set_up_process", lambda: None)  # its signals and limits are ours
+    monkeypatch.setattr("broker.cli.scorer_process.stop_on_signals", threading.Event)
     return lambda *options: CliRunner().invoke(homologue, ["scorer", str(folder), "--desk-port", "0", *options])
 
 
