@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from broker.errors import RuleError, flatten_errors, reason
 from broker.event import PLAYERS, CsvRow, Event, ListedPlayer, as_corrections, read_csv, read_players
 from broker.i18n import N_
-from broker.protocol import Player
 from broker.scorer import StoredEvent
 from broker.scoring import Ranked
 from broker.spreadsheet import CsvCell, csv_text, decimal
@@ -123,20 +122,15 @@ def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaRepor
     """Write the results of an event. Who has not played is not in them."""
     points = _points(stored)
     ranked = [line for line in stored.room.snapshot().ranking if line.plays]
-    who = {line.name: _who(line.name, entrants, stored.event.players) for line in ranked}
+    # Which part of a name is the family's is not guessed.
+    unknown = {line.name: Entrant("", stored.event.name_of(line.name), "", "") for line in ranked}
+    who = {player: entrants.get(player, one) for player, one in unknown.items()}
     of = stored.room.snapshot().section_of
     keys = {line.name: (-of[line.name].stage if of else 0, line.place) for line in ranked}
     sorted_ = sorted(keys.values())
     places = {name: 1 + bisect_left(sorted_, key) for name, key in keys.items()}  # sections one beside the other
     text = csv_text(HEADER, (_cells(places[line.name], line, who[line.name], points[line.name]) for line in ranked))
     return EmaReport(text, tuple(line.name for line in ranked if not who[line.name].ema))
-
-
-def _who(player: str, entrants: Mapping[str, Entrant], players: Mapping[str, Player]) -> Entrant:
-    """Return what is known; which part of a name is the family's is not guessed."""
-    if player in entrants:
-        return entrants[player]
-    return Entrant("", players[player].name if player in players else player, "", "")
 
 
 def _points(stored: StoredEvent) -> Counter[str]:

@@ -144,7 +144,7 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
     told = {(play.deal, play.table): _details(stored, laid) for laid, play in counted}
     unplayed = [play for _, play in counted if play.points is None]
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    event, name_of = stored.event.name, _names(stored)
+    event, name_of = stored.event.name, stored.event.name_of
     listed = result_rows(shown, unplayed, event=event, name_of=name_of, told=told)
     beside = outside_plays_rows(stored.beside(), event=event, name_of=name_of)
     return [
@@ -164,11 +164,6 @@ def _details(stored: StoredEvent, laid: CountedPlay) -> PlayDetails:
     if laid.points is None:  # of a result that does not count nothing is told
         return PlayDetails(laid.round, None, {}, None, stored.instead(laid))
     return PlayDetails(laid.round, laid.win or "draw", laid.winners, laid.discarder)
-
-
-def _names(stored: StoredEvent) -> Callable[[str], str]:
-    players = stored.event.players
-    return lambda player: players[player].name if player in players else player
 
 
 def results_csv(listed: Iterable[ResultRow | OutsidePlaysRow]) -> str:

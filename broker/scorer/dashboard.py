@@ -16,13 +16,21 @@ from msgspec.structs import replace
 from broker.event import Event
 from broker.halls.centre import Centre, HallView
 from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
-from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, riichi_win_of, sitting_players
+from broker.rulings import (
+    CountedPlay,
+    PlayKey,
+    StandIn,
+    apply_rulings,
+    result_of,
+    riichi_win_of,
+    sitting_players,
+)
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer import tables
 from broker.scorer.live_event import LiveEvent
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
-from broker.scorer.snapshot import Snapshot
+from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
 from broker.scorer.tables import Since
 from broker.scorer.view import (
@@ -137,27 +145,26 @@ class Arrivals(Sequence[PlayView]):
 
     def _unentered(self, key: PlayKey) -> PlayView:
         """Return a play that was settled without a result of its table: keyed from paper, adjusted or void."""
-        return self._as_ruled(self.snapshot.instead[key], None, *self.snapshot.ruled[key])
+        return self._line(self.snapshot.instead[key], None, *self.snapshot.ruled[key])
 
     def _entered(self, told: LogMessage | WholePlay) -> PlayView:
-        key, named = _key_of(told), (self.snapshot.stand_ins, self.snapshot.event)
+        key, event = _key_of(told), self.snapshot.event
         if ruled := self.snapshot.ruled.get(key):
-            return self._as_ruled(told.at, result_of(message_told(told)), *ruled)
-        deal = self._deal(told)
+            return self._line(told.at, result_of(message_told(told)), *ruled)
+        deal, named = self._deal(told), (self.snapshot.stand_ins, event)
         group, provisional = self._group(key[0], deal), deal not in self.snapshot.complete
         last = self._lines.get(key)
         if last and last.told is told and last.group is group and last[2:4] == (provisional, named):
             return last.play
-        message = message_told(told)
-        play = self._made(message, result_of(message), group, provisional=provisional)
+        counted = apply_rulings(planned_play(event, key), message_told(told), (), event.profile.awards)
+        play = self._line(told.at, None, counted)
         self._lines[key] = _ArrivalLine(told, group, provisional, named, play)
         return play
 
-    def _as_ruled(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...]) -> PlayView:
+    def _line(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...] = ()) -> PlayView:
         """Return a play as it counts: what was entered is shown where its points do not count."""
-        rows = (row for row in self.snapshot.by_deal.get(play.deal, ()) if row.of_table(play.line))
-        group = next((row.group for row in rows if len(row.group.members) > 1), None)
-        imp = _imps(group, play.line, {}) if group and play.points is not None else {}
+        group = self._group(play.line, play.deal)
+        imp = _imps(group, play.line) if group and play.points is not None else {}
         points = play.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
         name = self.snapshot.event.name_of
         return PlayView(
@@ -189,34 +196,6 @@ class Arrivals(Sequence[PlayView]):
         """Return what a play is compared with; None if there is nothing yet."""
         groups = (row.group for row in self.snapshot.by_deal.get(deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
-
-    def _made(
-        self, message: LogMessage, result: Result, group: ComparisonGroup | None, *, provisional: bool
-    ) -> PlayView:
-        fines = {seat: fine.imp for seat, fine in result.fines.items()}
-        imp = _imps(group, message.table, fines) if group else {}
-        return PlayView(
-            at=message.at,
-            table=message.table,
-            round=result.round,
-            deal=result.deal,
-            win=result.win,
-            discarder=result.discarder,
-            provisional=provisional,
-            seats={
-                seat: SeatView(
-                    player=player,
-                    name=self.snapshot.event.players[player].name,
-                    points=result.points[seat],
-                    hand_value=result.winners.get(seat),
-                    worth=riichi_win_of(result.winners, result.hand, seat),
-                    fine=fines.get(seat, 0),
-                    imp=imp.get(seat),
-                    sat=self.snapshot.sat(player, result.round),
-                )
-                for seat, player in result.players.items()
-            },
-        )
 
 
 def _key_of(play: LogMessage | WholePlay | PlayKey) -> PlayKey:
@@ -488,17 +467,14 @@ TABLE = attrgetter("table")
 
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
-    """Return what a play gives a player in all; None if it is compared with nothing, and nothing was given."""
+    """Return what a play gives a player in all; None if it is compared with nothing, and nothing was ruled."""
     given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
-    if compared is None and play.points is not None and not given:
+    if compared is None and play.points is not None and not (given and play.rulings):
         return None
     return json_imp(Fraction(compared or 0) + given)
 
 
-def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Seat, Imp]:
-    """Return the IMPs of a play's seats, after fines."""
+def _imps(group: ComparisonGroup, table: int) -> dict[Seat, Imp]:
+    """Return the IMPs of a play's seats, before fines and awards."""
     row: list[Any] = group.imps[bisect_left(group.members, table, key=TABLE)].tolist()
-    return {
-        seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))
-        for seat, value in zip(SEATS, row, strict=True)
-    }
+    return {seat: json_imp(exact_quotient(value, group.over)) for seat, value in zip(SEATS, row, strict=True)}
