@@ -223,9 +223,6 @@ def _names(folder: Path) -> Iterator[str]:
     return (path.name for path in folder.iterdir()) if folder.is_dir() else iter(())
 
 
-__all__ = ["store"]
-
-
 @store.command()
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")

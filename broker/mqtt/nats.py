@@ -121,11 +121,6 @@ class NatsCluster:
         """TCP port of the first node; the others have the next ones."""
         return self.nodes[0].port
 
-    @property
-    def ports(self) -> tuple[int, ...]:
-        """TCP ports of all nodes."""
-        return tuple(node.port for node in self.nodes)
-
     def start(self) -> None:
         """Start all, and return once clients are let in. Raises as a broker's `start`."""
         first = self._settings.port

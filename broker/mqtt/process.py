@@ -342,11 +342,6 @@ class Broker(ABC):
             self._child.kill()
         self._child = None
 
-    def restart(self) -> None:
-        """Stop and start. Raises what `start` raises."""
-        self.stop()
-        self.start()
-
     def __enter__(self) -> Self:
         self.start()
         return self

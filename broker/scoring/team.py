@@ -190,32 +190,6 @@ def _out_of_place(play: ScoredPlay) -> bool:
     return real_table(play) != play.table
 
 
-def team_standings(
-    plays: Iterable[ScoredPlay],
-    teams: Teams,
-    profile: ComparisonRules,
-    *,
-    provisional: bool = False,
-    previous: PreviousPlaces | None = None,
-    adjustments: Iterable[Adjustment] = (),
-    without_standing: Collection[str] = (),
-) -> Ranking:
-    """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
-
-    What plays out of place explain is left out as well (`comparable_deals`).
-
-    Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
-    """
-    return standings_of_deals(
-        comparable_deals(plays, teams, provisional=provisional).lineups,
-        teams,
-        profile,
-        previous=previous,
-        adjustments=adjustments,
-        without_standing=without_standing,
-    )
-
-
 def standings_of_deals(
     deals: Mapping[int, Mapping[str, Lineup]],
     teams: Teams,

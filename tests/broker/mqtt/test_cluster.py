@@ -34,7 +34,7 @@ def test_a_hall_is_heard_through_another_node_after_one_has_died_and_come_back(
     cluster: tuple[NatsCluster, Credentials],
 ) -> None:
     nodes, known = cluster
-    assert len(nodes.ports) == len(set(nodes.ports)) == 3
+    assert len({node.port for node in nodes.nodes}) == len(nodes.nodes) == 3
     scorer = Client(nodes.nodes[0], "scorer", known.password("scorer"), session="scorer")
     with scorer:
         assert scorer.connect()

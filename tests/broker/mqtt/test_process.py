@@ -87,7 +87,8 @@ def test_a_broker_may_be_started_and_stopped_twice(own_hall: Hall) -> None:
 
 def test_a_restart_keeps_the_port(own_hall: Hall) -> None:
     port, pid = own_hall.broker.port, own_hall.broker.pid
-    own_hall.broker.restart()
+    own_hall.broker.stop()
+    own_hall.broker.start()
     assert own_hall.broker.port == port
     assert own_hall.broker.pid != pid
 
@@ -239,5 +240,6 @@ def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(own_hall: 
 def test_a_long_log_is_begun_anew(settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker.mqtt.process, "LOG_BYTES", 1)
     with MosquittoBroker(settings) as made:
-        made.restart()
+        made.stop()
+        made.start()
         assert made.log.with_name("mosquitto.log.1").is_file()

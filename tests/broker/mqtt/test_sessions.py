@@ -68,7 +68,8 @@ def test_sessions_and_retained_messages_survive_a_restart(own_hall: Hall) -> Non
     table.close()
     own_hall.client("scorer").say(ASSIGNMENT_3, b"who sits where", retain=True)
     own_hall.client("desk").say(ORDER_3, b"order")
-    own_hall.broker.restart()
+    own_hall.broker.stop()
+    own_hall.broker.start()
     table = own_hall.client("table-3", session="device-3")
     heard = {table.hear().payload, table.hear().payload}
     assert heard == {b"who sits where", b"order"}

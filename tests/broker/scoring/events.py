@@ -1,6 +1,6 @@
 """Events for tests: plays for the oracle, and the same plays for broker.scoring."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 from typing import Final, Literal
 
@@ -10,7 +10,7 @@ from msgspec import structs
 from broker.protocol import SEATS, Seat
 from broker.rules import DatumRules, Profile, Stated, load_mcr
 from broker.rules.profile import SmallGroupRules
-from broker.scoring import ScoredPlay
+from broker.scoring import Ranking, ScoredPlay, team
 from tests.broker.rules.variants import TURNED
 from tests.broker.scoring.oracle import Line, Play
 
@@ -112,3 +112,16 @@ def profiles() -> st.SearchStrategy[Profile]:
         smallest=st.integers(2, 4),
         alone=st.sampled_from([0, 0, -3, 2]),
     )
+
+
+def team_standings(
+    plays: Iterable[ScoredPlay],
+    teams: team.Teams,
+    profile: Profile,
+    *,
+    provisional: bool = False,
+    without_standing: Collection[str] = (),
+) -> Ranking:
+    """Rank the teams by plays. Provisional standings leave out deals that not all teams have played yet."""
+    deals = team.comparable_deals(plays, teams, provisional=provisional).lineups
+    return team.standings_of_deals(deals, teams, profile, without_standing=without_standing)

@@ -19,12 +19,11 @@ from broker.scoring import (
     ScoredPlay,
     entry_bounds,
     player_standings,
-    team,
     team_bounds,
     with_likely_places,
 )
 from tests.broker.rules.variants import TURNED, seats
-from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, turned
+from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, team_standings, turned
 from tests.broker.scoring.oracle import Play
 
 OEDMC = load_mcr("oedmc-2020")
@@ -110,9 +109,9 @@ def test_however_the_deals_to_come_end_every_team_stays_within(
         structs.replace(scored(play), points={seat: data.draw(ENDINGS) for seat in SEATS}, fines={}, awards={})
         for play in plays
     ]
-    now = team.team_standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
+    now = team_standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
     reach = team_bounds(now, len(deals) - len(kept), profile)
-    for line in team.team_standings(ended, teams, profile):
+    for line in team_standings(ended, teams, profile):
         least, most, best, worst, _ = reach[line.name]
         assert least <= line.imp <= most
         assert best <= line.place <= worst
@@ -197,7 +196,7 @@ def test_eight_of_ten_teams_end_where_it_was_likely(played: int) -> None:
         ledger = Ledger.of([play for play in plays if play.deal <= played], OEDMC)
         state.update(ledger, range(1, played + 1), lambda _: True)
         reach = team_bounds(state.ranked(), 16 - played, OEDMC, state.won)
-        for line in team.team_standings(plays, teams, OEDMC):
+        for line in team_standings(plays, teams, OEDMC):
             low, high = reach[line.name].likely or (0, 0)
             assert reach[line.name].best <= low <= high <= reach[line.name].worst
             within.append(low <= line.place <= high)

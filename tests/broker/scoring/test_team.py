@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from broker.protocol import SEATS, Seat
 from broker.rules import Profile, RuleError, Stated, load_mcr
 from broker.rules.profile import TeamRules
-from broker.scoring import APART, Exact, Ranked, ScoredPlay, team
+from broker.scoring import APART, Exact, Ranked, ScoredPlay
 from tests.broker.scoring import oracle
-from tests.broker.scoring.events import four_teams, scored, team_events, turned
+from tests.broker.scoring.events import four_teams, scored, team_events, team_standings, turned
 
 MEAN = load_mcr("oedmc-2020")
 ZERO = replace(MEAN, team=TeamRules(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
@@ -32,7 +32,7 @@ def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
     for profile, zero in ((MEAN, False), (ZERO, True)):
         sums = oracle.teams(plays, team_of, zero=zero)
         placed = oracle.places(sums)
-        ranked = team.team_standings(map(scored, plays), members(team_of), profile)
+        ranked = team_standings(map(scored, plays), members(team_of), profile)
         assert {one.name: one for one in ranked} == {
             name: Ranked(placed[name], name, own.imp, own.fines, own.plays) for name, own in sums.items()
         }
@@ -44,7 +44,7 @@ def with_points(plays: list[ScoredPlay], scores: Mapping[tuple[int, Seat], int])
 
 
 def imps(plays: list[ScoredPlay], teams: Mapping[str, list[str]], profile: Profile = MEAN) -> dict[str, Exact]:
-    return {one.name: one.imp for one in team.team_standings(plays, teams, profile)}
+    return {one.name: one.imp for one in team_standings(plays, teams, profile)}
 
 
 def test_in_a_match_of_two_the_other_team_is_the_reference() -> None:
@@ -74,7 +74,7 @@ def test_the_sum_is_converted_and_not_each_member() -> None:
 def test_a_fine_is_the_team_s_and_in_no_reference() -> None:
     plays, teams = four_teams(tables=2)
     fined = [replace(plays[0], fines={"east": 4, "south": 8}), plays[1]]
-    assert list(team.team_standings(fined, teams, MEAN)) == [
+    assert list(team_standings(fined, teams, MEAN)) == [
         Ranked(1, "team 1", imp=-4, fines=4, plays=1),
         Ranked(2, "team 2", imp=-8, fines=8, plays=1),
     ]
@@ -86,7 +86,7 @@ def test_teams_without_a_play_have_nothing() -> None:
 
 def refusal(plays: list[ScoredPlay], teams: Mapping[str, list[str]]) -> tuple[str, str]:
     with pytest.raises(RuleError) as refused:
-        team.team_standings(plays, teams, MEAN)
+        team_standings(plays, teams, MEAN)
     return refused.value.code, refused.value.text
 
 
@@ -125,7 +125,7 @@ def test_a_team_that_was_cut_is_ranked_by_the_deals_before_and_two_that_go_on_me
     ]
     final = with_points(final, {(1, "east"): 9})
     assert imps([*with_points(plays, {}), *final], teams) == {"team 1": 3, "team 2": -3, "team 3": 0}
-    ranked = team.team_standings([*plays, *final], teams, MEAN, provisional=True)
+    ranked = team_standings([*plays, *final], teams, MEAN, provisional=True)
     assert {one.plays for one in ranked} == {1}
 
 
@@ -133,7 +133,7 @@ def test_a_play_elsewhere_explains_that_its_own_deal_is_not_whole_and_no_other_i
     plays, teams = four_teams(tables=3)
     second, third = ([replace(play, deal=deal) for play in plays] for deal in (2, 3))
     apart = replace(third[2], table=3 + APART)
-    ranked = team.team_standings([*plays, *second[:2], *third, apart], teams, MEAN)
+    ranked = team_standings([*plays, *second[:2], *third, apart], teams, MEAN)
     assert {one.plays for one in ranked} == {1}  # the first deal alone
     missing = ("team_incomplete", "deal 2: nobody of team 1 sits at south")
     assert refusal([*plays, *second[:2], *third[:2], apart], teams) == missing  # it was played where it was planned
@@ -179,7 +179,7 @@ def test_provisional_standings_leave_out_a_deal_that_is_not_over() -> None:
     plays, teams = four_teams(tables=2)
     second = [replace(play, deal=2) for play in plays]
     so_far = [*with_points(plays, {(1, "east"): 9}), second[0]]
-    found = {one.name: (one.imp, one.plays) for one in team.team_standings(so_far, teams, MEAN, provisional=True)}
+    found = {one.name: (one.imp, one.plays) for one in team_standings(so_far, teams, MEAN, provisional=True)}
     assert found == {"team 1": (3, 1), "team 2": (-3, 1)}
 
 
@@ -195,7 +195,7 @@ def test_direct_comparison_of_teams_is_deal_by_deal_among_the_tied() -> None:
     parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("direct_comparison",), "assumption: turned")))
     # The mean is 20, so that nobody has an IMP; 21 is 2 above 19.
     scores: dict[tuple[int, Seat], int] = {(1, "east"): 21, (2, "east"): 20, (3, "east"): 19}
-    ranked = team.team_standings(with_points(plays, scores), teams, parted)
+    ranked = team_standings(with_points(plays, scores), teams, parted)
     assert [one.place for one in ranked] == [1, 2, 3]
     assert {one.imp for one in ranked} == {0}
 
@@ -216,11 +216,11 @@ def test_a_wind_at_which_too_few_played_the_form_is_not_compared() -> None:
 def test_points_part_equal_teams() -> None:
     plays, teams = four_teams(tables=3)
     parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("points",), "assumption: turned")))
-    ranked = team.team_standings(with_points(plays, {(1, "east"): 1}), teams, parted)
+    ranked = team_standings(with_points(plays, {(1, "east"): 1}), teams, parted)
     assert [(one.place, one.name) for one in ranked] == [(1, "team 1"), (2, "team 2"), (2, "team 3")]
 
 
 def test_a_team_without_standing_is_compared_and_not_ranked() -> None:
     plays, teams = four_teams(tables=2)
-    found = team.team_standings(with_points(plays, {(1, "east"): 9}), teams, MEAN, without_standing={"team 1"})
+    found = team_standings(with_points(plays, {(1, "east"): 9}), teams, MEAN, without_standing={"team 1"})
     assert [(one.place, one.name, one.imp) for one in found] == [(1, "team 2", -3)]
