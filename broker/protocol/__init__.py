@@ -102,7 +102,6 @@ from broker.protocol.messages import (
     clock_offset,
 )
 from broker.protocol.paper_codes import (
-    CODE_ALPHABET,
     CarrierCode,
     carrier_code_text,
     confirmed_text,
@@ -119,7 +118,6 @@ from broker.protocol.rulings import (
     APART_DECISIONS,
     APPEAL_DECISIONS,
     DEAL_DECISIONS,
-    EVENT_DECISIONS,
     MOST_CHANGED,
     MOST_FACTS,
     PLAN_DECISIONS,
@@ -156,7 +154,6 @@ from broker.protocol.rulings import (
 )
 from broker.protocol.script import Script, ScriptedPlay, TrayMistake
 from broker.protocol.signing import (
-    EVENT_KEY_FILE,
     SigningKey,
     device_of,
     fact_hash,
@@ -169,10 +166,7 @@ from broker.protocol.signing import (
     with_sender,
 )
 from broker.protocol.topics import (
-    ASSIGNMENT,
     LOG,
-    ORDER,
-    STATE,
     TOPICS,
     UNREADABLE,
     ParsedTopic,
@@ -235,7 +229,6 @@ from broker.protocol.types import (
     RiichiStanding,
     RiichiWin,
     RoundNo,
-    RulerRole,
     SealedPin,
     Seat,
     Session,

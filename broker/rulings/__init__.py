@@ -38,5 +38,4 @@ from broker.rulings.plan import (
     sitting_players,
     substitute_of,
     tables_concerned,
-    with_substitutes,
 )

@@ -31,12 +31,10 @@ from broker.scoring.standings import (
     PreviousPlaces,
     Ranked,
     Ranking,
-    TieBreaker,
     Totals,
     carry_over,
     exact_imps,
     player_standings,
-    rank,
     standing_places,
 )
 from broker.scoring.strength import (

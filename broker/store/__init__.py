@@ -1,17 +1,6 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
-from broker.read_ahead import (
-    COLUMNS,
-    FIRST_LINK,
-    SETTING,
-    STORE,
-    TEXTS,
-    CheckedAhead,
-    IntactRow,
-    Rows,
-    gc_paused,
-    has_started,
-)
+from broker.read_ahead import COLUMNS, FIRST_LINK, STORE, TEXTS, CheckedAhead, IntactRow, Rows, gc_paused, has_started
 from broker.store.backup import (
     MANIFEST,
     BackupManifest,
@@ -30,21 +19,17 @@ from broker.store.backup_worker import BackupReport, BackupWorker
 from broker.store.journal import (
     BIG,
     JUDGED_FROM,
-    MOST_BYTES,
-    MOST_REFUSALS,
     Journal,
     Reader,
     RefusedRow,
     copy_journal,
     driver_message,
-    fingerprint,
     make_append_only,
     transaction,
 )
 from broker.store.location import (
     PAUSE_S,
     DatabaseAddress,
-    agreed_database,
     connection_parameters,
     database_of,
     event_name,
@@ -75,7 +60,6 @@ from broker.store.records import (
     Witness,
     WitnessLine,
     anchor_text,
-    decoded,
     facts_of,
     find_anchor,
     link_after,

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
 from broker.files import deliver, make_folder, sync_log, write_private, write_whole
-from broker.store import SETTING, DatabaseAddress, write_address
+from broker.read_ahead import SETTING
+from broker.store import DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
 from tests.flushes import note_flushes
 

@@ -13,7 +13,9 @@ from broker.errors import BadEvent, ScorerError, StoreError
 from broker.event import save_event
 from broker.protocol import Receipt, Void, decode, encode, topics
 from broker.protocol.link import Incoming
-from broker.store import Journal, decoded, fingerprint, open_journal
+from broker.store import Journal, open_journal
+from broker.store.journal import fingerprint
+from broker.store.records import decoded
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import Ear, Hall, make_hall
 from tests.broker.scorer.small import NAME, deals, event, fact, plan, registry, restored, sent, whole_event

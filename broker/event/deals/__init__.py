@@ -2,7 +2,6 @@
 
 from broker.event.deals.commitment import (
     COMMITMENT,
-    CommitmentFile,
     deal_and_salt,
     read_commitment,
     read_event_head,

@@ -32,18 +32,13 @@ from broker.rules.riichi.names import (
     ids_by_number,
     riichi_name,
 )
-from broker.rules.riichi.payments import (
-    EIGHT,
-    wins_that_count,
-)
+from broker.rules.riichi.payments import EIGHT, wins_that_count
 from broker.rules.riichi.points import (
-    MANGAN,
     SEVEN_PAIRS_FU,
     WINNING_FU,
     Limit,
     PaidWin,
     RiichiPayments,
-    base_of,
     possible_wins,
     refuse_impossible_win,
     riichi_payments,
@@ -54,9 +49,4 @@ from broker.rules.riichi.profile import (
     RiichiProfile,
 )
 from broker.rules.riichi.session import RecordedEvent, SettledEvent, first_state, play_session, settle_event
-from broker.rules.riichi.wall import (
-    DEAD,
-    CommonWall,
-    common_wall,
-    wall_of,
-)
+from broker.rules.riichi.wall import CommonWall, common_wall, wall_of

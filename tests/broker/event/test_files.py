@@ -10,18 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import (
-    PLAYERS,
-    PROFILE,
-    PROFILES,
-    ListedPlayer,
-    Listing,
-    Origin,
-    open_event,
-    players_csv,
-    read_listings,
-    save_event,
-)
+from broker.event import PLAYERS, PROFILE, PROFILES, ListedPlayer, Origin, open_event, players_csv, save_event
+from broker.event.files import Listing, read_listings
 from broker.export.document import event_document, restore_event
 from broker.export.session_sheet import read_session
 from broker.protocol import Player

@@ -4,7 +4,8 @@ import pytest
 
 from broker.mqtt.process import PAYLOAD_LIMIT
 from broker.mqtt.programs import Kind
-from broker.protocol import ASSIGNMENT, LOG, ORDER, STATE
+from broker.protocol import LOG
+from broker.protocol.topics import ASSIGNMENT, ORDER, STATE
 from tests.broker.mqtt.client import Heard
 from tests.broker.mqtt.hall import EVENT, Hall, places, user_of
 

@@ -11,7 +11,8 @@ import pytest
 from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken
 from broker.people.copies import MOVED, UNUSED
 from broker.people.database import all_rows
-from broker.store import SETTING, DatabaseAddress, write_address
+from broker.read_ahead import SETTING
+from broker.store import DatabaseAddress, write_address
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand, in_database

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import (
-    CODE_ALPHABET,
     Call,
     CarrierCode,
     LogMessage,
@@ -22,6 +21,7 @@ from broker.protocol import (
     receipt_code,
     receipt_digest,
 )
+from broker.protocol.paper_codes import CODE_ALPHABET
 from tests.broker.scorer.small import OUTCOMES, fact, result
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from broker.protocol import (
     DEAL_DECISIONS,
-    EVENT_DECISIONS,
     PLAY_DECISIONS,
     Adjusted,
     AnyDecision,
@@ -19,6 +18,7 @@ from broker.protocol import (
     decision_kind,
     players_named,
 )
+from broker.protocol.rulings import EVENT_DECISIONS
 
 
 def test_every_kind_is_about_a_play_a_deal_or_the_event_but_awards_and_fines_which_may_be_of_a_play_or_of_none() -> (

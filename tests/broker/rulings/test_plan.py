@@ -28,7 +28,8 @@ from broker.protocol import (
     Void,
     Withdrawn,
 )
-from broker.rulings import RulingAuthor, sitting_players, with_substitutes
+from broker.rulings import RulingAuthor, sitting_players
+from broker.rulings.plan import with_substitutes
 from broker.scorer import EventState, open_part
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
 from tests.broker.scorer.folders import until_round

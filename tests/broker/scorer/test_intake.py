@@ -24,16 +24,16 @@ from broker.protocol import (
     Reopen,
     Result,
     Ruled,
-    RulerRole,
     TableDecision,
     Void,
     encode,
     fact_hash,
     topics,
 )
+from broker.protocol.types import RulerRole
 from broker.rules import Outcome
 from broker.scorer.intake import MOST_LISTED, MOST_MISSING, MOST_OF_A_KIND, MOST_RULED, Intake, IntakeVerdict, TableBook
-from broker.store import MOST_REFUSALS
+from broker.store.journal import MOST_REFUSALS
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state, whole_log, whole_play
 

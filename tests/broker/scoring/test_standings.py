@@ -25,16 +25,15 @@ from broker.scoring import (
     Ranked,
     Ranking,
     ScoredPlay,
-    TieBreaker,
     Totals,
     Whole,
     carry_over,
     entry_bounds,
     player_standings,
-    rank,
     standing_places,
     standings,
 )
+from broker.scoring.standings import TieBreaker, rank
 from tests.broker.rules.variants import TURNED, seats
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import FINES, OEDMC, individual_events, made, profiles, scored, turned

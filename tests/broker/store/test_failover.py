@@ -22,7 +22,7 @@ from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.protocol.signing import open_event_key
 from broker.sim.processes import DemoProcess
-from broker.store import decoded
+from broker.store.records import decoded
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.small import NAME, deals, in_session, list_devices, plan, registry, sent, whole_log
 from tests.broker.store.server import Server

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
-from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader, fingerprint
+from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader
 from broker.store.following import OWN, EventCopy, FollowedEvent, JournalPart
+from broker.store.journal import fingerprint
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
 from tests.examples import COSTLY

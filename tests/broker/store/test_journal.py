@@ -15,20 +15,10 @@ from hypothesis import strategies as some
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
 from broker.protocol import LogMessage
 from broker.scorer.lease import Lease
-from broker.store import (
-    ALTERED,
-    MOST_BYTES,
-    MOST_REFUSALS,
-    Journal,
-    RefusedRow,
-    SqliteJournal,
-    copy_journal,
-    decoded,
-    fingerprint,
-    stand_by,
-)
-from broker.store.journal import MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
+from broker.store import ALTERED, Journal, RefusedRow, SqliteJournal, copy_journal, stand_by
+from broker.store.journal import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE, MOST_REFUSALS, fingerprint
 from broker.store.postgresql import TABLES as SHARED_TABLES
+from broker.store.records import decoded
 from broker.store.sqlite import TABLES
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log

@@ -20,16 +20,9 @@ from broker.errors import (
     StoreLost,
     StoreUnreachable,
 )
-from broker.store import (
-    DatabaseAddress,
-    agreed_database,
-    connection_parameters,
-    database_of,
-    open_journal,
-    stand_by,
-    write_address,
-)
+from broker.store import DatabaseAddress, connection_parameters, database_of, open_journal, stand_by, write_address
 from broker.store import postgresql as postgresql_module
+from broker.store.location import agreed_database
 from broker.store.postgresql import PostgresJournal
 from tests.broker.scorer.small import NAME, whole_log
 from tests.broker.store.server import Server

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.errors import BadEvent
 from broker.event import DealRecord, Plan, open_event, read_deals, read_registry, save_event
-from broker.event.deals import CommitmentFile
+from broker.event.deals.commitment import CommitmentFile
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, has_red, new_deal
 from broker.rules.deal import RED_SET

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import RuleError, Stated, load_riichi
-from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, refuse_impossible_win, riichi_payments
+from broker.rules.riichi import PaidWin, RiichiPayments, refuse_impossible_win, riichi_payments
+from broker.rules.riichi.points import MANGAN
 
 MONTREAL: Final = load_riichi("riichi-montreal")
 RULES: Final = MONTREAL.points

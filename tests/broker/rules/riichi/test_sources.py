@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import RuleError, Stated
-from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, riichi_payments
+from broker.rules.riichi import PaidWin, RiichiPayments, riichi_payments
 from broker.rules.riichi.fu import hand_readings, is_pinfu
+from broker.rules.riichi.points import MANGAN
 from broker.rules.riichi.value import riichi_value
 from tests.benchmarks.riichi.hands import winning_hand
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, yaku

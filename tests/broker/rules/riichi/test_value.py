@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import RuleError, load_riichi, shipped_riichi
-from broker.rules.riichi import RiichiProfile, base_of
+from broker.rules.riichi import RiichiProfile
 from broker.rules.riichi.fu import hand_readings, has_yaku
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation
+from broker.rules.riichi.points import base_of
 from broker.rules.riichi.value import RiichiHandValue, riichi_value, value_and_payments
 from tests.benchmarks.riichi.agreement import verdicts
 from tests.benchmarks.riichi.hands import winning_hand

@@ -6,8 +6,9 @@ import pytest
 
 from broker.protocol import SEATS, Seat
 from broker.rules import FULL_SET, new_deal
-from broker.rules.riichi import DEAD, common_wall, wall_of
+from broker.rules.riichi import common_wall, wall_of
 from broker.rules.riichi.board import DEAD_WALL, LIVE_WALL
+from broker.rules.riichi.wall import DEAD
 
 
 @pytest.mark.parametrize("dealer", SEATS)

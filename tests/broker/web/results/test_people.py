@@ -8,7 +8,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.event import Event, Listing, Origin
+from broker.event import Event, Origin
+from broker.event.files import Listing
 from broker.protocol import LogMessage, Substitute, Undo, Withdrawn, receipt_code
 from broker.scorer import Embargo, player_sheet, standings_table
 from broker.web.app import create_app
