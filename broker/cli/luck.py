@@ -33,13 +33,11 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     snapshot = open_part(open_stored_event(folder).room.snapshot())
     found = event_strength(snapshot.ledger)
     if found is None:
-        raise RuleError(
-            "too_few_plays",
-            N_(
-                "too few deals have been played at all tables to tell luck from strength, "
-                "or there are more than 1,000 players"
-            ),
+        text = N_(
+            "too few deals have been played at all tables to tell luck from strength, "
+            "or there are more than 1,000 players"
         )
+        raise RuleError("too_few_plays", text)
     other = player_named(snapshot.event, than) if than else None
     if other is not None and other not in found.number:
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=other))

@@ -34,13 +34,11 @@ HEAD: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "head_arbiter")
 def _scorer_of(folder: Path) -> Iterator[Scorer]:
     """Open an event whose scorer does not run. Raises RuleError `event_not_started`, and as the store."""
     if not has_started(folder):
-        raise RuleError(
-            "event_not_started",
-            N_(
-                "no scorer has been started here ({store}): change the list of players and the movement instead",
-                store=STORE,
-            ),
+        text = N_(
+            "no scorer has been started here ({store}): change the list of players and the movement instead",
+            store=STORE,
         )
+        raise RuleError("event_not_started", text)
     os.umask(0o077)
     event, stop = open_event(folder), threading.Event()
     stop.set()

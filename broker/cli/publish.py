@@ -44,12 +44,10 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
     homologue publish my-event --to /var/www/my-event --watch
     """
     if folder.resolve() in (target.resolve(), *target.resolve().parents):
-        raise RuleError(
-            "publish_inside_event",
-            N_(
-                "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
-            ),
+        text = N_(
+            "{folder} is in the event’s folder, which no web server may serve: choose another folder", folder=target
         )
+        raise RuleError("publish_inside_event", text)
     publisher = FolderPublisher(folder, target)
     if not watch:
         with working("Publishing"):

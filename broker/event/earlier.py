@@ -303,14 +303,12 @@ def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]
         return lines
     last, after = lines[first - 1], lines[first]
     if last.place == after.place:
-        raise RuleError(
-            "cut_tied",
-            N_(
-                "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
-                place=last.place,
-                names=", ".join(one.called for one in lines if one.place == last.place),
-            ),
+        text = N_(
+            "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
+            place=last.place,
+            names=", ".join(one.called for one in lines if one.place == last.place),
         )
+        raise RuleError("cut_tied", text)
     return lines[:first]
 
 

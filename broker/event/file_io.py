@@ -86,30 +86,26 @@ class CsvRow:
     def whole(self, fields: int) -> None:
         """Raise RuleError `line_incomplete` unless the line has as many fields as the heading."""
         if self.fields != fields:
-            raise RuleError(
-                "line_incomplete",
-                N_(
-                    "fields in line {line}: {fields}; in the header: {heading}",
-                    line=self.line,
-                    fields=self.fields,
-                    heading=fields,
-                ),
+            text = N_(
+                "fields in line {line}: {fields}; in the header: {heading}",
+                line=self.line,
+                fields=self.fields,
+                heading=fields,
             )
+            raise RuleError("line_incomplete", text)
 
     def number(self, name: str, largest: int) -> int:
         """Return a number from 1. Raises RuleError `number_wrong`."""
         text = self.cells.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= len(str(largest)) and 1 <= int(text) <= largest):
-            raise RuleError(
-                "number_wrong",
-                N_(
-                    "line {line}: {field} is {text}; it must be a number from 1 to {most}",
-                    line=self.at(name),
-                    field=name,
-                    text=repr(text[:20]),
-                    most=largest,
-                ),
+            why = N_(
+                "line {line}: {field} is {text}; it must be a number from 1 to {most}",
+                line=self.at(name),
+                field=name,
+                text=repr(text[:20]),
+                most=largest,
             )
+            raise RuleError("number_wrong", why)
         return int(text)
 
 

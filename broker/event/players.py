@@ -121,39 +121,33 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
     for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
         if len(text) > LONGEST_LINE or not text.isprintable():
-            raise RuleError(
-                "player_detail_wrong",
-                N_(
-                    "line {line}: {column} has at most {most} printable characters",
-                    line=row.at(column),
-                    column=column,
-                    most=LONGEST_LINE,
-                ),
+            why = N_(
+                "line {line}: {column} has at most {most} printable characters",
+                line=row.at(column),
+                column=column,
+                most=LONGEST_LINE,
             )
+            raise RuleError("player_detail_wrong", why)
     if further[0] and not re.fullmatch(COUNTRY, further[0]):
-        raise RuleError(
-            "country_wrong",
-            N_(
-                "line {line}: {text} is not a country code: use two or three capital letters",
-                line=row.at("country"),
-                text=repr(further[0]),
-            ),
+        why = N_(
+            "line {line}: {text} is not a country code: use two or three capital letters",
+            line=row.at("country"),
+            text=repr(further[0]),
         )
+        raise RuleError("country_wrong", why)
     return ListedPlayer(player, further, team, *parts)
 
 
 def _is_yes(row: CsvRow, text: str) -> bool:
     if text.casefold() in YES | NO:
         return text.casefold() in YES
-    raise RuleError(
-        "player_detail_wrong",
-        N_(
-            "line {line}: {column} is {text}: write yes, or nothing",
-            line=row.at(WITHOUT_STANDING),
-            column=WITHOUT_STANDING,
-            text=repr(text[:20]),
-        ),
+    why = N_(
+        "line {line}: {column} is {text}: write yes, or nothing",
+        line=row.at(WITHOUT_STANDING),
+        column=WITHOUT_STANDING,
+        text=repr(text[:20]),
     )
+    raise RuleError("player_detail_wrong", why)
 
 
 def as_corrections(
@@ -192,16 +186,14 @@ def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleErro
         of = one.details
         for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
             if text and first.setdefault((what, text), line) != line:
-                yield RuleError(
-                    "player_listed_twice",
-                    N_(
-                        "line {line}: {what} {text} is already used in line {first}",
-                        line=line,
-                        what=what,
-                        text=text,
-                        first=first[what, text],
-                    ),
+                why = N_(
+                    "line {line}: {what} {text} is already used in line {first}",
+                    line=line,
+                    what=what,
+                    text=text,
+                    first=first[what, text],
                 )
+                yield RuleError("player_listed_twice", why)
 
 
 def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
@@ -221,15 +213,10 @@ def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[Rul
                 N_("players in {team}: {count}; a team needs at least {least}", team=team, count=size, least=SEATED),
             )
         elif team and size > LARGEST_TEAM:
-            yield RuleError(
-                "teams_do_not_fit",
-                N_(
-                    "players in {team}: {count}; a team can have at most {most}",
-                    team=team,
-                    count=size,
-                    most=LARGEST_TEAM,
-                ),
+            text = N_(
+                "players in {team}: {count}; a team can have at most {most}", team=team, count=size, most=LARGEST_TEAM
             )
+            yield RuleError("teams_do_not_fit", text)
 
 
 def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:

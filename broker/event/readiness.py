@@ -87,14 +87,10 @@ def deal_notes(folder: Path) -> list[Finding]:
 def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
     deals = read_deals(folder) if (folder / DEALS).exists() else ()
     if plain := [deal.number for deal in deals if not deal.sealed]:
-        yield RuleError(
-            "not_sealed",
-            N_(
-                "not sealed, so whoever can read {file} knows them: deals {deals}",
-                file=DEALS,
-                deals=_ranges(sorted(plain)),
-            ),
+        text = N_(
+            "not sealed, so whoever can read {file} knows them: deals {deals}", file=DEALS, deals=_ranges(sorted(plain))
         )
+        yield RuleError("not_sealed", text)
     elif deals and not read_shares(folder):
         yield RuleError(
             "no_shares",
@@ -162,16 +158,14 @@ def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
         number = set_of.get(play.deal)
         other = laid.setdefault((play.round, number), play.deal) if number is not None else play.deal
         if other != play.deal:
-            raise RuleError(
-                "set_at_two_tables",
-                N_(
-                    "round {round}: deals {one} and {other} both use set {set}",
-                    round=play.round,
-                    one=other,
-                    other=play.deal,
-                    set=number or 0,
-                ),
+            text = N_(
+                "round {round}: deals {one} and {other} both use set {set}",
+                round=play.round,
+                one=other,
+                other=play.deal,
+                set=number or 0,
             )
+            raise RuleError("set_at_two_tables", text)
 
 
 def _few_tables(plan: Plan) -> Iterator[RuleError]:

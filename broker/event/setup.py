@@ -164,12 +164,10 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     }
     if missing and not movement_anew:
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
-        raise RuleError(
-            "players_have_plays",
-            N_(
-                "players who are already seated and not in this list, {count}: {names}", count=len(missing), names=names
-            ),
+        why = N_(
+            "players who are already seated and not in this list, {count}: {names}", count=len(missing), names=names
         )
+        raise RuleError("players_have_plays", why)
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
         plan = replace(plan, plays=(), uncompared=False)

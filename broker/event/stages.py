@@ -102,16 +102,14 @@ def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tup
         for who in play.players.values() if play.round in stage.rounds else ():
             read = RANK.fullmatch(str(who))
             if read is None or int(read[1]) > stage.cut:
-                raise RuleError(
-                    "rank_wrong",
-                    N_(
-                        "stage {stage}, round {round}: {who} is not a rank from 1 to {most}",
-                        stage=stage.name,
-                        round=play.round,
-                        who=str(who),
-                        most=stage.cut,
-                    ),
+                text = N_(
+                    "stage {stage}, round {round}: {who} is not a rank from 1 to {most}",
+                    stage=stage.name,
+                    round=play.round,
+                    who=str(who),
+                    most=stage.cut,
                 )
+                raise RuleError("rank_wrong", text)
             found[who] = int(read[1]), int(read[2] or 1)
     return found
 
@@ -155,15 +153,13 @@ def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
         return
     before = len(plan.stages[at - 1].sections) or 1
     if stage.cut % before:
-        yield RuleError(
-            "stages_wrong",
-            N_(
-                "stage {stage}: {count} cannot come in equal numbers from {sections} sections",
-                stage=stage.name,
-                count=stage.cut,
-                sections=before,
-            ),
+        text = N_(
+            "stage {stage}: {count} cannot come in equal numbers from {sections} sections",
+            stage=stage.name,
+            count=stage.cut,
+            sections=before,
         )
+        yield RuleError("stages_wrong", text)
     seated = {rank for rank, _ in ranks_of(stage, plan.plays).values()}
     if idle := sorted({*range(1, stage.cut + 1)} - seated):
         yield RuleError("rank_wrong", N_("stage {stage}: rank {rank} has no seat", stage=stage.name, rank=idle[0]))

@@ -226,16 +226,14 @@ def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | 
         read_part(wish.carry_over)
     count = len(plan.teams) or len(plan.players)
     if wish.final > count or wish.final % wish.sections or not wish.final_rounds:
-        raise RuleError(
-            "stages_wrong",
-            N_(
-                "no such final can be made: {final} of {count}, rounds: {rounds}, sections: {sections}",
-                final=wish.final,
-                rounds=wish.final_rounds,
-                count=count,
-                sections=wish.sections,
-            ),
+        text = N_(
+            "no such final can be made: {final} of {count}, rounds: {rounds}, sections: {sections}",
+            final=wish.final,
+            rounds=wish.final_rounds,
+            count=count,
+            sections=wish.sections,
         )
+        raise RuleError("stages_wrong", text)
     players = wish.final * (SEATED if plan.teams else 1)
     copies = min(carriers, players // SEATED) if carriers > 1 else None
     return usual_order(players, None, wish.final_rounds, None, copies)
@@ -348,13 +346,11 @@ def formats(have: Resources) -> list[Format]:
     found = [one for one in made if one.carriers <= most and not one.forecast.nobody_compared]
     kept = [one for one in found if not any(_beats(other, one) for other in found)]
     if not kept:
-        raise RuleError(
-            "no_format",
-            N_(
-                "there is no suitable format in which results are compared: "
-                "allow more time, carriers or sets, or shorter plays"
-            ),
+        text = N_(
+            "there is no suitable format in which results are compared: "
+            "allow more time, carriers or sets, or shorter plays"
         )
+        raise RuleError("no_format", text)
     return sorted(kept, key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))[:MOST_OFFERED]
 
 

@@ -236,12 +236,10 @@ def refuse_none_or_many(made: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
     if not made:
         raise RuleError("no_plays", N_("no plays are planned at these tables in these rounds"))
     if len(made) > MAX_SHEETS:
-        raise RuleError(
-            "too_large",
-            N_(
-                "{count} sheets are too many for one file (maximum {most}): choose fewer tables or rounds",
-                count=len(made),
-                most=MAX_SHEETS,
-            ),
+        text = N_(
+            "{count} sheets are too many for one file (maximum {most}): choose fewer tables or rounds",
+            count=len(made),
+            most=MAX_SHEETS,
         )
+        raise RuleError("too_large", text)
     return made

@@ -68,14 +68,12 @@ def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
     """Return a shipped profile, by its id or the short form of it. Raises RuleError `unknown_profile`."""
     full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
     if full not in shipped_riichi():
-        raise RuleError(
-            "unknown_profile",
-            N_(
-                "no riichi profile {profile}; there are: {known}",
-                profile=repr(profile_id[:40]),
-                known=", ".join(shipped_riichi()),
-            ),
+        text = N_(
+            "no riichi profile {profile}; there are: {known}",
+            profile=repr(profile_id[:40]),
+            known=", ".join(shipped_riichi()),
         )
+        raise RuleError("unknown_profile", text)
     return parse_riichi(riichi_profile_text(full))
 
 

@@ -166,14 +166,12 @@ def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> 
             )
         if len(lines) > each and lines[each].place == lines[each - 1].place:
             tied = ", ".join(room.event.name_of(one.name) for one in lines if one.place == lines[each].place)
-            raise RuleError(
-                "cut_tied",
-                N_(
-                    "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
-                    place=lines[each].place,
-                    names=tied,
-                ),
+            text = N_(
+                "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
+                place=lines[each].place,
+                names=tied,
             )
+            raise RuleError("cut_tied", text)
         found += [(line.place, -line.imp, line.name, section.section) for line in lines[:each]]
     if len(found) < stage.cut:
         raise RuleError(

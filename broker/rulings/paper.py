@@ -137,28 +137,24 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
     """
     booking = event.bookings.get(keyed.key)
     if booking is None or booking.deal != keyed.deal:
-        raise RuleError(
-            "not_planned",
-            N_(
-                "table {table} does not play deal {deal} in round {round}",
-                table=keyed.table,
-                deal=keyed.deal,
-                round=keyed.round,
-            ),
+        text = N_(
+            "table {table} does not play deal {deal} in round {round}",
+            table=keyed.table,
+            deal=keyed.deal,
+            round=keyed.round,
         )
+        raise RuleError("not_planned", text)
     rules = of_hand_values(event)
     right = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
     if wrong := [seat for seat, points in keyed.points.items() if points != right[seat]]:
         seat = wrong[0]
-        raise RuleError(
-            "sheet_points",
-            N_(
-                "{seat} has {sheet} on the sheet, but the entry gives {right}",
-                seat=seat,
-                sheet=keyed.points[seat],
-                right=right[seat],
-            ),
+        text = N_(
+            "{seat} has {sheet} on the sheet, but the entry gives {right}",
+            seat=seat,
+            sheet=keyed.points[seat],
+            right=right[seat],
         )
+        raise RuleError("sheet_points", text)
     if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
         raise RuleError("fine_not_in_profile", N_("the rules have no fine of {imp} IMP", imp=sorted(strange)))
     decision = Correct(

@@ -490,14 +490,10 @@ class Intake:
                 N_("message {number} does not follow the messages stored before and after it", number=message.seq),
             )
         if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
-            raise Refused(
-                "seq_out_of_range",
-                N_(
-                    "message {number} is too far ahead; received so far: {count}",
-                    number=message.seq,
-                    count=len(book.taken),
-                ),
+            text = N_(
+                "message {number} is too far ahead; received so far: {count}", number=message.seq, count=len(book.taken)
             )
+            raise Refused("seq_out_of_range", text)
         self._check_play(message)
         self._quotas.check(message, session=(message.table, message.fact.round) in self._event.riichi)
         self._check_arbiter(message)

@@ -87,16 +87,14 @@ def refuse_other_event(folder: Path) -> None:
         return
     committed = read_commitment(folder / COMMITMENT).event
     if head.name != committed:
-        raise RuleError(
-            "other_event",
-            N_(
-                "{file} belongs to event {name}, but {other} to {event}",
-                file=EVENT,
-                name=head.name,
-                other=COMMITMENT,
-                event=committed,
-            ),
+        text = N_(
+            "{file} belongs to event {name}, but {other} to {event}",
+            file=EVENT,
+            name=head.name,
+            other=COMMITMENT,
+            event=committed,
         )
+        raise RuleError("other_event", text)
 
 
 def refuse_altered_deals(folder: Path) -> None:

@@ -175,15 +175,10 @@ def read_deal_list(path: Path) -> list[PlannedDeal]:
 def _from_json(path: Path) -> list[PlannedDeal]:
     entries = read_json(path, list[msgspec.Raw])
     if len(entries) > LAST_DEAL:
-        raise RuleError(
-            "too_large",
-            N_(
-                "{file} contains {count} deals; the maximum is {most}",
-                file=path.name,
-                count=len(entries),
-                most=LAST_DEAL,
-            ),
+        text = N_(
+            "{file} contains {count} deals; the maximum is {most}", file=path.name, count=len(entries), most=LAST_DEAL
         )
+        raise RuleError("too_large", text)
     listed = collect_errors(
         lambda entry: decode_json(entry[1], ListedDeal, f"deal in place {entry[0]} of the list"), enumerate(entries, 1)
     )
@@ -243,16 +238,14 @@ def _wind(row: CsvRow, name: str) -> Seat:
     for word in get_args(Seat):
         if word == text:
             return word  # type: ignore[no-any-return] # the words of a Literal are that Literal
-    raise RuleError(
-        "seat_unknown",
-        N_(
-            "line {line}: {field} is {text}; it must be one of {known}",
-            line=row.at(name),
-            field=name,
-            text=repr(text[:20]),
-            known=", ".join(SEATS),
-        ),
+    why = N_(
+        "line {line}: {field} is {text}; it must be one of {known}",
+        line=row.at(name),
+        field=name,
+        text=repr(text[:20]),
+        known=", ".join(SEATS),
     )
+    raise RuleError("seat_unknown", why)
 
 
 def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:

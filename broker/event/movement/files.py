@@ -172,14 +172,12 @@ def refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
         return
     missing = sorted(wanted - {deal.number for deal in read_deals(folder)})
     if missing:
-        raise RuleError(
-            "deal_unknown",
-            N_(
-                "{file} does not have every deal of this movement; missing: {deals}",
-                file=DEALS,
-                deals=", ".join(map(str, missing)),
-            ),
+        text = N_(
+            "{file} does not have every deal of this movement; missing: {deals}",
+            file=DEALS,
+            deals=", ".join(map(str, missing)),
         )
+        raise RuleError("deal_unknown", text)
 
 
 def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
@@ -213,15 +211,13 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     if players is None:
         raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
     if not TEAM <= players <= MOST_PLAYERS:
-        raise RuleError(
-            "impossible_size",
-            N_(
-                "number of players: {players}; there can be {least} to {most}",
-                players=players,
-                least=TEAM,
-                most=MOST_PLAYERS,
-            ),
+        text = N_(
+            "number of players: {players}; there can be {least} to {most}",
+            players=players,
+            least=TEAM,
+            most=MOST_PLAYERS,
         )
+        raise RuleError("impossible_size", text)
     width = max(2, len(str(players)))
     return [f"p{number:0{width}}" for number in range(1, players + 1)]
 
@@ -252,15 +248,13 @@ def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[st
     """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
         if len(members) != TEAM:
-            raise RuleError(
-                "teams_do_not_fit",
-                N_(
-                    "players in {team}: {count}; a movement is made for {wanted}",
-                    team=team,
-                    count=len(members),
-                    wanted=TEAM,
-                ),
+            text = N_(
+                "players in {team}: {count}; a movement is made for {wanted}",
+                team=team,
+                count=len(members),
+                wanted=TEAM,
             )
+            raise RuleError("teams_do_not_fit", text)
     return teams
 
 

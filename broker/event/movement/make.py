@@ -75,14 +75,10 @@ def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
 
 def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
     if order.players != order.tables * SEATED:
-        raise RuleError(
-            "teams_do_not_fit",
-            N_(
-                "players: {players}, tables: {tables}; in teams nobody sits out",
-                players=order.players,
-                tables=order.tables,
-            ),
+        text = N_(
+            "players: {players}, tables: {tables}; in teams nobody sits out", players=order.players, tables=order.tables
         )
+        raise RuleError("teams_do_not_fit", text)
     if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs another to be compared with
         raise RuleError(
             "teams_do_not_fit",

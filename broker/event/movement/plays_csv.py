@@ -122,14 +122,12 @@ def _columns(cells: Sequence[str]) -> Sequence[str]:
     names = columns(cells)
     unknown = [name for name in names if name not in MOVEMENT_COLUMNS]
     if unknown:
-        raise RuleError(
-            "unknown_column",
-            N_(
-                "unknown column {column}; the columns are {known}",
-                column=repr(unknown[0][:40]),
-                known=", ".join(MOVEMENT_COLUMNS),
-            ),
+        text = N_(
+            "unknown column {column}; the columns are {known}",
+            column=repr(unknown[0][:40]),
+            known=", ".join(MOVEMENT_COLUMNS),
         )
+        raise RuleError("unknown_column", text)
     missing = [name for name in MOVEMENT_COLUMNS if name not in names]
     if missing:
         raise RuleError(
