@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from broker.protocol import (
@@ -142,19 +142,7 @@ class RulingEntry(Struct, frozen=True, kw_only=True):
 def entry_of(message: Ruling | LogMessage) -> RulingEntry:
     """Return the ruling in a message. Raises TypeError for a fact that is none."""
     if isinstance(message, Ruling):
-        return RulingEntry(
-            id=message.id,
-            at=message.at,
-            author=message.author,
-            account=message.account,
-            role=message.role,
-            reason=message.reason,
-            decision=message.decision,
-            number=message.number,
-            table=message.table,
-            round=message.round,
-            deal=message.deal,
-        )
+        return convert(message, RulingEntry, from_attributes=True)
     fact = message.fact
     if not isinstance(fact, Ruled):
         raise TypeError(f"not a ruling: {message.id}")
