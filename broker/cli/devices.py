@@ -1,7 +1,6 @@
 """`homologue event device` and `close`: a table's device is registered, and all of them lose their access."""
 
 import os
-import uuid
 from contextlib import closing
 from pathlib import Path
 
@@ -16,8 +15,9 @@ from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
 from broker.people import DEVICE_LISTED, EVENT_CLOSED
-from broker.protocol import LAST_TABLE, DeviceRevoked, wall_clock_ms
-from broker.scorer import Admissions, read_journal
+from broker.protocol import LAST_TABLE, wall_clock_ms
+from broker.scorer import read_journal
+from broker.scorer.devices import Devices
 from broker.store import open_journal
 from broker.web.tables.event_pin import EventPin
 
@@ -89,25 +89,10 @@ def _revoke_devices(folder: Path, event: Event) -> int:
 
     Raises ScorerError, StoreError (also if a scorer is at work).
     """
-    now = wall_clock_ms()
     with closing(open_journal(folder, event.name)) as journal:
-        admissions = Admissions(read_journal(journal, event).devices())
-        revoked = admissions.all()
-        with journal.commit():
-            for number, one in enumerate(revoked, admissions.number + 1):
-                record = DeviceRevoked(
-                    id=uuid.uuid4().hex,
-                    event=event.name,
-                    number=number,
-                    table=one.table,
-                    device=one.device,
-                    author=COMMAND_ACTOR.who,
-                    account="",
-                    reason="the event is closed",
-                    at=now,
-                )
-                journal.append(record, now)
-    return len(revoked)
+        records = read_journal(journal, event).devices()
+        devices = Devices(journal, event.name, records, wall_clock_ms, lambda _tables: None)
+        return devices.revoke_all("the event is closed", COMMAND_ACTOR.who)
 
 
 def _renew_tables(path: Path) -> None:

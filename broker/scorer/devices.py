@@ -494,18 +494,25 @@ class Devices:
         """Take nothing more from a device at a table. To undo it, accept it again. Raises NoDeviceWaits."""
         if not self.admissions.admits(table, device):
             raise NoDeviceWaits(f"the device {device[:ID_SHOWN]} is not admitted at table {table}")
-        self.record(
-            DeviceRevoked(
-                id=uuid.uuid4().hex,
-                event=self._event,
-                number=1,
-                table=table,
-                device=device,
-                author=author,
-                account=account,
-                reason=reason,
-                at=self._clock(),
-            )
+        self.record(self._revoked(table, device, reason, author, account))
+
+    def revoke_all(self, reason: str, author: str) -> int:
+        """Take nothing more from any device, in one commit; return how many there were."""
+        admitted = self.admissions.all()
+        self.record(*(self._revoked(one.table, one.device, reason, author, "") for one in admitted))
+        return len(admitted)
+
+    def _revoked(self, table: int, device: str, reason: str, author: str, account: str) -> DeviceRevoked:
+        return DeviceRevoked(
+            id=uuid.uuid4().hex,
+            event=self._event,
+            number=1,
+            table=table,
+            device=device,
+            author=author,
+            account=account,
+            reason=reason,
+            at=self._clock(),
         )
 
     def record(self, *records: DeviceRecord) -> None:
