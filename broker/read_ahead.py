@@ -209,11 +209,9 @@ class CheckedAhead:
             os.close(shared)
 
     def __enter__(self) -> "CheckedAhead":
-        """Go on."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
         self.close()
 
     def close(self) -> None:

@@ -17,7 +17,6 @@ from broker.event import SETS, publish_file
 from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
 from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
-from broker.export.revealed_deals import select_deals
 from broker.files import make_folder
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
@@ -302,7 +301,7 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
     \b
     homologue deal wall my-cup --deal 3
     """
-    records = select_deals(folder, numbers)
+    records = revealed_deals.select_deals(folder, numbers)
     note_faces_shown(folder, _which(numbers))
     opener = Opener(folder)
     for record in records:

@@ -19,9 +19,7 @@ from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
 from broker.export.pmn import event
-from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
-from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
 from broker.files import deliver
 from broker.i18n import N_, Translator
 from broker.people.anchors import anchor_of
@@ -255,7 +253,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
     secret = (with_deals or embargoed) and not stored.room.over
     if with_deals:
         note_faces_shown(folder, "export pmn")
-    text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
+    text = write_records(listed, event.pmn_notes(stored, embargoed=embargoed))
     deliver(text, output, source=folder, force=force, secret=secret)
 
 
@@ -371,10 +369,13 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
         raise RuleError("unreadable", N_("{where}: {problem}", where=source, problem=error.strerror)) from None
 
 
-def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:
+def rows_of_plays(plays: Plays, profile: Profile) -> list[results.ResultRow | results.OutsidePlaysRow]:
     """A row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
     ledger = Ledger.of(plays.counted, profile)
-    return [*result_rows(ledger.groups, ledger.unplayed.values()), *outside_plays_rows(plays.adjustments)]
+    return [
+        *results.result_rows(ledger.groups, ledger.unplayed.values()),
+        *results.outside_plays_rows(plays.adjustments),
+    ]
 
 
 def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:

@@ -37,7 +37,6 @@ from broker.event.movement import (
     usual_copies,
     usual_order,
 )
-from broker.event.movement.files import check_teams_of_four, player_names, read_teams_file
 from broker.event.structure import seeded
 from broker.files import deliver, may_write
 from broker.rules import RuleError
@@ -233,14 +232,14 @@ def movement_new(
     """
     wanted = SearchOptions(**search)
     with refusals_reported(as_json=wanted.as_json):
-        members = read_teams_file(teams) if teams else None
+        members = files.read_teams_file(teams) if teams else None
         if event and members:
             raise RuleError(
                 "teams_not_of_event", "an event's teams are those of its list of players: leave --teams out"
             )
         if event:
-            members = check_teams_of_four(files.event_teams(event)) or None
-        names = player_names(players, members, event)
+            members = files.check_teams_of_four(files.event_teams(event)) or None
+        names = files.player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = usual_order(len(names), tables, rounds, deals_per_round, carriers)
         if event:
@@ -304,7 +303,7 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
     with refusals_reported(as_json=as_json):
         read = files.read_movement(file)
         faults = check_movement(read.plays, copies or usual_copies(read.plays))
-        faults += check_teams(read.plays, read_teams_file(teams)) if teams else []
+        faults += check_teams(read.plays, files.read_teams_file(teams)) if teams else []
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
         measured = measure_movement(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
         if as_json:

@@ -381,12 +381,10 @@ class JoinWire:
             self._work.connect(self._address, lease)
 
     def __enter__(self) -> "JoinWire":
-        """Begin to ask."""
         self._line.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave."""
         self._line.stop()
 
 

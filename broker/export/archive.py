@@ -14,11 +14,9 @@ from broker.export.booklet import booklet_pdf
 from broker.export.document import encode_document, event_document
 from broker.export.pdf import spelled
 from broker.export.pmn import event
-from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
 from broker.export.replay import replay_page
-from broker.export.results import next_event_csv
 from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RiichiProfile, RuleError
@@ -149,12 +147,14 @@ EXPORTS: Final = (
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
     ),
     Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
-    Export("next-event.csv", CSV, lambda of: next_event_csv(of.folder, of.stored), personal=True, at_the_end=True),
+    Export(
+        "next-event.csv", CSV, lambda of: results.next_event_csv(of.folder, of.stored), personal=True, at_the_end=True
+    ),
     Export(
         "plays.pmn",
         "text/plain; charset=utf-8",
         lambda of: write_records(
-            event.event_records(of.stored, embargoed=of.embargoed), pmn_notes(of.stored, embargoed=of.embargoed)
+            event.event_records(of.stored, embargoed=of.embargoed), event.pmn_notes(of.stored, embargoed=of.embargoed)
         ),
         of_fan=True,
     ),

@@ -49,7 +49,6 @@ class PointsCell:
     mangan: bool = False
 
     def __str__(self) -> str:
-        """Return the cell as it is printed."""
         drawn = "-" if self.self_drawn is None else "/".join(map(str, self.self_drawn))
         return f"{'-' if self.on_discard is None else self.on_discard} ({drawn})"
 

@@ -17,7 +17,6 @@ from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Seat, Substitute, Withd
 from broker.rules import Outcome, RiichiProfile, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
-from broker.rulings.plan import last_ruling_on, sitting_name
 from broker.scorer import EventState
 from broker.scoring import ComparisonGroup, Exact, Ranked, ScoredPlay, json_imp
 
@@ -110,8 +109,8 @@ class RulingChanges:
         return self._plans[known]
 
     def _sits(self, book: RulingBook, said: Substitute | Withdrawn) -> str:
-        last = last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
-        return sitting_name(last, self._event.name_of(said.player))
+        last = plan.last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
+        return plan.sitting_name(last, self._event.name_of(said.player))
 
 
 class StandingChange(Struct, frozen=True):

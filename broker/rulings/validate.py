@@ -50,14 +50,6 @@ from broker.rulings.model import (
     event_subject,
     seated,
 )
-from broker.rulings.plan import (
-    ever_entered,
-    plan_changes,
-    planned_event,
-    plays_of_player,
-    sits_elsewhere,
-    with_corrections,
-)
 from broker.scorer import EventState
 
 HEAD = "head_arbiter"
@@ -270,7 +262,7 @@ def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
 
 
 def _check_absence(event: Event, room: EventState, decision: Substitute | Withdrawn) -> None:
-    coming = set(plays_of_player(event, decision.player, decision.first_round))
+    coming = set(plan.plays_of_player(event, decision.player, decision.first_round))
     if isinstance(decision, Withdrawn):
         coming -= room.results.keys()
     if not coming:
@@ -278,7 +270,7 @@ def _check_absence(event: Event, room: EventState, decision: Substitute | Withdr
             "plays_nothing",
             N_("{who} has no plays from round {round} on", who=decision.player, round=decision.first_round),
         )
-    if isinstance(decision, Substitute) and sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
+    if isinstance(decision, Substitute) and plan.sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
         raise Refused("sits_elsewhere", N_("{who} already sits elsewhere in one of these rounds", who=decision.name))
 
 
@@ -306,7 +298,7 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     change = _change_of(room, decision)
     _check_kind(room, decision, change)
     before, kept, book = room.planned.bookings, kept_plays(room), room.book.with_decision(decision)
-    as_said = planned_event(room.original, book, {}).bookings  # a play that has begun stays in, whatever is said
+    as_said = plan.planned_event(room.original, book, {}).bookings  # a play that has begun stays in, whatever is said
     named = {(one.table, one.round) for one in change.plays} | {key[::-1] for key in change.dropped}
     for key in sorted(named & kept, key=lambda key: key[::-1]):
         if before.get(key) != as_said.get(key):
@@ -314,7 +306,7 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
             raise Refused(
                 "plan_play_begun", N_("table {table} has already begun round {round}", table=table, round=round_)
             )
-    after = planned_event(room.original, book, room.tables.seatings.begun())
+    after = plan.planned_event(room.original, book, room.tables.seatings.begun())
     now = after.bookings
     changed = {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
     for key in sorted(now.keys() - before.keys()):
@@ -343,12 +335,12 @@ def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChan
 def _is_last(room: EventState, root: RulingEntry) -> bool:
     """Return whether no change was given since one that is taken back, or comes back as it was published."""
     if room.book.counts(root.id):
-        return plan_changes(room.book)[-1][0] is root
+        return plan.plan_changes(room.book)[-1][0] is root
     return [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)][-1] is root
 
 
 def _check_names(room: EventState, decision: PlanChanged) -> None:
-    known, ever = {*room.planned.players}, ever_entered(room.book)
+    known, ever = {*room.planned.players}, plan.ever_entered(room.book)
     for one in decision.entered:
         if one.id in known or ever.get(one.id, one.name) != one.name:  # a table may still play by that change
             raise Refused("player_listed_twice", N_("there is a player {id} already", id=one.id))
@@ -373,8 +365,8 @@ def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
 
 def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:
     """Return the event as it would be planned after a change, with its corrections."""
-    after = planned_event(room.original, room.book.with_decision(decision), room.tables.seatings.begun())
-    return with_corrections(after, room.event)
+    after = plan.planned_event(room.original, room.book.with_decision(decision), room.tables.seatings.begun())
+    return plan.with_corrections(after, room.event)
 
 
 def _check_planned_seats(

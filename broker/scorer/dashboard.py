@@ -32,7 +32,6 @@ from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
-from broker.scorer.tables import Since
 from broker.scorer.view import (
     AnchorView,
     Attending,
@@ -61,9 +60,9 @@ class _TableFacts(NamedTuple):
     gaps: tuple[int, ...]
     plays_in: int
     plays_expected: int
-    calling: Since | None
-    playing: Since | None
-    pausing: Since | None
+    calling: tables.Since | None
+    playing: tables.Since | None
+    pausing: tables.Since | None
     restored: tables.Walls | None
     attended: Attending | None
     silent: bool
@@ -449,7 +448,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
     )
 
 
-def _playing_since(playing: Since | None, state: TableState | None) -> int | None:
+def _playing_since(playing: tables.Since | None, state: TableState | None) -> int | None:
     """Return since when the present play goes on; None if the table has not begun it."""
     return playing.at if playing and state and playing.round == state.round else None
 

@@ -74,11 +74,9 @@ class Results(Mapping[tuple[int, int], LogMessage]):
         self.told = told
 
     def __getitem__(self, key: tuple[int, int]) -> LogMessage:
-        """Return a result."""
         return message_told(self.told[key])
 
     def __contains__(self, key: object) -> bool:
-        """Return whether there is a result of a play."""
         return key in self.told
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
@@ -86,7 +84,6 @@ class Results(Mapping[tuple[int, int], LogMessage]):
         return iter([*self.told])
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self.told)
 
     def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:

@@ -111,7 +111,6 @@ class StoredRows:
         return columns | {"start": np.cumsum(columns["length"]) - columns["length"]}
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
-        """Return a column."""
         return self._columns[name]
 
     def __len__(self) -> int:
@@ -316,7 +315,6 @@ class FactsByNumber(Mapping[int, LogMessage]):
         """The highest number in a whole play: what a table tells while a scorer works comes after it."""
 
     def __getitem__(self, seq: int) -> LogMessage:
-        """Return a fact."""
         fact = self.at(seq)
         if fact is None:
             raise KeyError(seq)
@@ -328,16 +326,13 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
 
     def __contains__(self, seq: object) -> bool:
-        """Return whether there is a fact of a number."""
         return isinstance(seq, int) and self._find(seq) is not None
 
     def __iter__(self) -> Iterator[int]:
-        """Return all numbers."""
         for seq, one in self._facts.items():
             yield from range(seq, one.last + 1) if isinstance(one, WholePlay) else (seq,)
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return self._count
 
     def of_round(self, round_: int) -> Iterator[LogMessage]:

@@ -124,7 +124,6 @@ class BackupWorker:
         self._thread = threading.Thread(target=self._work, name="backup", daemon=True)
 
     def __enter__(self) -> "BackupWorker":
-        """Begin."""
         self._thread.start()
         return self
 

@@ -97,7 +97,6 @@ class SecondHomeWriter:
         self._thread = threading.Thread(target=self._work, name="second home", daemon=True)
 
     def __enter__(self) -> "SecondHomeWriter":
-        """Begin."""
         self._thread.start()
         return self
 

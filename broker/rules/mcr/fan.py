@@ -37,7 +37,6 @@ from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules.deal import COPIES, KINDS
-from broker.rules.mcr import referee
 from broker.rules.mcr.hand import (
     STARTING_TILES,
     McrHand,
@@ -50,7 +49,7 @@ from broker.rules.mcr.hand import (
     is_winning,
     kind_counts,
 )
-from broker.rules.mcr.referee import Hu, Judge
+from broker.rules.mcr.referee import Hu, Judge, TableMeld
 from broker.rules.profile import McrPaymentRules
 
 Ruleset = Literal["green-book", "1998"]
@@ -290,7 +289,7 @@ def situation_from_hu(hu: Hu) -> McrSituation:
 
 
 @cache
-def meld_from_table(meld: referee.TableMeld) -> McrMeld:
+def meld_from_table(meld: TableMeld) -> McrMeld:
     """Return a meld of the table's."""
     return McrMeld(meld.kind, meld.tiles, concealed=meld.concealed)
 

@@ -45,7 +45,6 @@ class McrMeld:
             raise RuleError("concealed_meld", f"a concealed {self.kind} is not laid down: {self}")
 
     def __str__(self) -> str:
-        """Return the tiles."""
         return " ".join(self.tiles[:5])
 
 

@@ -30,7 +30,6 @@ from broker.rules.riichi.events import (
     player_distance,
     player_points,
 )
-from broker.rules.riichi.points import MANGAN, share
 from broker.rules.riichi.profile import HandRules, RiichiProfile, SessionRules
 
 PAARENCHAN: Final = "paarenchan"
@@ -220,8 +219,8 @@ def ron_payment(
     """Return what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
     value, times = win_worth(state, win, rules, self_drawn=False), 6 if win.winner == state.dealer else 4
     more = counters * rules.points.counter.value
-    fed = share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
-    owed = {loser: share(value.base, times) - fed}
+    fed = points.share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
+    owed = {loser: points.share(value.base, times) - fed}
     responsible = loser if win.responsible is None else win.responsible
     owed[responsible] = owed.get(responsible, 0) + fed
     owed[responsible if rules.session.pao.counters.value == "responsible" else loser] += more
@@ -247,7 +246,7 @@ def _fed(state: SessionState, win: SessionWin, responsible: PlayerNo, value: Win
 
 def _each(state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
     dealer_wins = winner == state.dealer
-    owed = {player: share(base, 2 if dealer_wins or player == state.dealer else 1) + more for player in PLAYERS}
+    owed = {player: points.share(base, 2 if dealer_wins or player == state.dealer else 1) + more for player in PLAYERS}
     return pay_one(owed, winner)
 
 
@@ -285,7 +284,7 @@ def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
 
 def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
     """Return what a mangan pays that is drawn."""
-    owed = {player: share(MANGAN, 2 if dealer in (player, winner) else 1) for player in PLAYERS}
+    owed = {player: points.share(points.MANGAN, 2 if dealer in (player, winner) else 1) for player in PLAYERS}
     return pay_one(owed, winner)
 
 
