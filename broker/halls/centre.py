@@ -342,7 +342,7 @@ class Centre:
         """Return whom a ruling of a hall names though they do not play there."""
         named = set(players_named(decision)) - self._players_of(hall)
         if isinstance(decision, PlanChanged):  # who enters, or had no seat, plays nowhere else
-            named.update(*((one.east, one.south, one.west, one.north) for one in decision.plays))
+            named.update(*(one.players.values() for one in decision.plays))
             named &= self._players_of(*self.halls.keys() - {hall}) - self._players_of(hall)
         return named
 

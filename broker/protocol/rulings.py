@@ -219,6 +219,11 @@ class SeatedAnew(Struct, frozen=True, array_like=True):
     west: PlayerId
     north: PlayerId
 
+    @property
+    def players(self) -> dict[Seat, PlayerId]:
+        """Who sits where."""
+        return {"east": self.east, "south": self.south, "west": self.west, "north": self.north}
+
 
 class PlanChanged(Decision, frozen=True, tag="plan_changed", kw_only=True):
     """Others play, or elsewhere, in plays that no table has begun. A play keeps its table, round and deal."""

@@ -229,14 +229,10 @@ def check_stage(room: EventState, decision: PlanChanged) -> None:
         (rank, player)
         for key, play in ranked.items()
         if key in named
-        for rank, player in zip((play.players[seat] for seat in SEATS), _four(named[key]), strict=True)
+        for rank, player in zip((play.players[seat] for seat in SEATS), named[key].players.values(), strict=True)
     }
     if named.keys() != ranked.keys() or not _one_to_one(pairs):
         raise Refused("stage_seats_wrong", N_("the seats are not those of the movement of {stage}", stage=stage.name))
-
-
-def _four(one: SeatedAnew) -> tuple[str, str, str, str]:
-    return one.east, one.south, one.west, one.north
 
 
 def _one_to_one(pairs: Iterable[tuple[str, str]]) -> bool:

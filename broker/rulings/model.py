@@ -260,6 +260,12 @@ class RulingBook:
             seen.add(entry.id)
         return entry
 
+    def root_decision(self, decision: AnyDecision) -> AnyDecision:
+        """Return the same of a decision that may not be given yet."""
+        if isinstance(decision, Undo) and decision.ruling in self.entries:
+            return self.root(self.entries[decision.ruling]).decision
+        return decision
+
     def about(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that is taken back or appealed against; else the ruling itself."""
         said = entry.decision

@@ -22,7 +22,6 @@ from broker.protocol import (
     PlannedPlay,
     Player,
     PlayerCorrected,
-    PlayerId,
     Refused,
     Seat,
     Session,
@@ -259,8 +258,8 @@ def _session_text(one: Session) -> str:
 
 
 def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
-    """Return the tables that get a new plan after a correction: where a player is named, or a clock runs."""
-    if isinstance(about, SessionsCorrected):
+    """Return the tables that get a new plan: where a player is named, or a clock runs, or others may play."""
+    if isinstance(about, SessionsCorrected | PlanChanged):
         return set(event.tables)
     if not isinstance(about, PlayerCorrected):
         return set()
@@ -270,10 +269,7 @@ def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
 
 def corrects_plan(book: RulingBook, decision: AnyDecision) -> bool:
     """Return whether a decision corrects the plan, or takes a correction of it back."""
-    if isinstance(decision, Undo):
-        target = book.entries.get(decision.ruling)
-        return target is not None and isinstance(book.root(target).decision, PLAN_DECISIONS)
-    return isinstance(decision, PLAN_DECISIONS)
+    return isinstance(book.root_decision(decision), PLAN_DECISIONS)
 
 
 def check_correction(event: Event, decision: AnyDecision) -> None:
@@ -313,16 +309,13 @@ def ever_entered(book: RulingBook) -> dict[str, str]:
 
 def changes_plan(decision: AnyDecision, book: RulingBook) -> TypeGuard[PlanChanged | Undo]:
     """Return whether a decision changes who plays, or takes such a change back."""
-    if isinstance(decision, Undo) and decision.ruling in book.entries:
-        decision = book.root(book.entries[decision.ruling]).decision
-    return isinstance(decision, PlanChanged)
+    return isinstance(book.root_decision(decision), PlanChanged)
 
 
 def seats_stage(decision: AnyDecision, book: RulingBook) -> bool:
     """Return whether a decision seats a stage, or takes that back."""
-    if isinstance(decision, Undo) and decision.ruling in book.entries:
-        decision = book.root(book.entries[decision.ruling]).decision
-    return isinstance(decision, PlanChanged) and decision.stage is not None
+    root = book.root_decision(decision)
+    return isinstance(root, PlanChanged) and root.stage is not None
 
 
 def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
@@ -364,13 +357,7 @@ def _plans(
             plays.pop((table, round_), None)
         for one in change.plays:
             if (booking := settled.places.get((one.table, one.round))) is not None:
-                seats: dict[Seat, PlayerId] = {
-                    "east": one.east,
-                    "south": one.south,
-                    "west": one.west,
-                    "north": one.north,
-                }
-                plays[one.table, one.round] = BookedPlay(one.round, one.table, booking.deal, seats)
+                plays[one.table, one.round] = BookedPlay(one.round, one.table, booking.deal, one.players)
         yield plays
 
 

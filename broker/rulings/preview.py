@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Seat, Substitute, Withdrawn
-from broker.rules import Outcome, RiichiProfile, RuleError, Rules, Stated, allowed_outcome, score_riichi, seat_points
+from broker.rules import Outcome, Profile, RiichiProfile, Rules, Stated, allowed_outcome, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.scorer import EventState
@@ -252,22 +252,13 @@ def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> S
     """Return a play with what its outcome would have paid."""
     counted = room.play(key)
     play = counted.scored()
-    if play is None or play.points is None or counted.win is None:
-        return play
-    return _with_points(play, _recounted_points(room, counted, profile))
+    if play is None or play.points is None or counted.win is None or isinstance(profile, RiichiProfile):
+        return play  # a hand of riichi pays by the other rules already
+    return replace(play, points=_recounted_points(counted, profile))
 
 
-def _recounted_points(room: EventState, counted: CountedPlay, profile: Rules) -> Mapping[Seat, int]:
-    """Return what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
-    if isinstance(profile, RiichiProfile):
-        try:
-            return (
-                score_riichi(counted.hand, room.planned.winds(counted.deal)[1], profile)[1]
-                if counted.hand
-                else {**(counted.points or {})}
-            )
-        except RuleError:
-            return {**(counted.points or {})}
+def _recounted_points(counted: CountedPlay, profile: Profile) -> Mapping[Seat, int]:
+    """Return what an outcome would have paid."""
     outcome = allowed_outcome(Outcome(counted.win or "draw", counted.winners, counted.discarder), profile.payments)
     worth = {seat: value for seat, value in outcome.winners.items() if value >= profile.payments.minimum.value}
     if outcome.win != "draw" and not worth:
@@ -275,17 +266,3 @@ def _recounted_points(room: EventState, counted: CountedPlay, profile: Rules) ->
     elif worth != outcome.winners:
         outcome = Outcome(outcome.win, worth, outcome.discarder)
     return seat_points(outcome, profile.payments)
-
-
-def _with_points(play: ScoredPlay, paid: Mapping[Seat, int]) -> ScoredPlay:
-    return ScoredPlay(
-        play.deal,
-        play.table,
-        play.players,
-        paid,
-        play.fines,
-        play.form,
-        play.section,
-        play.awards,
-        play.stands_for,
-    )

@@ -357,10 +357,8 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
 
 def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
     """Return the change that is given or taken back."""
-    if isinstance(decision, Undo):
-        root = room.book.root(room.book.entries[decision.ruling]).decision
-        return root if isinstance(root, PlanChanged) else PlanChanged()
-    return decision
+    root = room.book.root_decision(decision)
+    return root if isinstance(root, PlanChanged) else PlanChanged()
 
 
 def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:

@@ -374,7 +374,7 @@ class Intake:
             self._players.update(one.id for one in ruling.decision.entered)
             for one in ruling.decision.plays:
                 fours = self._seated_anew.setdefault((one.table, one.round), [])
-                fours.append({one.east, one.south, one.west, one.north})
+                fours.append(set(one.players.values()))
 
     def placed(self) -> list[LogMessage]:
         """Return, once, the facts that had no place and have one by now."""

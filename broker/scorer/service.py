@@ -19,6 +19,7 @@ from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
+    PLAN_DECISIONS,
     SILENT_S,
     CheckedIn,
     CountRequest,
@@ -582,13 +583,10 @@ class Scorer:
         self.publisher.ruling(ruling)
         book, planned = self.state.book, self.state.planned
         root = book.root(book.entries[ruling.id])
-        if plan.corrects_plan(book, root.decision):
+        if isinstance(root.decision, (*PLAN_DECISIONS, PlanChanged)):
             self.publisher.players_renamed()
         tables = {table for table, _ in plan.plays_of_ruling(planned, root)}
         tables |= plan.tables_concerned(planned, root.decision)
-        if isinstance(book.root(root).decision, PlanChanged):
-            self.publisher.players_renamed()
-            tables |= {*planned.tables}
         for table in sorted(tables if root.table is None else {root.table}):
             self.publisher.assignment(table)
         self.publisher.plays_changed(deals)

@@ -85,7 +85,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
             who: (one.table, seat)
             for one in change.plays
             if one.round == stage.first_round
-            for seat, who in (("east", one.east), ("south", one.south), ("west", one.west), ("north", one.north))
+            for seat, who in one.players.items()
         }
         values |= {
             "proposal": qualified(room, stage, out),

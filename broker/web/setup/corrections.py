@@ -249,11 +249,10 @@ def _after(rulings: RulingService, draft: RulingDraft) -> Event:
 
 def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
     """Return what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
-    if isinstance(decision, Undo) and decision.ruling in book.entries:
-        decision = book.root(book.entries[decision.ruling]).decision
-    if not isinstance(decision, PLAN_DECISIONS):
+    root = book.root_decision(decision)
+    if not isinstance(root, PLAN_DECISIONS):
         raise FormMalformed("rulings are taken back where they are given")
-    return decision
+    return root
 
 
 def _cells(one: ListedPlayer) -> tuple[str, ...]:
