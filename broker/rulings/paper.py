@@ -176,11 +176,6 @@ def of_hand_values(event: Event) -> Profile:
     raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
 
 
-def same_outcome(one: Correct, win: str | None, winners: Mapping[Seat, int], discarder: Seat | None) -> bool:
-    """Return whether a sheet says what a table has entered."""
-    return (one.win, one.winners, one.discarder) == (win, dict(winners), discarder)
-
-
 PAPER_REASON: Final = "paper sheet"
 
 Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
@@ -216,9 +211,10 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
     """
     play = rulings.room.play(sheet.keyed.key)
     if play.settled:
-        same = same_outcome(sheet.decision, play.win, play.winners, play.discarder)
+        said = sheet.decision
+        same = (said.win, said.winners, said.discarder) == (play.win, play.winners, play.discarder)
         # An arbiter may have fined more; what the sheet fines must be among it.
-        if not same or any(play.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
+        if not same or any(play.fines.get(player, 0) < imp for player, imp in said.fines.items()):
             raise _other(rulings.room.book.entries.get(play.source or ""), play)
         return "there_already"
     _give(rulings, sheet, author, reason)

@@ -206,47 +206,18 @@ def _key_of(play: LogMessage | WholePlay | PlayKey) -> PlayKey:
 class Dashboard:
     """Shows the desk's view: at once, or in a large event not more often than any page changes.
 
-    `snapshot` and `feed` may be read from any thread.
+    A change at one table costs that table's card, and not all of them. `snapshot` and `feed` may be read from any
+    thread.
     """
 
     def __init__(self, live: LiveEvent, anchor: Callable[[], str], seconds: Callable[[], float]) -> None:
         """`anchor` returns that of what is stored now."""
-        self._state = live.state
-        self._builder = DashboardBuilder(live, anchor)
+        self._live, self._new_anchor = live, anchor
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
         self.disk: DiskLevel = "ample"
-        self.due = Throttle(VIEW_PAUSE_S if is_large(live.state.planned) else 0.0, seconds, time.thread_time)
-        self.snapshot = live.state.snapshot()
-        self.feed = ViewFeed(self._view())
-
-    def changed(self, tables: Iterable[int] | None = None) -> None:
-        """Make the cards of these tables again for the next view, or without `tables` all."""
-        self._builder.changed(tables)
-
-    def show(self) -> None:
-        """Show what has changed, as soon as it is due."""
-        self.snapshot = self._state.snapshot()
-        self.due.ask()
-        self.show_if_due()
-
-    def show_if_due(self) -> None:
-        """Show what is waiting to be shown."""
-        if self.due.due():
-            self._version += 1
-            self.feed.publish(self._view())
-            self.due.done()
-
-    def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, disk=self.disk)
-
-
-class DashboardBuilder:
-    """Builds views, one after the other. A change at one table costs that table's card, and not all of them."""
-
-    def __init__(self, live: LiveEvent, anchor: Callable[[], str]) -> None:
-        self._live, self._new_anchor = live, anchor
+        self.due = Throttle(VIEW_PAUSE_S if is_large(self._event) else 0.0, seconds, time.thread_time)
         self._lines: _ArrivalLines = {}
         self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
         self._stale = set(self._event.tables)
@@ -259,31 +230,46 @@ class DashboardBuilder:
         """In which hall each table was when these were counted."""
         self._plays_in, self._expected = Counter[str](), Counter[str]()
         """Of each hall."""
-        self._arrivals: tuple[Snapshot, Arrivals] | None = None
+        self._arrivals: Arrivals | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
         self._anchor: AnchorView | None = None
         self._contacts: dict[str, HallContact] = {}
         """At the centre, of the halls that were heard of."""
+        self.snapshot = live.state.snapshot()
+        self.feed = ViewFeed(self.view())
+
+    def show(self) -> None:
+        """Show what has changed, as soon as it is due."""
+        self.snapshot = self._live.state.snapshot()
+        self.due.ask()
+        self.show_if_due()
+
+    def show_if_due(self) -> None:
+        """Show what is waiting to be shown."""
+        if self.due.due():
+            self._version += 1
+            self.feed.publish(self.view())
+            self.due.done()
 
     @property
     def _event(self) -> Event:
         return self._live.state.planned
 
-    def changed(self, tables: Iterable[int] | None) -> None:
+    def changed(self, tables: Iterable[int] | None = None) -> None:
         """Build the cards of these tables again for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
-    def view(self, version: int, *, connected: bool, disk: DiskLevel) -> DashboardView:
+    def view(self) -> DashboardView:
         """Return the view of the whole event now."""
         state = self._live.state
         event, snapshot = state.event, state.snapshot()
         return DashboardView(
-            version=version,
+            version=self._version,
             event=event.name,
             title=event.plan.title,
             profile=event.profile.id,
-            connected=connected,
-            disk=disk,
+            connected=self.connected,
+            disk=self.disk,
             anchor=self._anchor_of_round(),
             final=state.final,
             plays_in=state.plays_in,
@@ -377,9 +363,9 @@ class DashboardBuilder:
         return self._follow_ups[1]
 
     def _plays(self, snapshot: Snapshot) -> Arrivals:
-        if self._arrivals is None or self._arrivals[0] is not snapshot:
-            self._arrivals = snapshot, Arrivals(snapshot, self._lines)
-        return self._arrivals[1]
+        if self._arrivals is None or self._arrivals.snapshot is not snapshot:
+            self._arrivals = Arrivals(snapshot, self._lines)
+        return self._arrivals
 
     def _facts(self, table: int) -> _TableFacts:
         state, last = self._live.state, self._live.devices.states.last.get(table)

@@ -131,29 +131,18 @@ MOST_BYTES: Final = 500_000
 """Of messages in one commit, but for the last one: halls send many rows in each."""
 
 
-class Inbox:
+class Inbox(queue.SimpleQueue[Arrival]):
     """Takes what any thread puts in, and gives it to the scorer's thread in batches."""
-
-    def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
-
-    def put(self, arrival: Arrival) -> None:
-        """Put something in, from any thread."""
-        self._queue.put(arrival)
-
-    def qsize(self) -> int:
-        """Return how much waits."""
-        return self._queue.qsize()
 
     def next_batch(self, timeout: float) -> list[Arrival]:
         """Return what waits, or what comes first within `timeout` seconds."""
         try:
-            batch = [self._queue.get(timeout=timeout)]
+            batch = [self.get(timeout=timeout)]
         except queue.Empty:
             return []
         size = _size(batch[0])
-        while len(batch) < MOST_AT_ONCE and size < MOST_BYTES and not self._queue.empty():
-            batch.append(self._queue.get())
+        while len(batch) < MOST_AT_ONCE and size < MOST_BYTES and not self.empty():
+            batch.append(self.get())
             size += _size(batch[-1])
         return batch
 

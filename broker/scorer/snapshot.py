@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar, overload
 
@@ -134,18 +135,14 @@ class Snapshot:
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[GroupRow, ...]]:
         """The comparison groups of each deal that was played."""
-        found: dict[int, list[GroupRow]] = {}
-        for key in sorted(self.ledger.rows):
-            found.setdefault(key[0], []).append(self.ledger.rows[key])
-        return {deal: tuple(rows) for deal, rows in found.items()}
+        rows = self.ledger.rows
+        return {deal: tuple([rows[key] for key in keys]) for deal, keys in groupby(sorted(rows), itemgetter(0))}
 
     @cached_property
     def unplayed(self) -> Mapping[int, tuple[ScoredPlay, ...]]:
         """Of each deal the plays that count without points: void, or awarded by the arbiter."""
-        found: dict[int, list[ScoredPlay]] = {}
-        for key in sorted(self.ledger.unplayed):
-            found.setdefault(key[0], []).append(self.ledger.unplayed[key])
-        return {deal: tuple(plays) for deal, plays in found.items()}
+        plays = self.ledger.unplayed
+        return {deal: tuple([plays[key] for key in keys]) for deal, keys in groupby(sorted(plays), itemgetter(0))}
 
     @cached_property
     def sections(self) -> tuple[SectionStandings, ...]:

@@ -1,5 +1,6 @@
 """What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
 
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -27,7 +28,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
 from broker.scorer import EventState
-from broker.scorer.dashboard import DashboardBuilder
+from broker.scorer.dashboard import Dashboard
 from broker.store import Journal, RefusedRow
 from broker.web import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
@@ -56,9 +57,8 @@ def told_at_tables(made: Places) -> set[tuple[int, int]]:
 
 def counted_at(place: Place, *, anew: bool) -> tuple[object, ...]:
     """Return what a desk shows that is counted over all tables, as it stands there or counted anew."""
-    dashboard = place.scorer.dashboard
-    builder = DashboardBuilder(place.scorer.live, lambda: "") if anew else dashboard._builder
-    view = builder.view(1, connected=True, disk="ample")
+    scorer = place.scorer
+    view = (Dashboard(scorer.live, lambda: "", time.monotonic) if anew else scorer.dashboard).view()
     return view.lost, view.apart, view.halls
 
 
