@@ -310,6 +310,11 @@ class BadEvent(ScorerError, ValueError, code="bad_event"):
         super().__init__(text)
         self.found = tuple(found)
 
+    @classmethod
+    def of(cls, *found: RuleError) -> "BadEvent":
+        """Return the error of these problems."""
+        return cls("; ".join(str(one.text) for one in found), found)
+
 
 class EventKeyBroken(ScorerError, OSError, code="event_key_broken"):
     """The event's key cannot be read or written."""

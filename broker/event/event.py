@@ -104,13 +104,13 @@ class Event:
             ),
         ]
         if problems:
-            raise BadEvent("; ".join(one.text for one in problems), problems)
+            raise BadEvent.of(*problems)
         try:
             self.profile: Rules = rules.of_plays(plan.profile)
             _check_faces(self._deals.values(), self.profile)
             self._orders = {number: deal.serials(self.set_faces) for number, deal in self._deals.items()}
         except RuleError as error:
-            raise BadEvent(error.text, [error]) from None
+            raise BadEvent.of(error) from None
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         named, by_rank = parted_plays(plan)
         self.plan = replace(plan, plays=tuple(named)) if by_rank else plan

@@ -188,10 +188,15 @@ def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
                 folder=path.parent,
             ),
         )
-        raise BadEvent(missing.text, [missing]) from None
+        raise BadEvent.of(missing) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
         wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=reason(error)))
-        raise BadEvent(wrong.text, [wrong]) from None
+        raise BadEvent.of(wrong) from None
+
+
+def read_toml(path: Path, kind: type[T]) -> T:
+    """Read one file of the folder that is TOML. Raises BadEvent."""
+    return read_file(path, lambda content: msgspec.toml.decode(content, type=kind))
 
 
 PROFILE: Final = "profile.toml"

@@ -5,20 +5,18 @@ folder of its own, with the plan of its tables alone, and in it `hall.toml`, by 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
-import tomli_w
 from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import BadEvent, RuleError
 from broker.event.earlier import among
-from broker.event.files import HALL, read_file
+from broker.event.files import HALL, read_toml
 from broker.event.plan import Plan
 from broker.files import write_private
 from broker.i18n import N_
@@ -48,12 +46,8 @@ class Hall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         for part in self.tables.replace(" ", "").split(","):
             match = RANGE.fullmatch(part)
             if match is None:
-                raise _wrong(
-                    RuleError(
-                        "hall_tables_wrong",
-                        N_("hall {hall}: “{text}” is not a list of tables", hall=self.name, text=part),
-                    )
-                )
+                text = N_("hall {hall}: “{text}” is not a list of tables", hall=self.name, text=part)
+                raise BadEvent.of(RuleError("hall_tables_wrong", text))
             found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
         return frozenset(found)
 
@@ -78,7 +72,7 @@ def read_halls(folder: Path) -> tuple[Hall, ...]:
     path = folder / HALLS
     if not path.exists():
         return ()
-    halls = read_file(path, _decode).halls
+    halls = read_toml(path, _File).halls
     _refuse_shared(halls)
     return halls
 
@@ -116,37 +110,29 @@ class HallsFile:
         return None
 
 
-def _decode(content: bytes) -> _File:
-    return msgspec.convert(tomllib.loads(content.decode()), _File)
-
-
 def _refuse_shared(halls: Iterable[Hall]) -> None:
     """Refuse a name, or a table, that two halls have."""
     of: dict[int, str] = {}
     names: set[str] = set()
     for hall in halls:
         if hall.name in names:
-            raise _wrong(RuleError("hall_twice", N_("two halls are called {hall}", hall=hall.name)))
+            raise BadEvent.of(RuleError("hall_twice", N_("two halls are called {hall}", hall=hall.name)))
         names.add(hall.name)
         for table in hall.numbers:
             if (other := of.setdefault(table, hall.name)) != hall.name:
                 text = N_("table {table} is in two halls: {one} and {other}", table=table, one=other, other=hall.name)
-                raise _wrong(RuleError("hall_tables_wrong", text))
-
-
-def _wrong(error: RuleError) -> BadEvent:
-    return BadEvent(error.text, [error])
+                raise BadEvent.of(RuleError("hall_tables_wrong", text))
 
 
 def missing_file(file: str) -> BadEvent:
     """Return the error where a store is of an event in many places, and the file that says so is gone."""
     text = N_("{file} is missing, but what is stored is of an event in several halls: put the file back", file=file)
-    return _wrong(RuleError("hall_file_missing", text))
+    return BadEvent.of(RuleError("hall_file_missing", text))
 
 
 def write_halls(folder: Path, halls: Iterable[Hall]) -> None:
     """Write `halls.toml` in one step."""
-    write_private(folder / HALLS, tomli_w.dumps(msgspec.to_builtins(_File(tuple(halls)))).encode())
+    write_private(folder / HALLS, msgspec.toml.encode(_File(tuple(halls))))
 
 
 def keep_halls(folder: Path, halls: Sequence[Hall]) -> None:
@@ -189,12 +175,12 @@ def read_nodes(folder: Path) -> Nodes | None:
     path = folder / NODES
     if not path.exists():
         return None
-    return read_file(path, lambda content: msgspec.convert(tomllib.loads(content.decode()), Nodes))
+    return read_toml(path, Nodes)
 
 
 def write_nodes(folder: Path, nodes: Nodes) -> None:
     """Write `nodes.toml` in one step."""
-    write_private(folder / NODES, tomli_w.dumps(msgspec.to_builtins(nodes)).encode())
+    write_private(folder / NODES, msgspec.toml.encode(nodes))
 
 
 def read_centre(folder: Path) -> CentreAddress | None:
@@ -202,12 +188,12 @@ def read_centre(folder: Path) -> CentreAddress | None:
     path = folder / HALL
     if not path.exists():
         return None
-    return read_file(path, lambda content: msgspec.convert(tomllib.loads(content.decode()), CentreAddress))
+    return read_toml(path, CentreAddress)
 
 
 def write_centre(folder: Path, centre: CentreAddress) -> None:
     """Write `hall.toml` in one step."""
-    write_private(folder / HALL, tomli_w.dumps(msgspec.to_builtins(centre)).encode())
+    write_private(folder / HALL, msgspec.toml.encode(centre))
 
 
 def refuse_travellers(plan: Plan, halls: Iterable[Hall]) -> None:
@@ -224,7 +210,7 @@ def refuse_travellers(plan: Plan, halls: Iterable[Hall]) -> None:
                     one=other.title,
                     other=here.title,
                 )
-                raise _wrong(RuleError("player_in_two_halls", text))
+                raise BadEvent.of(RuleError("player_in_two_halls", text))
 
 
 def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
@@ -233,7 +219,8 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     plays = tuple(play for play in plan.plays if play.table in tables)
     riichi = tuple(one for one in plan.riichi if one.table in tables)
     if not plays and not riichi:
-        raise _wrong(RuleError("hall_tables_wrong", N_("hall {hall}: nothing is played at its tables", hall=hall.name)))
+        text = N_("hall {hall}: nothing is played at its tables", hall=hall.name)
+        raise BadEvent.of(RuleError("hall_tables_wrong", text))
     here = {player for play in plays for player in play.players.values()}
     here.update(player for one in riichi for player in one.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}

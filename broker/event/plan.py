@@ -243,7 +243,7 @@ def read_plan(folder: Path) -> Plan:
         plays, _, problems = decode_movement(path.read_bytes(), BookedPlay)
     except OSError as error:
         unreadable = RuleError("malformed", N_("{where}: {problem}", where=MOVEMENT, problem=reason(error)))
-        raise BadEvent(unreadable.text, [unreadable]) from None
+        raise BadEvent.of(unreadable) from None
     wrong = [
         RuleError(one.code, N_("{file}, line {line}: {problem}", file=MOVEMENT, line=one.line, problem=one.text))
         for one in problems[:MOST_PROBLEMS]
@@ -252,7 +252,7 @@ def read_plan(folder: Path) -> Plan:
         both = N_("{file} and {other} both hold plays: remove those that do not count", file=MOVEMENT, other=EVENT)
         wrong.append(RuleError("plays_twice", both))
     if wrong:
-        raise BadEvent("; ".join(one.text for one in wrong), wrong)
+        raise BadEvent.of(*wrong)
     return replace(plan, plays=tuple(plays))
 
 

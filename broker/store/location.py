@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import tomli_w
 from msgspec import Struct
 
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable, reason
@@ -42,7 +41,7 @@ def database_of(folder: Path) -> DatabaseAddress | None:
     """Return what `store.toml` says; None for SQLite. Raises StoreAddressRefused."""
     path = folder / SETTING
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DatabaseAddress)
+        return msgspec.toml.decode(path.read_bytes(), type=DatabaseAddress)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as error:  # not TOML, not UTF-8, or not these two settings
@@ -69,7 +68,7 @@ def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
 
 def write_address(folder: Path, place: DatabaseAddress) -> None:
     """Write `store.toml` in one step. To be called when the place has been found to be one."""
-    write_file(folder / SETTING, tomli_w.dumps(msgspec.to_builtins(place)).encode())
+    write_file(folder / SETTING, msgspec.toml.encode(place))
 
 
 def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:

@@ -114,14 +114,14 @@ def refuse_altered_deals(folder: Path) -> None:
     try:
         found = [altered for record in deals if (altered := _alteration(committed, record, opener))]
     except RuleError as missing:
-        raise BadEvent(missing.text, [missing]) from None
+        raise BadEvent.of(missing) from None
     listed = {record.number for record in deals}
     found += [
         RuleError("deal_missing", N_("deal {deal} is in the commitment, but missing here", deal=number))
         for number in sorted(committed.hashes.keys() - listed)
     ]
     if found:
-        raise BadEvent("; ".join(str(one.text) for one in found), found)
+        raise BadEvent.of(*found)
 
 
 def _alteration(committed: Commitment, record: DealRecord, opener: Opener) -> RuleError | None:
