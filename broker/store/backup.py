@@ -164,7 +164,7 @@ def check_copy(copy: Path) -> BackupManifest:
     try:
         with closing(SqliteReader(copy / STORE, manifest.event)) as journal:
             deque(decoded(journal.entries()), maxlen=0)
-            found = sum(1 for _ in journal.stored()), sum(1 for _ in journal.refused())
+            found = sum(1 for _ in journal.linked_rows()), sum(1 for _ in journal.refused())
     except StoreError as error:
         raise BackupBroken(f"{copy.name}: {error}") from None
     if found != (manifest.height, manifest.refused):

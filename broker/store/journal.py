@@ -250,7 +250,7 @@ class Reader:
 
         `height`: of these alone that follow the row there, which has this link. Raises StoreError.
         """
-        with self._errors("the journal cannot be read"), closing(self._stored_rows(height)) as rows:
+        with closing(self.linked_rows(height)) as rows:
             yield from intact_rows(rows, faults, link, height) if self.has_links else (row[:3] for row in rows)
 
     def columns(self, faults: list[Fault]) -> Generator[Rows, None, None]:
@@ -347,18 +347,16 @@ class Reader:
             columns = self._tables.journal.c
             yield from self._raw_rows(select(*(columns[name] for name in ROW)), columns.height, after)
 
-    def stored(self) -> Generator[Entry, None, None]:
-        """Return all messages as they are stored, those too that are not as they were written. Raises StoreError."""
-        with self._errors("the journal cannot be read"):
-            yield from ((received_at, body) for _, received_at, body, _ in self._stored_rows())
-
     def linked_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
-        """Return all rows after a height with their links, as they are stored. Raises StoreError.
+        """Return all rows after a height with their links, as they are stored: those too that are not as written.
 
-        `at_once`: how many are read together, for who takes only some.
+        `at_once`: how many are read together, for who takes only some. Raises StoreError.
         """
+        columns = self._tables.journal.c
+        link = columns.link if self.has_links else sa.null()
+        query = select(columns.height, columns.received_at, columns.body, link)
         with self._errors("the journal cannot be read"):
-            yield from self._stored_rows(after, at_once)
+            yield from self._raw_rows(query, columns.height, after, at_once)
 
     def first_facts(self, after: int) -> dict[int, int]:
         """Return the lowest number of the facts after a height, by table. Raises StoreError."""
@@ -392,17 +390,10 @@ class Reader:
         last = self._fetch(journal, select(journal.c.link).order_by(journal.c.height.desc()).limit(1))
         return (last and last[0].link) or FIRST_LINK
 
-    def _stored_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
-        """Return all rows after a height as the database's own library gives them; some at a time."""
-        columns = self._tables.journal.c
-        link = columns.link if self.has_links else sa.null()
-        query = select(columns.height, columns.received_at, columns.body, link)
-        yield from self._raw_rows(query, columns.height, after, at_once)
-
     def _raw_rows(
         self, query: sa.Select[Any], number: Column[int], after: int = 0, at_once: int = ROWS_AT_ONCE
     ) -> Generator[Any, None, None]:
-        """Return the rows of a query, the first column of which is their number, in that order."""
+        """Return the rows of a query in the order of their number, its first column, as the driver gives them."""
         query = query.where(*self._of_event(number.table)).order_by(number)
         if self._connection.dialect.name == "sqlite":  # in the order of the file, so that a changed number hides no row
             with closing(self._connection.execute(query.where(number > after) if after else query)) as result:
@@ -662,7 +653,7 @@ class Journal(Reader):
 def fingerprint(reader: Reader) -> str:
     """Return a hash of everything that was taken and refused: equal journals have the same one."""
     digest = hashlib.sha256()
-    for received_at, body in reader.stored():
+    for _, received_at, body, _ in reader.linked_rows():
         digest.update(repr((received_at, body)).encode())
     for row in (*reader.refused(), *reader.set_aside()):
         digest.update(repr(row).encode())
