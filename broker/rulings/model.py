@@ -503,7 +503,8 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
             play = _corrected(play, entry, decision)
         case Void() | Adjusted():
             given = decision.gives if isinstance(decision, Adjusted) else {}
-            play = _without_points(play, entry, {one: imp_of(gift, awards) for one, gift in given.items()})
+            instead = {one: imp_of(gift, awards) for one, gift in given.items()}
+            play = replace(play, source=entry.id, points=None, settled=True, instead=instead)
         case Reopen():
             play = _reopened(play, entry, result)
         case Award():
@@ -533,10 +534,6 @@ def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPl
     if not play.settled:  # else a table's own result, or a sheet before it, has said what the fines are
         outcome = replace(outcome, fines=_sums(play.fines, now.fines), confirmed=now.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
-
-
-def _without_points(play: CountedPlay, entry: RulingEntry, instead: Mapping[str, int]) -> CountedPlay:
-    return replace(play, source=entry.id, points=None, settled=True, instead=instead)
 
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:

@@ -569,7 +569,21 @@ def team_rows(
 
     `named`: of which stage and section the places are.
     """
-    return tuple(_team_row(line, bounds[line.name], named) for line in ranked)
+    return tuple(
+        TeamStanding(
+            place=line.place,
+            team=line.name,
+            imp=json_imp(line.imp),
+            fines=line.fines,
+            deals=line.plays,
+            best=bounds[line.name].best,
+            worst=bounds[line.name].worst,
+            likely=bounds[line.name].likely,
+            stage=named[0],
+            section=named[1],
+        )
+        for line in ranked
+    )
 
 
 def staged_team_rows(
@@ -589,18 +603,3 @@ def staged_team_rows(
         bounds, lines = team_bounds(group.ranking, open_, event.profile, won), list(group.ranking)
         rows += team_rows((lines[one] for one in at), bounds, (event.plan.stages[group.stage].name, group.section))
     return tuple(rows)
-
-
-def _team_row(line: Ranked, reach: Bounds, named: tuple[str, str]) -> TeamStanding:
-    return TeamStanding(
-        place=line.place,
-        team=line.name,
-        imp=json_imp(line.imp),
-        fines=line.fines,
-        deals=line.plays,
-        best=reach.best,
-        worst=reach.worst,
-        likely=reach.likely,
-        stage=named[0],
-        section=named[1],
-    )
