@@ -157,7 +157,7 @@ _EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: where its si
 _DEEP = (12, 16)  # pixels from the crop's border in which its side, and its end, lie
 _ACROSS = 4  # pixels over which an edge rises
 _LEAST = 4.0  # levels that an edge rises or falls at least
-_GAPS = 4  # a quarter of a side may rise less: print that runs along it has more gaps, and noise rises both ways
+_GAPS = 3  # a third of a side may rise less, as noise lets it at night: print that runs along it has more gaps
 _SIDES = 3  # of a tile that show an edge at least: one may drown in light, or lie against the next tile
 
 
@@ -170,7 +170,7 @@ def sides_with_edges(crops: Picture) -> NDArray[np.int64]:
 
 
 def _rise_along(side: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Return how much three quarters of each side, shape (n, along, across, 3), rise or fall at one place: levels."""
+    """Return how much two thirds of each side, shape (n, along, across, 3), rise or fall at one place: levels."""
     rises = side[:, :, _ACROSS:] - side[:, :, :-_ACROSS]
     few = side.shape[1] // _GAPS
     ordered = np.partition(rises, (few, side.shape[1] - 1 - few), axis=1)

@@ -242,8 +242,8 @@ def test_a_number_in_a_text_has_none_over_and_under_it(beside: tuple[str, ...], 
     assert sides_with_edges(photographed(crop_of(*beside), seed)[None]).tolist() == [len(beside)]
 
 
-@pytest.mark.parametrize(("gap", "sides"), [(13, 4), (16, 3)])  # of the 56 rows that are looked at
-def test_an_edge_may_have_gaps_along_a_quarter_of_it_and_print_has_more(gap: int, sides: int) -> None:
+@pytest.mark.parametrize(("gap", "sides"), [(17, 4), (20, 3)])  # of the 56 rows that are looked at
+def test_an_edge_may_have_gaps_along_a_third_of_it_and_print_has_more(gap: int, sides: int) -> None:
     crop = crop_of(*SIDES)
     crop[40 : 40 + gap, :4] = LIGHT
     assert sides_with_edges(crop[None]).tolist() == [sides]
@@ -256,9 +256,9 @@ def test_an_edge_rises_or_falls_by_four_levels(rise: int, sides: int) -> None:
     assert sides_with_edges(crop[None]).tolist() == [sides]
 
 
-def test_noise_is_no_edge() -> None:
+def test_noise_is_no_tile() -> None:
     grain = np.random.default_rng(7).normal(128, 20, (20, CROP[1], CROP[0], 3))
-    assert sides_with_edges(np.clip(grain, 0, 255).astype(np.uint8)).tolist() == [0] * 20
+    assert sides_with_edges(np.clip(grain, 0, 255).astype(np.uint8)).max() < 3
 
 
 def test_each_crop_is_judged_by_itself() -> None:
