@@ -32,6 +32,7 @@ from vision.marks.read import (
     read_again,
     read_marks,
     withhold_few,
+    withhold_print_on_paper,
     withhold_prints,
     withhold_repeated_serials,
     withhold_unlike,
@@ -292,6 +293,7 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     if enrolled is None:
         against = frozenset(number for number, position in enumerate(layout.positions) if position.turn == HALF_TURN)
         loose = frozenset(number for number, position in enumerate(layout.positions) if position.row is None)
+        settled = withhold_print_on_paper(picture, found, settled, loose)
         settled = withhold_unlike(picture, found, withhold_few(withhold_upside_down(settled, against)), loose)
         settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike | against)
     return to_reading(found, settled, stand_tiles_up(found, upright, layout))

@@ -153,40 +153,28 @@ def _shares(scores: Shares) -> Shares:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
-_EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: what is averaged along a side
+_EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: where its sides are looked at
 _DEEP = (12, 16)  # pixels from the crop's border in which its side, and its end, lie
 _ACROSS = 4  # pixels over which an edge rises
-_LEAST = 5.0  # levels that an edge rises at least: noise, averaged so, stays below
-_OF_INK = 0.05  # of the ink's contrast that it rises at least: dark ink on paper is crisp, and so is noise beside it
-_CLEAR = _OF_INK * 255  # levels from which nothing more is asked: there is no stronger ink
-_MARK_AREA = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where the number is
-_INKED = 97.0  # percentile: about as much of that is not ink
+_LEAST = 4.0  # levels that an edge rises or falls at least
+_GAPS = 3  # a third of a side may rise less, as noise lets it at night: print that runs along it has more gaps
+_SIDES = 3  # of a tile that show an edge at least: one may drown in light, or lie against the next tile
 
 
-def has_edges(crops: Picture) -> NDArray[np.bool_]:
-    """Tell of each crop, shape (n, 112, 80, 3), as `cut_backs` gives it, whether a tile's edges show at three sides."""
-    third = np.sort(_rises(crops), axis=1)[:, 1]
-    there = third >= _CLEAR
-    for number in np.flatnonzero((third >= _LEAST) & ~there):
-        there[number] = third[number] >= _OF_INK * _ink(crops[number])
-    return there
+def sides_with_edges(crops: Picture) -> NDArray[np.int64]:
+    """Return along how many sides of each crop, shape (n, 112, 80, 3), as `cut_backs` gives it, a tile's edge runs."""
+    levels, (wide, deep) = crops.astype(np.int16), _DEEP
+    level, upright = levels[:, _EDGE_ROWS], levels[:, :, _EDGE_COLS].swapaxes(1, 2)
+    sides = (level[:, :, :wide], level[:, :, -wide:], upright[:, :, :deep], upright[:, :, -deep:])
+    return np.asarray(np.sum([_rise_along(side) >= _LEAST for side in sides], axis=0))
 
 
-def _rises(crops: Picture) -> NDArray[np.float64]:
-    """Return the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
-    wide, deep = _DEEP
-    level, upright = crops[:, _EDGE_ROWS], crops[:, :, _EDGE_COLS]
-    across = (side.mean(axis=1) for side in (level[:, :, :wide], level[:, :, : -wide - 1 : -1]))
-    down = (side.mean(axis=2) for side in (upright[:, :deep], upright[:, : -deep - 1 : -1]))
-    sides = (*across, *down)
-    rises = [np.abs(side[:, _ACROSS:] - side[:, :-_ACROSS]).max(axis=(1, 2)) for side in sides]
-    return np.stack(rises, axis=1)
-
-
-def _ink(crop: Picture) -> float:
-    """Return how far ink is from the back's own colour, levels of the clearest colour."""
-    mark = crop[_MARK_AREA].reshape(-1, 3).astype(np.float64)
-    return float(np.percentile(np.abs(mark - np.median(mark, axis=0)).max(axis=1), _INKED))
+def _rise_along(side: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Return how much two thirds of each side, shape (n, along, across, 3), rise or fall at one place: levels."""
+    rises = side[:, :, _ACROSS:] - side[:, :, :-_ACROSS]
+    few = side.shape[1] // _GAPS
+    ordered = np.partition(rises, (few, side.shape[1] - 1 - few), axis=1)
+    return np.asarray(np.maximum(ordered[:, few], -ordered[:, -1 - few]).max(axis=(1, 2)))
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -222,8 +210,8 @@ def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None
     doubted = [number for number in numbers if looks[number].mark.confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at_crops(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = combine_looks(looks[number], again)
-    for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
-        looks[number] = looks[number] if there else _on_no_tile(looks[number])
+    for number, sides in zip(numbers, sides_with_edges(crops[numbers]), strict=True):
+        looks[number] = looks[number] if sides >= _SIDES else _on_no_tile(looks[number])
     return _ask_second_reader(crops, looks)
 
 

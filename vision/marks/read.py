@@ -30,6 +30,7 @@ from vision.marks.digits import (
     look_at_crops,
     look_at_crops_twice,
     near_serials,
+    sides_with_edges,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
 from vision.marks.shapes import like_others, says_number, unlike_others
@@ -260,6 +261,7 @@ _FEW_READ, _SUREST = 1 / 3, 0.995  # share below which this is needed: some numb
 _MADE_OUT, _SURER = 0.5, 0.975  # half of what is made out, by half, has to be sure; else this confidence is needed
 _LIKELY = 0.8  # confidence from which a number counts that looks like the others
 _MANY_REPEATED = 5  # serials there twice: of tiles at most one was, in 550 pictures; of the prints of one cloth 29
+_ALL_SIDES = 4  # of 699 loose tiles 695 show an edge on all sides, of 79 numbers on printed pages one
 _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 
@@ -323,6 +325,16 @@ def withhold_prints(marks: TileMarks) -> TileMarks:
     if len({mark.clash for mark in marks if mark is not None and mark.clash is not None}) < _MANY_REPEATED:
         return marks
     return tuple(_unread(mark) if mark is not None else None for mark in marks)
+
+
+def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
+    """Take the serial from numbers on what is `loose` and has no edge on some side, where most of these have none."""
+    asked = [number for number in loose if (mark := marks[number]) is not None and says_number(mark)]
+    sides = sides_with_edges(cut_backs(picture, [found.tiles[number].quad for number in asked]))
+    drawn = {number for number, edges in zip(asked, sides, strict=True) if edges < _ALL_SIDES}
+    if 2 * len(drawn) < len(asked):
+        return marks
+    return tuple(_unread(mark) if mark is not None and number in drawn else mark for number, mark in enumerate(marks))
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:

@@ -180,8 +180,8 @@ def _main() -> None:
     """Draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=4400, help="of the finder (default: %(default)s)")
-    parser.add_argument("--closeup-steps", type=int, default=5100, help="(default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=5500, help="of the finder (default: %(default)s)")
+    parser.add_argument("--closeup-steps", type=int, default=6000, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=4)
     drawing = cores() if DEVICE == "cuda" else max(1, cores() // 2)  # it takes a quarter of the time of learning
     parser.add_argument("--processes", type=int, default=drawing, help="that draw (default: %(default)s)")

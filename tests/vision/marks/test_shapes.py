@@ -23,6 +23,7 @@ def table(printed: tuple[int, ...] = SERIALS, colour: tuple[int, int, int] = (20
     """Draw tiles side by side, their numbers in the middle."""
     picture = np.full((HIGH + 20, WIDE * len(printed) + 20, 3), 190, dtype=np.uint8)
     for at, serial in enumerate(printed):
+        cv2.rectangle(picture, (10 + WIDE * at, 10), (10 + WIDE * (at + 1), 10 + HIGH), (150, 150, 150), 1)
         for place, digit in enumerate(f"{serial:03d}"):
             x = 10 + WIDE * (at + 0.5) + PITCH * (place - 1) - 6
             cv2.putText(picture, digit, (round(x), 10 + HIGH // 2 + 7), 0, 0.6, colour, 1, cv2.LINE_AA)

@@ -148,6 +148,25 @@ def _cloth(chance: Chance, font: Path) -> list[Sheet]:
     return [Sheet(np.ascontiguousarray(art), np.zeros(2), size, float(chance.normal(0, 6)))]
 
 
+def _lists(chance: Chance, font: Path) -> list[Sheet]:
+    """Seating lists on paper on both sides of the tray: a line for each table, with numbers of three digits."""
+    size = (148.0, 210.0, 0.2)
+    sheets = []
+    for side in (-1, 1):
+        page = Image.new(
+            "L", (int(size[0] * _SHEET_SCALE), int(size[1] * _SHEET_SCALE)), int(chance.integers(215, 250))
+        )
+        draw = ImageDraw.Draw(page)
+        letters = ImageFont.truetype(str(font), int(chance.uniform(5, 11) * _SHEET_SCALE))
+        step = letters.size * float(chance.uniform(1.2, 2.2))
+        for line in np.arange(0.5 * step, page.height - step, step):
+            players = "  ".join(f"{chance.integers(1, 137):03d}" for _ in range(12))
+            draw.text((30, line), f"{chance.choice(['Table', 'Round', ''])} {players}", fill=35, font=letters)
+        art = np.repeat(np.asarray(page, dtype=np.float32)[:, :, None] / 255, 3, axis=2)
+        sheets.append(Sheet(art, np.array([side * 235.0, chance.uniform(-30, 30)]), size, float(chance.normal(0, 10))))
+    return sheets
+
+
 def _printed(text: str, size: tuple[float, float, float], font: Path, paper: int, ink: int) -> Flat:
     wide, high = int(size[0] * _SHEET_SCALE), int(size[1] * _SHEET_SCALE)
     page = Image.new("L", (wide, high), paper)
@@ -191,6 +210,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("cards beside", beside=_cards),
         Kind("blocks beside", beside=_blocks),
         Kind("telephones beside", beside=_phone),
+        Kind("lists beside", beside=_lists),
         Kind("printed cloth", beside=_cloth),
         Kind("tiles beside", loose=True, promised=True),
         Kind("night", shot=lambda shot, chance: replace(shot, light=0.14, noise=float(chance.uniform(0.01, 0.03)))),
