@@ -94,6 +94,7 @@ from broker.web.live import (
     sse_event,
 )
 from broker.web.render import (
+    BYTE_ORDER_MARK,
     CARDS_A_PAGE,
     SHOWN_ALERTS,
     SHOWN_PLACES,
@@ -103,9 +104,10 @@ from broker.web.render import (
     alert_value,
     calling_tables,
     card_state,
-    done_before,
+    download,
     environment,
     html_response,
+    pdf_response,
     redirect,
     render_page,
     render_template,

@@ -22,7 +22,7 @@ from broker.rules import Profile
 from broker.scorer import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
-from broker.web.auth import Access, Visitor, wants_html
+from broker.web.auth import Access, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, DeskFailed, HostUnknown, MethodRefused, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
@@ -294,9 +294,7 @@ class OwnNames:
 def error_response(request: Request, error: Exception) -> Response:
     """Answer a request that was refused with an error that has a code."""
     if wants_html(request):
-        return render_page(
-            request, "refused.html", N_("Not possible"), getattr(request.state, "visitor", Visitor()), error=error
-        )
+        return render_page(request, "refused.html", N_("Not possible"), error=error)
     code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
     wait = getattr(error, "wait_s", 0)
     headers = {"Retry-After": str(wait)} if wait else None

@@ -7,6 +7,7 @@ not exist has to wait; of refusals that repeat themselves only some are logged.
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -43,7 +44,8 @@ READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room", "see
 PROGRAMS: Final = ("/api/", "/metrics")
 """What other programs read, whatever they say that they accept."""
 
-Handler = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Response | Awaitable[Response]]
+"""Answers a request: as a coroutine, or in a thread where it is a plain function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ class Access:
             if visitor.may(right):
                 if request.method == "POST" and visitor.disk in READ_ONLY:
                     raise DeskReadOnly("the scorer's disk is nearly full, and the desk is read-only")
-                return await answer(request)
+                found = answer(request) if iscoroutinefunction(answer) else await run_in_threadpool(answer, request)
+                return await found if isinstance(found, Awaitable) else found
             if visitor.session or visitor.token:
                 raise NotAllowed("your role may not do this")
             if self.auth is not None and request.method in {"GET", "HEAD"} and wants_html(request):

@@ -297,14 +297,18 @@ def render_page(
     request: Request,
     template: str,
     title: Message,
-    visitor: Visitor | None = None,
     *,
+    visitor: Visitor | None = None,
     error: Exception | None = None,
-    done: Message | None = None,
+    done: Message | Mapping[str, Message] | None = None,
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
-    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top."""
-    _, visitor = translator_for(request), visitor or Visitor()
+    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top.
+
+    `visitor`: None: the one that `Access.route` found. `done`: what is said where the address says so (`redirect`).
+    """
+    _ = translator_for(request)
+    visitor = visitor or getattr(request.state, "visitor", None) or Visitor()
     refusals = flatten_errors(error) if isinstance(error, ExceptionGroup) else []
     error = refusals[0] if refusals else error
     html = render_template(
@@ -319,7 +323,7 @@ def render_page(
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
         refusals=refusals[1:SHOWN_REFUSALS],
-        done=_(done) if done and not error else "",
+        done="" if error else _what_was_done(request, _, done),
         **values,
     )
     response = html_response(html, getattr(error, "status", 400) if error else 200)
@@ -328,22 +332,35 @@ def render_page(
     return response
 
 
+def _what_was_done(request: Request, _: HtmlTranslator, texts: Message | Mapping[str, Message] | None) -> str:
+    done = request.query_params.get("done") if request.method == "GET" else None
+    text = texts.get(done or "") if isinstance(texts, Mapping) else texts
+    return _(text) if text and done is not None else ""
+
+
 def render_template(template: str, **values: object) -> str:
     """Render a template."""
     return environment().get_template(template).render(values, translators=translators())
 
 
-def done_before(request: Request, texts: Message | Mapping[str, Message]) -> Message | None:
-    """Return what was done, as the address says of a page to which a form has led (`redirect`)."""
-    done = request.query_params.get("done") if request.method == "GET" else None
-    if done is None:
-        return None
-    return texts.get(done) if isinstance(texts, Mapping) else texts
-
-
 def html_response(html: str, status: int = 200) -> HTMLResponse:
     """Answer with a page, which may differ by language and session."""
     return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})
+
+
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""At the beginning of a CSV: without it Excel garbles Chinese names."""
+
+
+def download(content: str | bytes, name: str, media: str) -> Response:
+    """Answer with a file that a browser saves."""
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def pdf_response(content: bytes, name: str) -> Response:
+    """Answer with a PDF that a browser shows, to be printed."""
+    header = {"Content-Disposition": f'inline; filename="{name}"'}
+    return Response(content, media_type="application/pdf", headers=header)
 
 
 def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:

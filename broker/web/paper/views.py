@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -43,10 +42,10 @@ from broker.web import (
     client_address,
     form_handler,
     note_action,
+    pdf_response,
     read_number,
     render_page,
     translator_for,
-    visitor_of,
 )
 from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
@@ -81,17 +80,21 @@ class PaperPage:
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show the forms; for one play if the address names it."""
-        asked = {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
-        return await run_in_threadpool(self._page, request, asked)
+        asked = request.query_params
+        return self._page(request, {name: asked.get(name, "")[:4] for name in ("round", "table", "deal")})
 
-    async def sheets(self, request: Request) -> Response:
+    def sheets(self, request: Request) -> Response:
         """Return blank sheets, of a table or a round where the address says so."""
         asked = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
-        content = await run_in_threadpool(self._blank, request, *([one] if one >= 0 else [] for one in asked))
-        attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
-        return Response(content, media_type="application/pdf", headers=attachment)
+        tables, rounds = ([one] if one >= 0 else [] for one in asked)
+        event = self._scorer.rulings.room.event
+        with self._printing:
+            made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
+            with spelled(event):
+                content = blank_sheets_pdf(refuse_none_or_many(made), translator_for(request).language)
+        return pdf_response(content, f"{self._event.name}-sheets.pdf")
 
     def _key(self, request: Request, form: Form) -> Response:
         """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
@@ -103,17 +106,6 @@ class PaperPage:
         results = self._take(request, read)
         refused = self._two is None and any(one.problem for one in results)  # it is compared with the paper then
         return self._page(request, form if refused else {}, more={"results": results})
-
-    def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
-        with self._printing:
-            known = self._stand_ins()
-            made = refuse_none_or_many(
-                blank_sheets(
-                    self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known
-                )
-            )
-            with spelled(self._scorer.rulings.room.event):
-                return blank_sheets_pdf(made, translator_for(request).language)
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
@@ -181,7 +173,7 @@ class PaperPage:
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
         values |= self._open(request) | (more or {})
-        return render_page(request, "paper.html", N_("Paper"), visitor_of(request), error=error, values=values)
+        return render_page(request, "paper.html", N_("Paper"), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
         """What two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""

@@ -23,13 +23,11 @@ from broker.web import (
     Access,
     Form,
     FormMalformed,
-    done_before,
     form_page,
     new_id,
     read_number,
     redirect,
     render_page,
-    visitor_of,
 )
 from broker.web.rulings.forms import (
     PLAN_FORM_BYTES,
@@ -107,7 +105,7 @@ class ChangesPage:
             "kept": kept_fields(form) | {"id": new_id("plan"), "after": facts.last or ""},
         }
         title = N_("Review the new seating")
-        return render_page(request, "players_look.html", title, visitor_of(request), values=values)
+        return render_page(request, "players_look.html", title, values=values)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         def look(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine], bool]:
@@ -146,9 +144,8 @@ class ChangesPage:
             request,
             "players.html",
             N_("Change who plays"),
-            visitor_of(request),
             error=error,
-            done=done_before(request, done),
+            done=done,
             values=values,
         )
 
@@ -263,4 +260,4 @@ class CheckInPage:
             "letters": SEAT_LETTERS,
             "new_id": partial(new_id, "door"),
         }
-        return render_page(request, "checkin.html", N_("Check-in"), visitor_of(request), error=error, values=values)
+        return render_page(request, "checkin.html", N_("Check-in"), error=error, values=values)

@@ -45,11 +45,11 @@ from broker.web import (
     Sheets,
     Visitor,
     environment,
+    pdf_response,
     read_number,
     render_page,
     translator_for,
     translators,
-    visitor_of,
 )
 from broker.web.tables.carriers import Carrying
 
@@ -79,7 +79,7 @@ class CeremonyPage:
 
     async def show(self, request: Request) -> Response:
         """Show the places, the last first."""
-        snapshot, visitor = self._sheets.snapshot(Visitor()), visitor_of(request)
+        snapshot = self._sheets.snapshot(Visitor())
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
@@ -87,7 +87,7 @@ class CeremonyPage:
             "unprintable": unprintable_names(snapshot.event),
             "event_title": snapshot.event.plan.title,
         }
-        return render_page(request, "ceremony.html", N_("Ceremony"), visitor, values=values)
+        return render_page(request, "ceremony.html", N_("Ceremony"), values=values)
 
 
 def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
@@ -179,8 +179,7 @@ class SeatingPage:
             content = await run_in_threadpool(
                 seating_pdf, event, kind, translator_for(request), snapshot.seated_plan, snapshot.stand_ins
             )
-        name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
-        return Response(content, media_type="application/pdf", headers=name)
+        return pdf_response(content, f"{event.name}-seating-{kind}.pdf")
 
 
 def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:

@@ -22,12 +22,14 @@ from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
 from broker.scorer import EventState, ViewFeed, open_stored_event
 from broker.web import (
+    BYTE_ORDER_MARK,
     Access,
     EmbargoTrace,
     ExportsBusy,
     NotAllowed,
     PageUnknown,
     Visitor,
+    download,
     public_view,
     render_page,
     translator_for,
@@ -37,9 +39,6 @@ from broker.web.labels import EXPORT
 from broker.web.problems import PROBLEM
 
 ZIP: Final = "all.zip"
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-"""Without it Excel garbles Chinese names in a file that a browser has saved."""
-
 WITHOUT_EMBARGO: Final = frozenset(
     {"team-standings.csv", "ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"}
 )
@@ -107,7 +106,7 @@ class ExportsPage:
         listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, mine)]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         values["unprintable"] = unprintable_names(self._room.event)
-        return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
+        return render_page(request, "exports.html", N_("Exports"), error=error, values=values)
 
     async def download(self, request: Request) -> Response:
         """Return one file, or all."""
@@ -125,8 +124,7 @@ class ExportsPage:
             content, media = await self._in_turn(visitor, partial(self._content, request, name, embargoed=embargoed))
         except ExportsBusy as busy:
             return self._page(request, busy)
-        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
-        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+        return download(content, f"{self._feed.current.event}-{name}", media)
 
     async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
         """Return what is made from the whole journal. Raises ExportsBusy while another one is made."""
@@ -182,7 +180,7 @@ class ExportsPage:
                 return archive(source, self._may_take(visitor)), "application/zip"
             export = BY_NAME[name]
             content = export.content(source)
-        return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
+        return (BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)

@@ -25,7 +25,6 @@ from broker.web import (
     interval_bar,
     render_page,
     render_template,
-    visitor_of,
 )
 
 PARTS: Final = {
@@ -112,7 +111,7 @@ class LuckPage:
             "whole": WHOLE,
             "span": _span(found) if found else WHOLE,
         }
-        return render_page(request, "luck.html", N_("Luck and strength"), visitor_of(request), values=values)
+        return render_page(request, "luck.html", N_("Luck and strength"), values=values)
 
 
 def _span(found: EventStrength) -> tuple[float, float]:

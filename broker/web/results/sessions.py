@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,7 +17,7 @@ from broker.protocol import SEATS, RiichiRecorded, RiichiStanding, Seat
 from broker.rules import RuleError
 from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
-from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, translator_for
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, pdf_response, translator_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +138,14 @@ class SessionsPage:
         key = (pagination, event, tuple((one.entries, one.names) for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
-    async def printed(self, request: Request) -> Response:
+    def printed(self, request: Request) -> Response:
         """Return the sheet of one session."""
-        return await run_in_threadpool(self._printed, request)
-
-    def _printed(self, request: Request) -> Response:
         key = request.path_params["table"], request.path_params["round"]
         found = self._sessions.one(key, translator_for(request).language)
         if found is None or found.sheet is None:
             raise RuleError(
                 "no_such_session", N_("there is no sheet of table {table}, round {round}", table=key[0], round=key[1])
             )
-        name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
         with spelled(self._events()):
             content = session_pdf(found.sheet)
-        return Response(content, media_type="application/pdf", headers={"Content-Disposition": name})
+        return pdf_response(content, f"riichi-{key[0]}-{key[1]}.pdf")

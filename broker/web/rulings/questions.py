@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,7 +18,7 @@ from broker.rules import ComparisonRules, Profile, RuleError, load_of_same_book,
 from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
-from broker.web import Access, PageUnknown, Pagination, render_page, translator_for, visitor_of
+from broker.web import Access, PageUnknown, Pagination, render_page, translator_for
 from broker.web.rulings.forms import (
     whole_number,
 )
@@ -71,9 +70,7 @@ class WhatHappenedPage:
             "last_round": max((round_ for _, round_ in event.bookings), default=1),
             "full": WALL,
         }
-        return render_page(
-            request, "what_happened.html", N_("What happened?"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "what_happened.html", N_("What happened?"), error=error, values=values)
 
 
 def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
@@ -130,11 +127,8 @@ class WhatIfPage:
         """Return the routes."""
         return [self._access.route("/what-if", self.show, "see_room")]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show who would change place."""
-        return await run_in_threadpool(self._show, request)
-
-    def _show(self, request: Request) -> Response:
         event, query, error = self._rulings.event, dict(request.query_params), None
         found: WhatIf | None = None
         try:
@@ -156,7 +150,7 @@ class WhatIfPage:
             "players": event.players,
             "teams": [*event.plan.teams],
         }
-        return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
+        return render_page(request, "what_if.html", N_("What if"), error=error, values=values)
 
     def _counted(self, query: Mapping[str, str]) -> WhatIf:
         event = self._rulings.event

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,12 +20,13 @@ from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
 from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
 from broker.web import (
+    BYTE_ORDER_MARK,
     Access,
     Form,
     Pagination,
     account_of,
     as_ranges,
-    done_before,
+    download,
     form_handler,
     new_id,
     render_page,
@@ -61,7 +61,6 @@ LISTED: Final = 100
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
 """What rulings of the event are about, where two arbiters may not rule on it at once."""
-BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 class RulingsPage:
@@ -82,11 +81,8 @@ class RulingsPage:
 
     # ---- the history ------------------------------------------------------------------------
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show what was ruled, newest first, and what follows from it."""
-        return await run_in_threadpool(self._history, request)
-
-    def _history(self, request: Request) -> Response:
         event, filters = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
         meant = self._meant(filters)
 
@@ -118,20 +114,17 @@ class RulingsPage:
         values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, *OF_APART, *OTHER_KINDS, *OF_APPEAL, *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = done_before(request, N_("Published."))
-        return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
+        return render_page(request, "rulings.html", N_("Rulings"), done=N_("Published."), values=values)
 
-    async def as_csv(self, request: Request) -> Response:
+    def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
-        found = await run_in_threadpool(self._filtered, request)
-        text = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(BYTE_ORDER_MARK + text, "text/csv", "rulings.csv")
+        text = history.history_csv(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
+        return download(BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
 
-    async def as_json(self, request: Request) -> Response:
+    def as_json(self, request: Request) -> Response:
         """Return the history for programs."""
-        found = await run_in_threadpool(self._filtered, request)
-        text = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(text.decode(), "application/json", "rulings.json")
+        text = history.history_json(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
+        return download(text, "rulings.json", "application/json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
         filters = self._meant(dict(request.query_params))
@@ -152,10 +145,10 @@ class RulingsPage:
 
     # ---- a new ruling -----------------------------------------------------------------------
 
-    async def new(self, request: Request) -> Response:
+    def new(self, request: Request) -> Response:
         """Show the form: of a play, of a deal, of an undo, or where one says of which."""
         asked = dict(request.query_params)
-        return await run_in_threadpool(self._form, request, asked, self._missing(asked))
+        return self._form(request, asked, self._missing(asked))
 
     def _missing(self, asked: Mapping[str, str]) -> Refused | None:
         """Say of a play or a deal that was asked for that there is none."""
@@ -214,9 +207,7 @@ class RulingsPage:
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
-        return render_page(
-            request, "ruling_effects.html", N_("Preview"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "ruling_effects.html", N_("Preview"), error=error, values=values)
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
         event, key = self._rulings.event, play_asked_for(form)
@@ -281,9 +272,7 @@ class RulingsPage:
             "verdicts": VERDICT,
             "asks_again": getattr(error, "code", "") in {"fine_not_in_profile", "appeal_late"},
         } | _riichi(event.profile)
-        return render_page(
-            request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "ruling_new.html", N_("New ruling"), error=error, values=values)
 
 
 def _closed(request: Request, rulings: RulingService) -> bool:
@@ -342,7 +331,3 @@ def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
         return whole_number(form, field)
     except Refused:
         return None
-
-
-def _file(text: str, kind: str, name: str) -> Response:
-    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -31,6 +31,7 @@ from broker.scorer import (
     team_standings_csv,
 )
 from broker.web import (
+    BYTE_ORDER_MARK,
     CARDS_A_PAGE,
     EVENT_STREAM,
     Access,
@@ -52,6 +53,7 @@ from broker.web import (
     account_of,
     alert_value,
     calling_tables,
+    download,
     environment,
     html_response,
     labels,
@@ -66,9 +68,6 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.services import ScorerThread
-
-BYTE_ORDER_MARK: Final = "\ufeff"
-"""Without it Excel garbles Chinese names."""
 
 ANYBODY: Final = Visitor(open_room=True)
 """Who asks a desk that nobody has an account of."""
@@ -254,12 +253,14 @@ class DashboardPage:
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""
         view = await self._seen(visitor_of(request))
-        return _table(f"standings-{view.event}-{view.version}", standings_csv(view.standings, self._pages.origin_of))
+        text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
+        return download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def team_standings(self, request: Request) -> Response:
         """The standings of the teams as a file."""
         view = await self._seen(visitor_of(request))
-        return _table(f"team-standings-{view.event}-{view.version}", team_standings_csv(view.teams))
+        text = BYTE_ORDER_MARK + team_standings_csv(view.teams)
+        return download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""
@@ -269,11 +270,6 @@ class DashboardPage:
         view = self._feeds.of(visitor).current
         await run_in_threadpool(partial(self._trace.watched, visitor, "room", hidden=view.under_way))
         return view
-
-
-def _table(name: str, text: str) -> Response:
-    attachment = f'attachment; filename="{name}.csv"'
-    return Response(BYTE_ORDER_MARK + text, media_type="text/csv", headers={"Content-Disposition": attachment})
 
 
 def _cards_wanted(request: Request) -> CardsWanted:
@@ -336,7 +332,7 @@ class CallsPage:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
-            return render_page(request, "refused.html", N_("Not possible"), visitor_of(request), error=error)
+            return render_page(request, "refused.html", N_("Not possible"), error=error)
         path, asked = _back(form.get("to", ""))
         return redirect(request, path, **asked)
 

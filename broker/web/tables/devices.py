@@ -25,14 +25,12 @@ from broker.web import (
     Pagination,
     UnsignedDevice,
     account_of,
-    done_before,
     form_handler,
     form_page,
     note_action,
     read_number,
     redirect,
     render_page,
-    visitor_of,
 )
 from broker.web.services import NO_SERVICES, ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
@@ -210,10 +208,7 @@ class DevicesPage:
             "broker": self._broker,
             "standby": self._standby.summary if self._standby else None,
         }
-        done = done_before(request, DONE)
-        return render_page(
-            request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
-        )
+        return render_page(request, "devices.html", N_("Devices"), error=error, done=DONE, values=values)
 
 
 def _machine(table: int, version: str | None, reading: Reading | None, now: float) -> Machine:

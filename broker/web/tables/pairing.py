@@ -55,7 +55,6 @@ from broker.web import (
     account_of,
     as_ranges,
     client_address,
-    done_before,
     form_handler,
     form_page,
     note_action,
@@ -260,8 +259,8 @@ class PairingPage:
             "sets_pin": visitor_of(request).may(DECIDES),
             **self._of_pin(),
         }
-        title, done = N_("Pair tables"), done_before(request, N_("The PIN is set."))
-        return render_page(request, "pairing.html", title, visitor_of(request), error=error, done=done, values=values)
+        done = N_("The PIN is set.")
+        return render_page(request, "pairing.html", N_("Pair tables"), error=error, done=done, values=values)
 
     def _of_pin(self) -> dict[str, object]:
         """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
