@@ -1,19 +1,18 @@
 """The web pages of an event: the arbiters' desk, set-up, results and everything that people see in a browser."""
 
-from broker.web.addresses import own_page
+from broker.web.alerts import alert_value, calling_tables, split_alerts
 from broker.web.auth import (
     COOKIE,
-    LOGGED_EACH,
     LOOPBACK_NAMES,
     Access,
     Misses,
-    RepeatFilter,
     Visitor,
     account_of,
     browser_marks,
     client_address,
     delete_session_cookie,
     note_action,
+    own_page,
     set_browser_marks,
     set_session_cookie,
     user_agent,
@@ -101,8 +100,6 @@ from broker.web.render import (
     SHOWN_PLAYS,
     SIGNS,
     Pagination,
-    alert_value,
-    calling_tables,
     card_state,
     download,
     environment,
@@ -112,7 +109,6 @@ from broker.web.render import (
     render_page,
     render_template,
     signed_number,
-    split_alerts,
     time_tag,
     translator_for,
 )

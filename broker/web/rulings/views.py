@@ -32,8 +32,8 @@ from broker.web import (
     render_page,
     visitor_of,
 )
+from broker.web.alerts import APART
 from broker.web.labels import VERDICT
-from broker.web.problems import APART
 from broker.web.rulings import history
 from broker.web.rulings.forms import (
     OF_APART,

@@ -37,7 +37,6 @@ from broker.protocol.pairing import (
 )
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
-    LOGGED_EACH,
     LOOPBACK_NAMES,
     TICKED,
     TICKED_ALONE,
@@ -50,7 +49,6 @@ from broker.web import (
     NothingToPairWith,
     PairingDelayed,
     PairingOutdated,
-    RepeatFilter,
     TableHasDevice,
     account_of,
     as_ranges,
@@ -68,7 +66,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
+from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, PendingCode, RepeatFilter
 
 WHO: Final = "set_up"
 DECIDES: Final = "admit"

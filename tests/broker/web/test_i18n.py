@@ -12,7 +12,7 @@ from broker.i18n import duration, languages
 from broker.scorer import AlertView
 from broker.scorer.counting import CORRECTED
 from broker.web import SIGNS, choose_translator, environment, translators
-from broker.web.faults import (
+from broker.web.alerts import (
     GUARD,
     device_part_name,
     fault_message,
