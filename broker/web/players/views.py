@@ -137,7 +137,6 @@ class ChangesPage:
             "version": facts.planned.version,
             "lines": lines,
             "declared": declared,
-            "began": any(here.values()) or bool(facts.kept),
         }
         done = N_("The new seating is published: tables, displays and prints follow it.")
         return render_page(
@@ -253,7 +252,6 @@ class CheckInPage:
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
             "counts": {word: sum(one.said == word for one in listed) for word in SAID},
-            "total": len(listed),
             "asked": asked,
             "only": only,
             "filters": FILTERS,

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
-from broker.rules import ComparisonRules, Profile, RuleError, load_of_same_book, same_rule_book
+from broker.rules import Profile, RuleError, load_of_same_book, same_rule_book
 from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
@@ -144,7 +144,6 @@ class WhatIfPage:
             "kept": urlencode(kept) + "&",
             "query": {"profile": ""} | query,
             "choices": CHOICES,
-            "now": _settings_now(event.profile),
             "profiles": same_rule_book(event.profile),
             "own": event.profile.id,
             "players": event.players,
@@ -170,12 +169,3 @@ class WhatIfPage:
                 found = what_if(room, changed_rules(base, asked))
                 self._last = moment, wished, found
             return self._last[2]
-
-
-def _settings_now(profile: ComparisonRules) -> dict[str, str]:
-    return {
-        "method": profile.imp.method.value,
-        "own_score": profile.datum.own_score.value,
-        "gap": profile.imp.gap.value,
-        "rounding": profile.datum.rounding.value,
-    }
