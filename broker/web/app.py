@@ -14,17 +14,17 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from broker.errors import RuleError, ScorerError
+from broker.errors import CodedError, RuleError
 from broker.event import Origin
 from broker.i18n import N_
-from broker.people import Authentication, PeopleError
+from broker.people import Authentication
 from broker.rules import Profile
 from broker.scorer import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
 from broker.web.auth import Access, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
-from broker.web.errors import DeskError, DeskFailed, HostUnknown, MethodRefused, PageUnknown
+from broker.web.errors import DeskFailed, HostUnknown, MethodRefused, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
@@ -102,10 +102,8 @@ def create_app(
             404: not_found,
             405: method_refused,
             Exception: failed,
-            DeskError: error_response,
-            PeopleError: error_response,
+            CodedError: error_response,
             RuleError: error_response,
-            ScorerError: error_response,
         },
         middleware=[
             Middleware(SecurityHeaders),

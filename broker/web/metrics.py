@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, get_args
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
@@ -58,9 +58,8 @@ class MetricsPage:
     def _text(self, *, inside: bool) -> bytes:
         now, (until, body) = time.monotonic(), self._kept.get(inside, (float("-inf"), b""))
         if now >= until:
-            registry = CollectorRegistry()
-            registry.register(_Families([*self._open(now), *(self._inside() if inside else ())]))
-            body = generate_latest(registry) + (generate_latest(self._scorer.wire.metrics.registry) if inside else b"")
+            body = generate_latest(_Families([*self._open(now), *(self._inside() if inside else ())]))
+            body += generate_latest(self._scorer.wire.metrics.registry) if inside else b""
             self._kept[inside] = now + KEPT_S, body
         return body
 

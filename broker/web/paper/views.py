@@ -108,10 +108,7 @@ class PaperPage:
         return self._page(request, form if refused else {}, more={"results": results})
 
     def _stand_ins(self) -> Sequence[StandIn]:
-        try:
-            return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
-        except ScorerError as problem:
-            raise RuleError(problem.code, str(problem)) from None
+        return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
 
     def _read(self, form: Form) -> Sequence[PaperSheet]:
         match form.get("action", ""):

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import (
@@ -44,12 +44,12 @@ from broker.web import (
     PublicFeed,
     Sheets,
     Visitor,
-    environment,
+    html_response,
     pdf_response,
     read_number,
     render_page,
+    render_template,
     translator_for,
-    translators,
 )
 from broker.web.tables.carriers import Carrying
 
@@ -319,32 +319,26 @@ class DisplayPage:
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         rounds = seating_rounds(snapshot.event.plan)
         to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
-        html = (
-            environment()
-            .get_template("display.html")
-            .render(
-                view=self._feed.current,
-                ladder=ladder,
-                likely=any(row.likely for row in shown),
-                options=options,
-                teams=_in_columns(teams[pagination.lines(options.names)], options)
-                if pagination.number <= of_teams
-                else (),
-                rungs=_in_columns(rungs[players], options) if pagination.number > of_teams else (),
-                seats=_in_columns(seats[players], options),
-                rounds=rounds[to_come],
-                to_come=to_come,
-                letters=SEAT_LETTERS,
-                round_ends=self._round_ends(),
-                version=None if ladder.final else snapshot.event.version,
-                stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
-                pagination=pagination,
-                following=f"/display?{urlencode(following)}",
-                _=_,
-                translators=translators(),
-            )
+        html = render_template(
+            "display.html",
+            view=self._feed.current,
+            ladder=ladder,
+            likely=any(row.likely for row in shown),
+            options=options,
+            teams=_in_columns(shown, options) if pagination.number <= of_teams else (),
+            rungs=_in_columns(shown, options) if pagination.number > of_teams else (),
+            seats=_in_columns(seats[players], options),
+            rounds=rounds[to_come],
+            to_come=to_come,
+            letters=SEAT_LETTERS,
+            round_ends=self._round_ends(),
+            version=None if ladder.final else snapshot.event.version,
+            stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
+            pagination=pagination,
+            following=f"/display?{urlencode(following)}",
+            _=_,
         )
-        return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+        return html_response(html)
 
     def _round_ends(self) -> tuple[int, int] | None:
         """Return the round that is played and about when it ends, ms since 1970; None before the first and at the end.

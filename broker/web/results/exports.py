@@ -1,8 +1,7 @@
 """Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -14,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.errors import RuleError, ScorerError, StoreError
+from broker.errors import RuleError
 from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.export.pdf import unprintable_names
@@ -62,15 +61,6 @@ class ListedExport:
     why: Message | None = None
     embargo: bool = True
     """Whether an arbiter can have it with deals under embargo."""
-
-
-@contextmanager
-def as_rule_error() -> Iterator[None]:
-    """Raise what is wrong with the store as an error that a page shows."""
-    try:
-        yield
-    except (ScorerError, StoreError) as problem:
-        raise RuleError(problem.code, str(problem)) from None
 
 
 class ExportsPage:
@@ -157,8 +147,7 @@ class ExportsPage:
         return HTMLResponse(kept[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
 
     def _replay(self, _: Translator, deal: int) -> str:
-        with as_rule_error():
-            return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
+        return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
 
     def _listed(self, one: Export) -> "ListedExport":
         why, lacking = None, one.lacking(self._room.planned)
@@ -174,12 +163,11 @@ class ExportsPage:
 
     def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
         visitor = visitor_of(request)
-        with as_rule_error():
-            source = self._source(request, embargoed=embargoed)
-            if name == ZIP:
-                return archive(source, self._may_take(visitor)), "application/zip"
-            export = BY_NAME[name]
-            content = export.content(source)
+        source = self._source(request, embargoed=embargoed)
+        if name == ZIP:
+            return archive(source, self._may_take(visitor)), "application/zip"
+        export = BY_NAME[name]
+        content = export.content(source)
         return (BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
