@@ -17,9 +17,10 @@ from broker.web.auth import (
     set_session_cookie,
     user_agent,
     visitor_of,
+    wants_html,
 )
 from broker.web.embargo import (
-    DealLine,
+    DealInfo,
     EmbargoTrace,
     Feeds,
     PublicFeed,
@@ -37,6 +38,8 @@ from broker.web.errors import (
     ExportsBusy,
     FormMalformed,
     FormTooLarge,
+    HostUnknown,
+    MethodRefused,
     NoCall,
     NoTableChosen,
     NotAllowed,
@@ -58,6 +61,7 @@ from broker.web.errors import (
 from broker.web.forms import (
     FORM_MEDIA_TYPE,
     MOST_FIELDS,
+    REFUSALS,
     TICKED,
     TICKED_ALONE,
     Form,

@@ -163,23 +163,25 @@ class Visitor:
 class Access:
     """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's.
 
-    `open_public`: who has not logged in may see what players may know.
+    `open_public`: who has not logged in may see what players may know. `room` returns what is known of it now. Nobody
+    has a right that is `withheld`: there is nothing at this desk to use it on.
     """
 
     def __init__(
-        self, auth: Authentication | None, *, open_room: bool, open_public: bool = False, plain: bool = False
+        self,
+        auth: Authentication | None,
+        room: Callable[[], DashboardView],
+        *,
+        open_room: bool,
+        open_public: bool = False,
+        plain: bool = False,
+        withheld: frozenset[Right] = frozenset(),
     ) -> None:
-        self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
-        self._withheld: frozenset[Right] = frozenset()
+        self.auth, self._room, self._withheld = auth, room, withheld
+        self._open_room, self._open_public, self._plain = open_room, open_public, plain
         self._misses = Misses()
         self.pages = frozenset[str]()
         """The pages that this desk has."""
-        self.room: Callable[[], DashboardView] | None = None
-        """What is known of the room now."""
-
-    def withhold(self, right: Right) -> None:
-        """Let nobody have a right at this desk: there is nothing here to use it on."""
-        self._withheld |= {right}
 
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
@@ -187,17 +189,18 @@ class Access:
             return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
-        if session:
-            known = replace(
-                self._stranger(request),
-                session=session,
-                form=csrf_token(token),
-                withheld=self._withheld,
-                address=session.address,
-            )
-            view = self.room() if self.room else None
-            return replace(known, disk=view.disk, banners=banners(view)) if view else known
-        return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
+        if session is None:
+            return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
+        view = self._room()
+        return replace(
+            self._stranger(request),
+            session=session,
+            form=csrf_token(token),
+            withheld=self._withheld,
+            disk=view.disk,
+            banners=banners(view),
+            address=session.address,
+        )
 
     def reader(self, request: Request) -> Visitor:
         """Return who reads as a program: by a token, or as `visitor`. Raises TokenUnknown, TooManyMisses."""

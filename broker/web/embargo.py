@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.people import EMBARGO_READ, HOUR_MS, Authentication, PeopleStoreBroken
@@ -186,8 +187,8 @@ class EmbargoTrace:
                 self.looked(visitor, [page])
 
 
-class DealLine(NamedTuple):
-    """One deal in the list of deals. `plays_in` is None where it may not be told."""
+class DealInfo(Struct, frozen=True):
+    """One deal. `plays_in` is null where it may not be told."""
 
     deal: int
     expected: int
@@ -253,11 +254,11 @@ class Sheets:
             kept = self._ladders[arbiter] = _Kept(snapshot, made, ended + rest)
         return kept.ladder
 
-    def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
+    def deals(self, visitor: Visitor) -> tuple[DealInfo, ...]:
         """List the deals of the event."""
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         return tuple(
-            DealLine(
+            DealInfo(
                 deal,
                 len(snapshot.plays_with(deal)),
                 _plays_in(snapshot, deal) if arbiter else None,

@@ -27,9 +27,7 @@ from broker.protocol import BEAT_S, DISK_STEP_MIB
 from broker.scorer import DashboardView, DiskLevel, ViewFeed, disk_room
 from broker.scorer.devices import Reading
 from broker.version import program_version
-from broker.web.auth import Access, visitor_of
-from broker.web.embargo import PublicFeed
-from broker.web.render import SIGNS, card_state
+from broker.web import SIGNS, Access, PublicFeed, card_state, visitor_of
 from broker.web.services import ScorerThread, Services
 
 MIB: Final = 1024 * 1024

@@ -21,9 +21,9 @@ from broker.protocol import SEATS, PublicState
 from broker.scorer import HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
 from broker.web import labels
-from broker.web.alerts import alert_text, alert_value, device_fault_text
+from broker.web.alerts import APART, alert_text, alert_value, device_fault_text
 from broker.web.auth import Visitor, kept_query
-from broker.web.forms import read_number
+from broker.web.forms import as_ranges, read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
 from broker.web.labels import recorded_text
 from broker.web.problems import code_message, error_message
@@ -104,6 +104,8 @@ def environment() -> Environment:
         seat_names=SEAT_NAMES,
         seat_letters=SEAT_LETTERS,
         seats=SEATS,
+        as_ranges=as_ranges,
+        apart_why=APART,
         signs=SIGNS,
         stages=STAGE_SIGNS,
         want_shapes=WANT_SHAPES,
@@ -307,17 +309,18 @@ class Pagination(NamedTuple):
 
     number: int
     of: int
+    per_page: int
 
     @classmethod
-    def at(cls, asked: str, length: int, per_page: int = PER_PAGE) -> "Pagination":
-        """Return the page that was asked for, or the nearest that there is."""
+    def at(cls, asked: Mapping[str, str], length: int, per_page: int = PER_PAGE) -> "Pagination":
+        """Return the `page` that was asked for, or the nearest that there is."""
         of = max(1, -(-length // per_page))
-        number = read_number(asked, 6, 1)
-        return cls(min(max(1, number), of), of)
+        return cls(min(max(1, read_number(asked.get("page", ""), 6, 1)), of), of, per_page)
 
-    def lines(self, per_page: int = PER_PAGE) -> slice:
-        """Return its lines."""
-        return slice((self.number - 1) * per_page, self.number * per_page)
+    @property
+    def lines(self) -> slice:
+        """Its lines."""
+        return slice((self.number - 1) * self.per_page, self.number * self.per_page)
 
 
 CARDS_A_PAGE: Final = 60

@@ -19,7 +19,6 @@ from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.pdf import spelled, unprintable_names
 from broker.i18n import N_
-from broker.protocol import SEATS
 from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import (
     NEEDED,
@@ -115,11 +114,8 @@ class PaperPage:
             case "look" | "keep":
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
-                return self._read_csv(form.get("csv", ""))
+                return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
         raise FormMalformed("the form does not say what it asks for")
-
-    def _read_csv(self, text: str) -> Sequence[PaperSheet]:
-        return from_file(text, "sheets.csv", partial(read_sheets, event=self._event))
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)
@@ -158,7 +154,6 @@ class PaperPage:
             "missing": self._missing(),
             "unprintable": unprintable_names(self._scorer.rulings.room.event),
             "shown": SHOWN,
-            "seats": SEATS,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
             "known": (),

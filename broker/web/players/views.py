@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from broker.event import Event, SeatingPlace, seating_of
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, SEAT_LETTERS, folded, name_key
+from broker.i18n import N_, folded, name_key
 from broker.protocol import CheckedIn, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
@@ -93,7 +93,6 @@ class ChangesPage:
             "cost": cost,
             "by_round": {round_: list(moved) for round_, moved in groupby(cost.moved, key=lambda one: one.round)},
             "people": len({one.player.id for one in cost.moved}),
-            "letters": SEAT_LETTERS,
             "decision": decision,
             "change": msgspec.json.encode(decision).decode() if isinstance(decision, PlanChanged) else "",
             "old": facts.playing,
@@ -255,7 +254,6 @@ class CheckInPage:
             "asked": asked,
             "only": only,
             "filters": FILTERS,
-            "letters": SEAT_LETTERS,
             "new_id": partial(new_id, "door"),
         }
         return render_page(request, "checkin.html", N_("Check-in"), error=error, values=values)

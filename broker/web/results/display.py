@@ -31,8 +31,8 @@ from broker.export.pdf import spelled, unprintable_names
 from broker.export.printed_results import Row as PrizeRow
 from broker.export.printed_results import group_name, members_of, name_of, prize_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
-from broker.i18n import N_, SEAT_LETTERS, folded
-from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
+from broker.i18n import N_, folded
+from broker.protocol import COUNTRY, Player, TeamStanding
 from broker.rulings import StandIn
 from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
 from broker.web import (
@@ -149,8 +149,8 @@ class SeatingPage:
         else:
             found = [one for one in seated_players(snapshot) if one.is_called(folded(asked))]
         over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
-        pagination = Pagination.at(request.query_params.get("page", ""), len(found))
-        shown = tuple(found[pagination.lines()])
+        pagination = Pagination.at(request.query_params, len(found))
+        shown = tuple(found[pagination.lines])
         values = {
             "by_table": by_table,
             "shown": shown,
@@ -160,9 +160,7 @@ class SeatingPage:
             "asked": asked,
             "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
             "pagination": pagination,
-            "letters": SEAT_LETTERS,
             "version": version,
-            "seats": SEATS,
             "skipped": skipped,
             "sits": lambda player, round_: snapshot.sat(player, round_) or event.players[player].name,
             "prints": SEATING_PRINTS,
@@ -311,11 +309,10 @@ class DisplayPage:
         teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
         seats = options.seats(ladder, snapshot)
         of_teams = -(-len(teams) // options.names)
-        pagination = Pagination.at(
-            request.query_params.get("page", ""), of_teams * options.names + len(rungs or seats), options.names
-        )
-        players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
-        shown = teams[pagination.lines(options.names)] if pagination.number <= of_teams else rungs[players]
+        length = of_teams * options.names + len(rungs or seats)
+        pagination = Pagination.at(request.query_params, length, options.names)
+        players = pagination._replace(number=pagination.number - of_teams).lines
+        shown = teams[pagination.lines] if pagination.number <= of_teams else rungs[players]
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         rounds = seating_rounds(snapshot.event.plan)
         to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
@@ -330,7 +327,6 @@ class DisplayPage:
             seats=_in_columns(seats[players], options),
             rounds=rounds[to_come],
             to_come=to_come,
-            letters=SEAT_LETTERS,
             round_ends=self._round_ends(),
             version=None if ladder.final else snapshot.event.version,
             stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],

@@ -29,13 +29,13 @@ from broker.web import (
     PageUnknown,
     Visitor,
     download,
+    labels,
+    problems,
     public_view,
     render_page,
     translator_for,
     visitor_of,
 )
-from broker.web.labels import EXPORT
-from broker.web.problems import PROBLEM
 
 ZIP: Final = "all.zip"
 WITHOUT_EMBARGO: Final = frozenset(
@@ -152,10 +152,10 @@ class ExportsPage:
     def _listed(self, one: Export) -> "ListedExport":
         why, lacking = None, one.lacking(self._room.planned)
         if lacking:
-            why = PROBLEM[lacking.code]
+            why = problems.PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:
             why = N_("available once the standings are final")
-        return ListedExport(EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
+        return ListedExport(labels.EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
 
     def _may_take(self, visitor: Visitor) -> list[Export]:
         insider = visitor.may("see_room") or visitor.may("set_up")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import Stage
-from broker.i18n import N_, SEAT_LETTERS
+from broker.i18n import N_
 from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
 from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
@@ -66,7 +66,6 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "unsettled": unsettled_before(room) if stage else 0,
         "sections": [one for one in room.ranked_sections() if before and stages[one.stage] is before],
         "names": {player.id: player.name for player in room.event.players.values()},
-        "letters": SEAT_LETTERS,
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,

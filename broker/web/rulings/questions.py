@@ -19,9 +19,7 @@ from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, 
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
 from broker.web import Access, PageUnknown, Pagination, render_page, translator_for
-from broker.web.rulings.forms import (
-    whole_number,
-)
+from broker.web.rulings.forms import whole_number
 from broker.web.rulings.views import play_asked_for
 from broker.web.services import AuditedRulings
 
@@ -135,11 +133,11 @@ class WhatIfPage:
             found = self._counted(query) if "profile" in query else None
         except (RuleError, Refused) as refusal:
             error = refusal
-        pagination = Pagination.at(query.get("page", ""), len(found.players) if found else 0)
+        pagination = Pagination.at(query, len(found.players) if found else 0)
         kept = {name: query[name] for name in ("profile", *CHOICES) if name in query}
         values = {
             "found": found,
-            "shown": found.players[pagination.lines()] if found else (),
+            "shown": found.players[pagination.lines] if found else (),
             "pagination": pagination,
             "kept": urlencode(kept) + "&",
             "query": {"profile": ""} | query,

@@ -102,7 +102,6 @@ class RegisterPage:
         values = self._rulings.look(look)
         values["texts"] = {id_: writer.of(change) for id_, change in values["texts"].items()}
         values |= {"writer": writer, "players": event.players, "catalogue": infractions_of(event.profile)}
-        values["verdicts"] = VERDICT
         return render_page(request, "infractions.html", N_("Infractions and appeals"), values=values)
 
     def printed(self, request: Request) -> Response:

@@ -25,15 +25,12 @@ from broker.web import (
     Form,
     Pagination,
     account_of,
-    as_ranges,
     download,
     form_handler,
     new_id,
     render_page,
     visitor_of,
 )
-from broker.web.alerts import APART
-from broker.web.labels import VERDICT
 from broker.web.rulings import history
 from broker.web.rulings.forms import (
     OF_APART,
@@ -48,7 +45,6 @@ from broker.web.rulings.forms import (
     whole_number,
     with_player_ids,
 )
-from broker.web.rulings.history import RulingWriter
 from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 200
@@ -104,10 +100,8 @@ class RulingsPage:
             }
 
         values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
-        writer = RulingWriter(request, self._rulings.event)
+        writer = history.RulingWriter(request, self._rulings.event)
         values |= {
-            "as_ranges": as_ranges,
-            "apart_why": APART,
             "outcome": writer.outcome,
             "decides": visitor_of(request).is_head,
         }
@@ -195,15 +189,13 @@ class RulingsPage:
         author = author_of(account_of(request))
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         event = self._rulings.event
-        text = RulingWriter(request, self._rulings.event).of(effects.change)
+        text = history.RulingWriter(request, self._rulings.event).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
-        pagination, moved = (
-            Pagination.at(form.get("page", ""), len(effects.players)),
-            sorted(effects.players, key=_place_alone),
-        )
+        pagination = Pagination.at(form, len(effects.players))
+        moved = sorted(effects.players, key=_place_alone)
         values = {"kept": kept_fields(form), "draft": draft, "effects": effects, "text": text, "players": event.players}
         values["teams"] = [*event.plan.teams]
-        values |= {"moved": moved[pagination.lines()], "pagination": pagination}
+        values |= {"moved": moved[pagination.lines], "pagination": pagination}
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
@@ -249,7 +241,7 @@ class RulingsPage:
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
 
-        values, writer = self._rulings.look(look), RulingWriter(request, event)
+        values, writer = self._rulings.look(look), history.RulingWriter(request, event)
         values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         kinds = _kinds(values, in_riichi=key in event.riichi, by_head=visitor_of(request).is_head)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
@@ -262,14 +254,11 @@ class RulingsPage:
             "offered": event.players if len(event.players) <= LISTED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_deal": max(event.expected, default=1),
-            "as_ranges": as_ranges,
-            "apart_why": APART,
             "outcome": writer.outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "infractions": infractions_of(event.profile),
             "measures": ("warning", "dead_hand", "fine"),
-            "verdicts": VERDICT,
             "asks_again": getattr(error, "code", "") in {"fine_not_in_profile", "appeal_late"},
         } | _riichi(event.profile)
         return render_page(request, "ruling_new.html", N_("New ruling"), error=error, values=values)

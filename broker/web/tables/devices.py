@@ -97,14 +97,17 @@ class DevicesPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
+        acts = {
+            "accept": self._accept,
+            "revoke": self._revoke,
+            "upgrade": self._upgrade,
+            "standby": self._hand_scorer_over,
+        }
         return [
             *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
             *(
                 self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
-                for name, act in (
-                    *(("accept", self._accept), ("revoke", self._revoke)),
-                    *(("upgrade", self._upgrade), ("standby", self._hand_scorer_over)),
-                )
+                for name, act in acts.items()
             ),
         ]
 
@@ -191,8 +194,8 @@ class DevicesPage:
     def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
-        pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
-        lines = pagination.lines(CARDS_A_PAGE)
+        pagination = Pagination.at(request.query_params, longest, CARDS_A_PAGE)
+        lines = pagination.lines
         values = {
             "waiting": seen.waiting[lines],
             "unknown": seen.unknown[lines],

@@ -383,7 +383,6 @@ class OrdersPage:
                 (kept, order_outcomes(kept, said), order_refusals(kept, said))
                 for kept in self._orders.book.newest(SHOWN_ORDERS)
             ],
-            "as_ranges": as_ranges,
         }
         return render_page(request, "orders.html", N_("Orders"), error=error, done=DONE_MESSAGES, values=values)
 

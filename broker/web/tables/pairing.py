@@ -196,17 +196,16 @@ class PairingPage:
 
     def _do(self, request: Request, form: Form) -> Response:
         """Open codes, or withdraw one."""
-        withdrawn, tables = read_number(form.get("withdraw", "")), []
-        if not withdrawn and not self._may_pair(request):
-            raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
-        if withdrawn:
+        if withdrawn := read_number(form.get("withdraw", "")):
             self._codes.withdraw(withdrawn)
-        else:
-            tables = self._chosen(form)
-            for table in tables:
-                self._codes.open(table, account_of(request).name, self._clock())
-        action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
-        note_action(self._auth, request, action, ",".join(map(str, about)))
+            note_action(self._auth, request, "pairing_withdrawn", str(withdrawn))
+            return redirect(request, "/pairing")
+        if not self._may_pair(request):
+            raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
+        tables = self._chosen(form)
+        for table in tables:
+            self._codes.open(table, account_of(request).name, self._clock())
+        note_action(self._auth, request, "pairing_opened", ",".join(map(str, tables)))
         return redirect(request, "/pairing")
 
     def _may_pair(self, request: Request) -> bool:
@@ -243,7 +242,6 @@ class PairingPage:
             "writes": len(tables) > TICKED_ALONE,
             "written": form.get("tables", "")[:LONGEST_TABLES],
             "longest_tables": LONGEST_TABLES,
-            "as_ranges": as_ranges,
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, TableHasDevice),
             "most": MOST_AT_ONCE,
