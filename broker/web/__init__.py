@@ -2,7 +2,6 @@
 
 from broker.web.alerts import alert_value, calling_tables, split_alerts
 from broker.web.auth import (
-    COOKIE,
     LOOPBACK_NAMES,
     Access,
     Misses,
@@ -59,8 +58,6 @@ from broker.web.errors import (
     UnsignedDevice,
 )
 from broker.web.forms import (
-    FORM_MEDIA_TYPE,
-    MOST_FIELDS,
     REFUSALS,
     TICKED,
     TICKED_ALONE,
@@ -69,7 +66,6 @@ from broker.web.forms import (
     form_handler,
     form_page,
     new_id,
-    parse_form,
     read_body,
     read_form,
     read_number,
@@ -79,12 +75,10 @@ from broker.web.forms import (
 )
 from broker.web.i18n import (
     HtmlTranslator,
-    choose_translator,
     translators,
 )
 from broker.web.live import (
     EVENT_STREAM,
-    HEARTBEAT,
     EncodeView,
     EventStreams,
     LivePage,
@@ -99,9 +93,6 @@ from broker.web.live import (
 from broker.web.render import (
     BYTE_ORDER_MARK,
     CARDS_A_PAGE,
-    SHOWN_ALERTS,
-    SHOWN_PLACES,
-    SHOWN_PLAYS,
     SIGNS,
     Pagination,
     card_state,
