@@ -1,7 +1,7 @@
 """The page on which an arbiter prints blank sheets, and keys those that were written on.
 
 A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept. Where the event has
-two people key each sheet, the other person is the second look (`two_people.py`).
+two people key each sheet, the other person is the second look (`keying.py`).
 """
 
 import threading
