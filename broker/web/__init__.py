@@ -1,26 +1,25 @@
 """The web pages of an event: the arbiters' desk, set-up, results and everything that people see in a browser."""
 
-from broker.web.addresses import own_page
+from broker.web.alerts import alert_value, calling_tables, split_alerts
 from broker.web.auth import (
-    COOKIE,
-    LOGGED_EACH,
     LOOPBACK_NAMES,
     Access,
     Misses,
-    RepeatFilter,
     Visitor,
     account_of,
     browser_marks,
     client_address,
     delete_session_cookie,
     note_action,
+    own_page,
     set_browser_marks,
     set_session_cookie,
     user_agent,
     visitor_of,
+    wants_html,
 )
 from broker.web.embargo import (
-    DealLine,
+    DealInfo,
     EmbargoTrace,
     Feeds,
     PublicFeed,
@@ -38,6 +37,8 @@ from broker.web.errors import (
     ExportsBusy,
     FormMalformed,
     FormTooLarge,
+    HostUnknown,
+    MethodRefused,
     NoCall,
     NoTableChosen,
     NotAllowed,
@@ -57,8 +58,7 @@ from broker.web.errors import (
     UnsignedDevice,
 )
 from broker.web.forms import (
-    FORM_MEDIA_TYPE,
-    MOST_FIELDS,
+    REFUSALS,
     TICKED,
     TICKED_ALONE,
     Form,
@@ -66,7 +66,6 @@ from broker.web.forms import (
     form_handler,
     form_page,
     new_id,
-    parse_form,
     read_body,
     read_form,
     read_number,
@@ -76,12 +75,10 @@ from broker.web.forms import (
 )
 from broker.web.i18n import (
     HtmlTranslator,
-    choose_translator,
     translators,
 )
 from broker.web.live import (
     EVENT_STREAM,
-    HEARTBEAT,
     EncodeView,
     EventStreams,
     LivePage,
@@ -94,23 +91,19 @@ from broker.web.live import (
     sse_event,
 )
 from broker.web.render import (
+    BYTE_ORDER_MARK,
     CARDS_A_PAGE,
-    SHOWN_ALERTS,
-    SHOWN_PLACES,
-    SHOWN_PLAYS,
     SIGNS,
     Pagination,
-    alert_value,
-    calling_tables,
     card_state,
-    done_before,
+    download,
     environment,
     html_response,
+    pdf_response,
     redirect,
     render_page,
     render_template,
     signed_number,
-    split_alerts,
     time_tag,
     translator_for,
 )

@@ -14,23 +14,33 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from broker.errors import RuleError, ScorerError
+from broker.errors import CodedError, RuleError
 from broker.event import Origin
 from broker.i18n import N_
-from broker.people import Authentication, PeopleError
+from broker.people import Authentication
 from broker.rules import Profile
 from broker.scorer import ViewFeed
+from broker.web import (
+    Access,
+    DeskFailed,
+    EmbargoTrace,
+    EventStreams,
+    Feeds,
+    HostUnknown,
+    LivePages,
+    MethodRefused,
+    PageUnknown,
+    Sheets,
+    StreamPace,
+    render_page,
+    wants_html,
+)
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
-from broker.web.auth import Access, Visitor, wants_html
-from broker.web.embargo import EmbargoTrace, Feeds, Sheets
-from broker.web.errors import DeskError, DeskFailed, HostUnknown, MethodRefused, PageUnknown
-from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
 from broker.web.players.views import ChangesPage, CheckInPage
-from broker.web.render import render_page
 from broker.web.results.display import CeremonyPage, DisplayPage, SeatingPage
 from broker.web.results.exports import ExportsPage
 from broker.web.results.luck import LuckPage
@@ -77,10 +87,14 @@ def create_app(
     long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `services` decide
     which pages there are.
     """
-    access = Access(auth, open_room=open_room, open_public=services.open_public, plain=services.plain)
-    access.room = lambda: feed.current
-    if services.orders is None:
-        access.withhold("give_orders")
+    access = Access(
+        auth,
+        lambda: feed.current,
+        open_room=open_room,
+        open_public=services.open_public,
+        plain=services.plain,
+        withheld=frozenset() if services.orders else frozenset({"give_orders"}),
+    )
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
     feeds, trace = Feeds(feed), EmbargoTrace(auth)
@@ -102,10 +116,8 @@ def create_app(
             404: not_found,
             405: method_refused,
             Exception: failed,
-            DeskError: error_response,
-            PeopleError: error_response,
+            CodedError: error_response,
             RuleError: error_response,
-            ScorerError: error_response,
         },
         middleware=[
             Middleware(SecurityHeaders),
@@ -199,8 +211,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     def sat(player: str, round_: int) -> str | None:
         return snapshots().sat(player, round_) if snapshots else None
 
-    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions, sat))
-    yield from (*sessions.routes(live), *sessions.files(access))
+    yield from SessionsPage(SessionsNow(lambda: room.event, room.tables.sessions, sat)).routes(access, live)
     if services.deals and room.planned.plan.plays and isinstance(room.event.profile, Profile):
         yield from PaperPage(access, feed, room, services.deals, scorer).routes()
     if services.folder:
@@ -294,9 +305,7 @@ class OwnNames:
 def error_response(request: Request, error: Exception) -> Response:
     """Answer a request that was refused with an error that has a code."""
     if wants_html(request):
-        return render_page(
-            request, "refused.html", N_("Not possible"), getattr(request.state, "visitor", Visitor()), error=error
-        )
+        return render_page(request, "refused.html", N_("Not possible"), error=error)
     code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
     wait = getattr(error, "wait_s", 0)
     headers = {"Retry-After": str(wait)} if wait else None

@@ -1,13 +1,16 @@
 """Who is asking, what their role may do, and how often somebody may guess.
 
 `Access` finds the visitor behind a request and guards each route with a right. Whoever asks for too many codes that do
-not exist has to wait; of refusals that repeat themselves only some are logged.
+not exist has to wait.
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
 from typing import Final
+from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,7 +20,6 @@ from starlette.routing import Route
 from broker.i18n import N_, Message
 from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
 from broker.scorer import READ_ONLY, DashboardView, DiskLevel
-from broker.web.addresses import login_address
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
 
@@ -43,7 +45,8 @@ READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room", "see
 PROGRAMS: Final = ("/api/", "/metrics")
 """What other programs read, whatever they say that they accept."""
 
-Handler = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Response | Awaitable[Response]]
+"""Answers a request: as a coroutine, or in a thread where it is a plain function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +163,25 @@ class Visitor:
 class Access:
     """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's.
 
-    `open_public`: who has not logged in may see what players may know.
+    `open_public`: who has not logged in may see what players may know. `room` returns what is known of it now. Nobody
+    has a right that is `withheld`: there is nothing at this desk to use it on.
     """
 
     def __init__(
-        self, auth: Authentication | None, *, open_room: bool, open_public: bool = False, plain: bool = False
+        self,
+        auth: Authentication | None,
+        room: Callable[[], DashboardView],
+        *,
+        open_room: bool,
+        open_public: bool = False,
+        plain: bool = False,
+        withheld: frozenset[Right] = frozenset(),
     ) -> None:
-        self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
-        self._withheld: frozenset[Right] = frozenset()
+        self.auth, self._room, self._withheld = auth, room, withheld
+        self._open_room, self._open_public, self._plain = open_room, open_public, plain
         self._misses = Misses()
         self.pages = frozenset[str]()
         """The pages that this desk has."""
-        self.room: Callable[[], DashboardView] | None = None
-        """What is known of the room now."""
-
-    def withhold(self, right: Right) -> None:
-        """Let nobody have a right at this desk: there is nothing here to use it on."""
-        self._withheld |= {right}
 
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
@@ -184,17 +189,18 @@ class Access:
             return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
-        if session:
-            known = replace(
-                self._stranger(request),
-                session=session,
-                form=csrf_token(token),
-                withheld=self._withheld,
-                address=session.address,
-            )
-            view = self.room() if self.room else None
-            return replace(known, disk=view.disk, banners=banners(view)) if view else known
-        return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
+        if session is None:
+            return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
+        view = self._room()
+        return replace(
+            self._stranger(request),
+            session=session,
+            form=csrf_token(token),
+            withheld=self._withheld,
+            disk=view.disk,
+            banners=banners(view),
+            address=session.address,
+        )
 
     def reader(self, request: Request) -> Visitor:
         """Return who reads as a program: by a token, or as `visitor`. Raises TokenUnknown, TooManyMisses."""
@@ -238,7 +244,8 @@ class Access:
             if visitor.may(right):
                 if request.method == "POST" and visitor.disk in READ_ONLY:
                     raise DeskReadOnly("the scorer's disk is nearly full, and the desk is read-only")
-                return await answer(request)
+                found = answer(request) if iscoroutinefunction(answer) else await run_in_threadpool(answer, request)
+                return await found if isinstance(found, Awaitable) else found
             if visitor.session or visitor.token:
                 raise NotAllowed("your role may not do this")
             if self.auth is not None and request.method in {"GET", "HEAD"} and wants_html(request):
@@ -251,6 +258,35 @@ class Access:
 def wants_html(request: Request) -> bool:
     """Return whether a person reads the answer: programs and scripts are told by code and not by a page."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
+
+
+MOST_ASKED, LONGEST_ASKED = 8, 100
+"""So many words of an address stay, of so many characters: no page asks for more."""
+
+LONGEST_TAG: Final = 16
+"""Of a language."""
+
+OWN_PAGE: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,99}")
+"""Printable ASCII but the backslash, which browsers take for a slash: two of these begin the name of another site."""
+
+
+def kept_query(request: Request) -> dict[str, str]:
+    """Return what of an address stays when the language is changed, and while a page follows the room."""
+    asked = [one for one in request.query_params.items() if one[0] not in {"lang", "done"}]
+    return {name[:LONGEST_ASKED]: text[:LONGEST_ASKED] for name, text in asked[:MOST_ASKED]}
+
+
+def login_address(request: Request) -> str:
+    """Return the login page's, with the language that was asked for and the page to go on to."""
+    root, wish = request.scope.get("root_path", ""), request.query_params.get("lang", "")[:LONGEST_TAG]
+    asked = own_page(f"{quote(request.url.path.removeprefix(root))}?{urlencode(kept_query(request))}".removesuffix("?"))
+    kept = {"lang": wish, "page": "" if asked == "/" else asked}
+    return f"{root}/login?{urlencode({name: text for name, text in kept.items() if text})}".removesuffix("?")
+
+
+def own_page(address: str) -> str:
+    """Return an address if it is that of a page on this desk, and on no other site; else nothing."""
+    return address if OWN_PAGE.fullmatch(address) else ""
 
 
 def visitor_of(request: Request) -> Visitor:
@@ -340,27 +376,6 @@ class Misses:
     def _wait(self, network: str, most: int, now: int) -> int:
         recent = [at for at in self._of.get(network, ()) if 0 <= now - at < MISS_WINDOW_MS]
         return recent[-most] + MISS_WINDOW_MS - now if len(recent) >= most else 0
-
-
-REPEAT_WINDOW_MS: Final = 60 * 60 * 1000
-LOGGED_EACH: Final = 8
-"""Of one kind in an hour, written down one by one."""
-
-
-class RepeatFilter:
-    """Counts what happens, by kind. Kinds are few: codes of refusals."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, tuple[int, int]] = {}
-
-    def count(self, kind: str, now: int) -> int:
-        """Count one more; return how many there were in this hour where that is to be written down, else 0."""
-        since, before = self._counts.get(kind, (now, 0))
-        if not 0 <= now - since < REPEAT_WINDOW_MS:
-            since, before = now, 0
-        count = before + 1
-        self._counts[kind] = since, count
-        return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
 
 
 def note_action(auth: Authentication, request: Request, action: str, about: str, detail: str = "") -> None:

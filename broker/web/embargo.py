@@ -5,13 +5,13 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.people import EMBARGO_READ, HOUR_MS, Authentication, PeopleStoreBroken
-from broker.protocol import Imp, Standing
+from broker.protocol import Standing
 from broker.scorer import (
     DashboardView,
     DealSheet,
@@ -20,7 +20,6 @@ from broker.scorer import (
     PlayView,
     ReceiptIndex,
     ReceiptSheet,
-    SeatView,
     Snapshot,
     StandingsTable,
     TableView,
@@ -33,7 +32,6 @@ from broker.scorer import (
     team_sheet,
 )
 from broker.scorer.dashboard import Arrivals
-from broker.scoring import json_imp
 from broker.web.auth import Visitor
 from broker.web.errors import SheetUnknown
 
@@ -77,9 +75,8 @@ class PublicViews:
         )
 
     def _open(self, view: DashboardView) -> tuple[Sequence[PlayView], Sequence[Standing]]:
-        if not isinstance(view.plays, Arrivals):  # a view that no scorer has made
-            plays = tuple(play for play in view.plays if not play.provisional)
-            return plays, _standings(view, plays)
+        if not isinstance(view.plays, Arrivals):  # of no event: nothing is known to be open
+            return (), ()
         open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
         if kept is None or kept[0] is not open_part:
             kept = self._kept = open_part, view.plays.of_complete_deals()
@@ -148,45 +145,12 @@ class PublicFeed:
 class Feeds:
     """The arbiters' feed, and the one for everybody else."""
 
-    def __init__(self, feed: ViewFeed, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        self.room, self.public = feed, PublicFeed(feed, sleep)
+    def __init__(self, feed: ViewFeed) -> None:
+        self.room, self.public = feed, PublicFeed(feed)
 
     def of(self, visitor: Visitor) -> ViewFeed | PublicFeed:
         """Return the feed that a visitor may read."""
         return self.room if visitor.may("see_room") else self.public
-
-
-def _standings(view: DashboardView, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
-    """Add up the deals that are complete: the standings of the room would tell of those that are not."""
-    lines: dict[str, list[SeatView]] = {row.player: [] for row in view.standings}
-    for play in plays:
-        for seat in play.seats.values():
-            lines.setdefault(seat.player, []).append(seat)
-    totals = {player: sum((_exact(one.imp) for one in of), Fraction()) for player, of in lines.items()}
-    fines = {player: sum(one.fine for one in of) for player, of in lines.items()}
-    for beside in view.beside:
-        totals[beside.player] += beside.imp
-        fines[beside.player] += beside.fine
-    names = {row.player: row.name for row in view.standings}
-    ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player), player))
-    place: dict[Fraction, int] = {}
-    for at, player in enumerate(ordered, 1):
-        place.setdefault(totals[player], at)  # equal IMPs share a place
-    return tuple(
-        Standing(
-            place=place[totals[player]],
-            player=player,
-            name=names.get(player, player),
-            imp=json_imp(totals[player]),
-            fines=fines[player],
-            plays=len(lines[player]),
-        )
-        for player in ordered
-    )
-
-
-def _exact(imp: Imp | None) -> Fraction:
-    return Fraction(imp or 0)
 
 
 SnapshotSource = Callable[[], Snapshot]
@@ -223,8 +187,8 @@ class EmbargoTrace:
                 self.looked(visitor, [page])
 
 
-class DealLine(NamedTuple):
-    """One deal in the list of deals. `plays_in` is None where it may not be told."""
+class DealInfo(Struct, frozen=True):
+    """One deal. `plays_in` is null where it may not be told."""
 
     deal: int
     expected: int
@@ -256,11 +220,10 @@ class Sheets:
         self,
         snapshots: SnapshotSource,
         now: Callable[[], int],
-        clock: Callable[[], float] = time.monotonic,
         trace: EmbargoTrace | None = None,
     ) -> None:
-        """`now` in ms since 1970; `clock` counts on, in seconds. `trace` notes who looks at what is under embargo."""
-        self._snapshots, self.now, self._clock, self._trace = snapshots, now, clock, trace
+        """`now` in ms since 1970. `trace` notes who looks at what is under embargo."""
+        self._snapshots, self.now, self._trace = snapshots, now, trace
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
@@ -284,20 +247,18 @@ class Sheets:
 
     def _ladder(self, visitor: Visitor) -> StandingsTable:
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
-        kept = self._ladders.get(arbiter)
-        if kept is None or (kept.of is not snapshot and (self._clock() >= kept.until or _at_once(kept.of, snapshot))):
-            began = self._clock()
-            made = standings_table(snapshot)
-            took = self._clock() - began
-            until = self._clock() + REST * took if took > SLOW_S else began
-            kept = self._ladders[arbiter] = _Kept(snapshot, made, until)
+        kept, began = self._ladders.get(arbiter), time.monotonic()
+        if kept is None or (kept.of is not snapshot and (began >= kept.until or _at_once(kept.of, snapshot))):
+            made, ended = standings_table(snapshot), time.monotonic()
+            rest = REST * (ended - began) if ended - began > SLOW_S else 0
+            kept = self._ladders[arbiter] = _Kept(snapshot, made, ended + rest)
         return kept.ladder
 
-    def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
+    def deals(self, visitor: Visitor) -> tuple[DealInfo, ...]:
         """List the deals of the event."""
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         return tuple(
-            DealLine(
+            DealInfo(
                 deal,
                 len(snapshot.plays_with(deal)),
                 _plays_in(snapshot, deal) if arbiter else None,

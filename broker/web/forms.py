@@ -57,12 +57,11 @@ def form_page(
     largest: int = LARGEST,
 ) -> list[Route]:
     """Return the routes of a page with forms. `acting`: the right to send them, if that is another one."""
-
-    async def shown(request: Request) -> Response:
-        return await run_in_threadpool(show, request, {}, None)
-
     sent = form_handler(show, act, largest=largest)
-    return [access.route(path, shown, right), access.route(path, sent, acting or right, ("POST",))]
+    return [
+        access.route(path, lambda request: show(request, {}, None), right),
+        access.route(path, sent, acting or right, ("POST",)),
+    ]
 
 
 def form_handler(show: ShowPage, act: ActOnForm, *, largest: int = LARGEST) -> Handler:

@@ -91,14 +91,10 @@ COMMAND: Final[Mapping[str, Message]] = {
 }
 
 ORDER_FATE: Final[Mapping[str, Message]] = {
-    "given": N_("Order sent. It is marked as done once the table confirms."),
     "waiting": N_("Tables that have not received it yet: {tables}"),
     "refused": N_("Tables that did not carry this out: {tables}"),
     "passed": N_("Tables that carried out a later order instead: {tables}. Give this one again if you still need it."),
     "forgotten": N_("Tables that no longer report whether they carried this out: {tables}"),
-    "calling": N_("Tables calling:"),
-    "paused": N_("Tables stopped:"),
-    "not_again": N_("This order was already sent. It was not sent again."),
 }
 
 ORDER_REFUSED: Final[Mapping[str, Message]] = {
@@ -128,8 +124,6 @@ PAPER_TAKEN: Final[Mapping[str, Message]] = {
     "first": N_("entered; waiting for a second person"),
     "agrees": N_("both entries agree; it counts now"),
     "differs": N_("the two entries differ: an arbiter has to decide, above"),
-    "waiting": N_("Sheets waiting for a second person: {count}"),
-    "to_look": N_("Review"),
 }
 
 ROLE: Final[Mapping[str, Message]] = {

@@ -25,8 +25,7 @@ from broker.i18n import Message
 from broker.people import Right
 from broker.scorer import DashboardView
 from broker.web import labels
-from broker.web.addresses import kept_query
-from broker.web.auth import Access, Visitor, visitor_of
+from broker.web.auth import Access, Visitor, kept_query, visitor_of
 from broker.web.i18n import HtmlTranslator
 from broker.web.render import html_response, render_template, translator_for
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, get_args
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
@@ -27,9 +27,7 @@ from broker.protocol import BEAT_S, DISK_STEP_MIB
 from broker.scorer import DashboardView, DiskLevel, ViewFeed, disk_room
 from broker.scorer.devices import Reading
 from broker.version import program_version
-from broker.web.auth import Access, visitor_of
-from broker.web.embargo import PublicFeed
-from broker.web.render import SIGNS, card_state
+from broker.web import SIGNS, Access, PublicFeed, card_state, visitor_of
 from broker.web.services import ScorerThread, Services
 
 MIB: Final = 1024 * 1024
@@ -58,9 +56,8 @@ class MetricsPage:
     def _text(self, *, inside: bool) -> bytes:
         now, (until, body) = time.monotonic(), self._kept.get(inside, (float("-inf"), b""))
         if now >= until:
-            registry = CollectorRegistry()
-            registry.register(_Families([*self._open(now), *(self._inside() if inside else ())]))
-            body = generate_latest(registry) + (generate_latest(self._scorer.wire.metrics.registry) if inside else b"")
+            body = generate_latest(_Families([*self._open(now), *(self._inside() if inside else ())]))
+            body += generate_latest(self._scorer.wire.metrics.registry) if inside else b""
             self._kept[inside] = now + KEPT_S, body
         return body
 

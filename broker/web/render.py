@@ -1,7 +1,6 @@
 """Rendering: the Jinja environment with its filters, the signs of tables, pagination, and pages with forms."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache, partial
@@ -17,18 +16,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from broker.errors import flatten_errors
-from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, duration, isolated
+from broker.i18n import SEAT_LETTERS, SEAT_NAMES, Message, duration, isolated
 from broker.protocol import SEATS, PublicState
-from broker.scorer import ALERT_CODES, AlertView, HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.scorer import HallContact, TableView, paused_left_ms, time_up_at, whole_minutes
 from broker.scorer.grid import Need
 from broker.web import labels
-from broker.web.addresses import kept_query
-from broker.web.auth import Visitor
-from broker.web.faults import fault_message, health_change, overridden_guards
-from broker.web.forms import read_number
+from broker.web.alerts import APART, alert_text, alert_value, device_fault_text
+from broker.web.auth import Visitor, kept_query
+from broker.web.forms import as_ranges, read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
-from broker.web.labels import RULING, account_text, recorded_text
-from broker.web.problems import APART, REFUSED_MESSAGE, code_message, detail_message, error_message
+from broker.web.labels import recorded_text
+from broker.web.problems import code_message, error_message
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -58,84 +56,10 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
-def _span_text(_: HtmlTranslator, span: str) -> Markup:
-    """Say how long something is, of which an alert has the English text."""
-    *hours, minutes = (int(number) for number in re.findall(r"\d+", span))
-    return _(duration(60 * (60 * sum(hours) + minutes)))
-
-
-ALERT_VALUES: Final = {
-    "span": _span_text,
-    "what": health_change,
-    "guards": overridden_guards,
-    "who": recorded_text,
-    "detail": account_text,
-    "author": recorded_text,
-    "reason": recorded_text,
-}
-"""Values of alerts that are codes or fixed words, and how they are said."""
-
-
 @pass_context
 def recorded(context: Context, text: str) -> Markup:
     """Say an author or a reason of the record in the reader's language."""
     return recorded_text(context["_"], text)
-
-
-@pass_context
-def device_fault_text(context: Context, part: str, code: str) -> Markup:
-    """Say in the reader's language what is wrong with a part of a table's device."""
-    return fault_message(context["_"], part, code)
-
-
-@pass_context
-def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language. Of a message that was refused the scorer's own words have the details."""
-    _: HtmlTranslator = context["_"]
-    table, kind = alert.table or "?", alert.values.get("kind")
-    named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
-    named |= {name: say(_, str(alert.values[name])) for name, say in ALERT_VALUES.items() if name in alert.values}
-    if alert.code in ALERT_CODES:
-        return _(ALERT_CODES[alert.code], **{**alert.values, "table": table, **named})
-    if alert.code in APART:
-        return _(
-            N_("Table {table}, round {round}, deal {deal} is kept apart: an arbiter has to decide. {why}"),
-            table=table,
-            round=alert.values["round"],
-            deal=alert.values["deal"],
-            why=_(APART[alert.code]),
-        )
-    why = REFUSED_MESSAGE.get(alert.code, alert.code)
-    about = _(
-        N_("A message of table {table} was refused: {why}") if alert.table else N_("A message was refused: {why}"),
-        table=table,
-        why=why,
-    )
-    return about + detail_message(_, alert.text)
-
-
-def alert_value(alert: AlertView) -> str:
-    """Name an alert on a button."""
-    return f"{alert.at} {alert.code} {alert.table or 0} {'' if alert.about is None else alert.about}"
-
-
-class Alerts(NamedTuple):
-    """Alerts, each newest first: those that nobody has seen, and the others."""
-
-    fresh: tuple[AlertView, ...]
-    seen: tuple[AlertView, ...]
-
-
-def split_alerts(alerts: Iterable[AlertView]) -> Alerts:
-    """Tell alerts that somebody has seen from those that nobody has."""
-    kept = tuple(alerts)
-    return Alerts(tuple(one for one in kept if not one.seen), tuple(one for one in kept if one.seen))
-
-
-def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
-    """Return the tables that call, the longest waiting first; one of which that is not known waits since just now."""
-    calling = [table for table in tables if table.calling]
-    return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
 
 
 def datum(number: int | str, _: HtmlTranslator) -> str:
@@ -180,6 +104,8 @@ def environment() -> Environment:
         seat_names=SEAT_NAMES,
         seat_letters=SEAT_LETTERS,
         seats=SEATS,
+        as_ranges=as_ranges,
+        apart_why=APART,
         signs=SIGNS,
         stages=STAGE_SIGNS,
         want_shapes=WANT_SHAPES,
@@ -297,14 +223,18 @@ def render_page(
     request: Request,
     template: str,
     title: Message,
-    visitor: Visitor | None = None,
     *,
+    visitor: Visitor | None = None,
     error: Exception | None = None,
-    done: Message | None = None,
+    done: Message | Mapping[str, Message] | None = None,
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
-    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top."""
-    _, visitor = translator_for(request), visitor or Visitor()
+    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top.
+
+    `visitor`: None: the one that `Access.route` found. `done`: what is said where the address says so (`redirect`).
+    """
+    _ = translator_for(request)
+    visitor = visitor or getattr(request.state, "visitor", None) or Visitor()
     refusals = flatten_errors(error) if isinstance(error, ExceptionGroup) else []
     error = refusals[0] if refusals else error
     html = render_template(
@@ -319,7 +249,7 @@ def render_page(
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
         refusals=refusals[1:SHOWN_REFUSALS],
-        done=_(done) if done and not error else "",
+        done="" if error else _what_was_done(request, _, done),
         **values,
     )
     response = html_response(html, getattr(error, "status", 400) if error else 200)
@@ -328,22 +258,35 @@ def render_page(
     return response
 
 
+def _what_was_done(request: Request, _: HtmlTranslator, texts: Message | Mapping[str, Message] | None) -> str:
+    done = request.query_params.get("done") if request.method == "GET" else None
+    text = texts.get(done or "") if isinstance(texts, Mapping) else texts
+    return _(text) if text and done is not None else ""
+
+
 def render_template(template: str, **values: object) -> str:
     """Render a template."""
     return environment().get_template(template).render(values, translators=translators())
 
 
-def done_before(request: Request, texts: Message | Mapping[str, Message]) -> Message | None:
-    """Return what was done, as the address says of a page to which a form has led (`redirect`)."""
-    done = request.query_params.get("done") if request.method == "GET" else None
-    if done is None:
-        return None
-    return texts.get(done) if isinstance(texts, Mapping) else texts
-
-
 def html_response(html: str, status: int = 200) -> HTMLResponse:
     """Answer with a page, which may differ by language and session."""
     return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})
+
+
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""At the beginning of a CSV: without it Excel garbles Chinese names."""
+
+
+def download(content: str | bytes, name: str, media: str) -> Response:
+    """Answer with a file that a browser saves."""
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def pdf_response(content: bytes, name: str) -> Response:
+    """Answer with a PDF that a browser shows, to be printed."""
+    header = {"Content-Disposition": f'inline; filename="{name}"'}
+    return Response(content, media_type="application/pdf", headers=header)
 
 
 def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:
@@ -366,17 +309,18 @@ class Pagination(NamedTuple):
 
     number: int
     of: int
+    per_page: int
 
     @classmethod
-    def at(cls, asked: str, length: int, per_page: int = PER_PAGE) -> "Pagination":
-        """Return the page that was asked for, or the nearest that there is."""
+    def at(cls, asked: Mapping[str, str], length: int, per_page: int = PER_PAGE) -> "Pagination":
+        """Return the `page` that was asked for, or the nearest that there is."""
         of = max(1, -(-length // per_page))
-        number = read_number(asked, 6, 1)
-        return cls(min(max(1, number), of), of)
+        return cls(min(max(1, read_number(asked.get("page", ""), 6, 1)), of), of, per_page)
 
-    def lines(self, per_page: int = PER_PAGE) -> slice:
-        """Return its lines."""
-        return slice((self.number - 1) * per_page, self.number * per_page)
+    @property
+    def lines(self) -> slice:
+        """Its lines."""
+        return slice((self.number - 1) * self.per_page, self.number * self.per_page)
 
 
 CARDS_A_PAGE: Final = 60

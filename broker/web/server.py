@@ -26,9 +26,8 @@ from broker.logs import get_logger
 from broker.people import Authentication, is_loopback
 from broker.protocol import DESK_PORT
 from broker.scorer import ViewFeed
+from broker.web import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed, EventStreams
 from broker.web.app import LOOPBACK, create_app
-from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed
-from broker.web.live import EventStreams
 from broker.web.render import compile_pages
 from broker.web.services import NO_SERVICES, Services
 

@@ -30,8 +30,7 @@ from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import COMMAND, DemoProcess
-from broker.web import COOKIE
-from broker.web.auth import SECURE_COOKIE
+from broker.web.auth import COOKIE, SECURE_COOKIE
 from tests.broker.mqtt.client import Client
 from tests.demo_event import MakeEvent
 from tests.encryption import table_identity

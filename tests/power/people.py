@@ -49,7 +49,9 @@ def act(auth: Authentication, step: int, chance: random.Random) -> None:
             given = OrderGiven((1, 2), "pause", 0, "tiles fell", "Hélène Roy")
             Orders(auth.store).keep(name, given, "helene", NOW)
         case _:
-            reading = Keying(at=NOW, who="helene", whose="helene", round=1, table=1, after="", body=name.encode())
+            reading = Keying(
+                number=0, at=NOW, who="helene", whose="helene", round=1, table=1, after="", body=name.encode()
+            )
             Keyings(auth.store).keep(reading)
 
 

@@ -20,10 +20,7 @@ from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
 from broker.scorer import DashboardView, DealSheet, PlayerSheet, PlayView, StandingsRow, TableView, TeamSheet, as_json
 from broker.version import program_version
-from broker.web.auth import Access, Visitor, visitor_of
-from broker.web.embargo import DealLine, Feeds, Sheets
-from broker.web.forms import read_number
-from broker.web.render import Pagination
+from broker.web import Access, DealInfo, Feeds, Pagination, Sheets, Visitor, read_number, visitor_of
 
 PREFIX: Final = "/api/v1"
 PER_PAGE: Final = 100
@@ -82,15 +79,6 @@ class PlayerInfo(Struct, frozen=True):
     name: str
     country: str
     club: str
-
-
-class DealInfo(Struct, frozen=True):
-    """One deal. `plays_in` is null where it may not be told."""
-
-    deal: int
-    expected: int
-    plays_in: int | None
-    complete: bool
 
 
 class PublicInfo(Struct, frozen=True):
@@ -168,10 +156,6 @@ def _players(asked: Question) -> Sequence[PlayerInfo]:
     return [PlayerInfo(id_, one.name, *event.origin_of(id_)) for id_, one in event.players.items()]
 
 
-def _deal(line: DealLine) -> DealInfo:
-    return DealInfo(*line)
-
-
 def _public(asked: Question) -> PublicInfo:
     view = asked.view
     tables, plays = [_table(one) for one in view.tables], view.plays[:PER_PAGE]
@@ -217,7 +201,7 @@ RESOURCES: Final = (
         "/travellers",
         "The deals, and whether all have played them",
         DealInfo,
-        lambda asked: [_deal(one) for one in asked.sheets.deals(asked.visitor)],
+        lambda asked: asked.sheets.deals(asked.visitor),
         several=True,
     ),
     Resource(
@@ -264,8 +248,8 @@ def page_of(request: Request, items: Sequence[T]) -> Page[T]:
     """Return the part of a list that was asked for; a page that is not there is the nearest one."""
     asked = request.query_params.get("per_page", "")
     per_page = min(max(1, read_number(asked, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
-    at = Pagination.at(request.query_params.get("page", ""), len(items), per_page)
-    return Page(at.number, at.of, len(items), items[at.lines(per_page)])
+    at = Pagination.at(request.query_params, len(items), per_page)
+    return Page(at.number, at.of, len(items), items[at.lines])
 
 
 def answer_if_changed(request: Request, body: bytes) -> Response:

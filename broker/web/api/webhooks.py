@@ -23,8 +23,7 @@ from broker.people import Authentication, BadWebhook, PeopleError, Webhook, is_l
 from broker.protocol import TeamStanding
 from broker.scorer import DashboardView, StandingsRow, as_json
 from broker.version import program_version
-from broker.web.auth import Visitor
-from broker.web.embargo import Sheets
+from broker.web import Sheets, Visitor
 
 LOOK_S: Final = 1.0
 PATIENCE_S: Final = 10.0

@@ -5,7 +5,7 @@ Readings are stored apart and never changed. What two people agree on counts; wh
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -24,11 +24,10 @@ Verdict = Literal["first", "agrees", "differs"]
 BOTH_READ: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keying:
-    """One person's reading of one sheet."""
+class Keying(NamedTuple):
+    """One person's reading of one sheet, as the store has it."""
 
-    number: int = 0
+    number: int
     """Grows with every keying; 0: not yet kept."""
     at: int
     """Wall clock, ms since 1970 (UTC)."""
@@ -119,20 +118,11 @@ class Keyings:
         """Keep one; it is given the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
             last = sql.execute(select(func.max(KEYINGS.c.number))).scalar() or 0
-            columns = (keying.at, keying.who, keying.whose, keying.round, keying.table, keying.after)
-            row = (last + 1, *columns, keying.body, keying.reason)
-            sql.execute(insert(KEYINGS).values(row))
+            sql.execute(insert(KEYINGS).values(tuple(keying._replace(number=last + 1))))
 
     def all(self) -> list[Keying]:
         """Return all, oldest first. Raises PeopleStoreBroken."""
-        return [_keying(row) for row in self._store.rows(select(KEYINGS).order_by(KEYINGS.c.number))]
-
-
-def _keying(row: tuple[Any, ...]) -> Keying:
-    number, at, who, whose, round_, table, after, body, reason = row
-    return Keying(
-        number=number, at=at, who=who, whose=whose, round=round_, table=table, after=after, body=body, reason=reason
-    )
+        return [Keying(*row) for row in self._store.rows(select(KEYINGS).order_by(KEYINGS.c.number))]
 
 
 LONGEST_REASON: Final = 200
@@ -290,18 +280,8 @@ class DoubleKeying:
     ) -> None:
         """Keep a reading, and a note of it that does not say what was read."""
         now, (table, round_) = self._auth.clock(), play
-        self._keyings.keep(
-            Keying(
-                at=now,
-                who=account.name,
-                whose=whose or account.name,
-                round=round_,
-                table=table,
-                after=after or "",
-                body=body,
-                reason=reason,
-            )
-        )
+        owner = whose or account.name
+        self._keyings.keep(Keying(0, now, account.name, owner, round_, table, after or "", body, reason))
         action = "sheet_keyed" if body else "keying_set_aside"
         about = f"table {table}, round {round_}" + (f", of {whose}" if whose else "")
         self._auth.audit.note(now, account.name, action, about, reason, address=address)

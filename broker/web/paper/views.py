@@ -1,7 +1,7 @@
 """The page on which an arbiter prints blank sheets, and keys those that were written on.
 
 A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept. Where the event has
-two people key each sheet, the other person is the second look (`two_people.py`).
+two people key each sheet, the other person is the second look (`keying.py`).
 """
 
 import threading
@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -20,7 +19,6 @@ from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.pdf import spelled, unprintable_names
 from broker.i18n import N_
-from broker.protocol import SEATS
 from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import (
     NEEDED,
@@ -43,10 +41,10 @@ from broker.web import (
     client_address,
     form_handler,
     note_action,
+    pdf_response,
     read_number,
     render_page,
     translator_for,
-    visitor_of,
 )
 from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
@@ -81,17 +79,21 @@ class PaperPage:
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show the forms; for one play if the address names it."""
-        asked = {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
-        return await run_in_threadpool(self._page, request, asked)
+        asked = request.query_params
+        return self._page(request, {name: asked.get(name, "")[:4] for name in ("round", "table", "deal")})
 
-    async def sheets(self, request: Request) -> Response:
+    def sheets(self, request: Request) -> Response:
         """Return blank sheets, of a table or a round where the address says so."""
         asked = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
-        content = await run_in_threadpool(self._blank, request, *([one] if one >= 0 else [] for one in asked))
-        attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
-        return Response(content, media_type="application/pdf", headers=attachment)
+        tables, rounds = ([one] if one >= 0 else [] for one in asked)
+        event = self._scorer.rulings.room.event
+        with self._printing:
+            made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
+            with spelled(event):
+                content = blank_sheets_pdf(refuse_none_or_many(made), translator_for(request).language)
+        return pdf_response(content, f"{self._event.name}-sheets.pdf")
 
     def _key(self, request: Request, form: Form) -> Response:
         """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
@@ -104,33 +106,16 @@ class PaperPage:
         refused = self._two is None and any(one.problem for one in results)  # it is compared with the paper then
         return self._page(request, form if refused else {}, more={"results": results})
 
-    def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
-        with self._printing:
-            known = self._stand_ins()
-            made = refuse_none_or_many(
-                blank_sheets(
-                    self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known
-                )
-            )
-            with spelled(self._scorer.rulings.room.event):
-                return blank_sheets_pdf(made, translator_for(request).language)
-
     def _stand_ins(self) -> Sequence[StandIn]:
-        try:
-            return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
-        except ScorerError as problem:
-            raise RuleError(problem.code, str(problem)) from None
+        return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
 
     def _read(self, form: Form) -> Sequence[PaperSheet]:
         match form.get("action", ""):
             case "look" | "keep":
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
-                return self._read_csv(form.get("csv", ""))
+                return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
         raise FormMalformed("the form does not say what it asks for")
-
-    def _read_csv(self, text: str) -> Sequence[PaperSheet]:
-        return from_file(text, "sheets.csv", partial(read_sheets, event=self._event))
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)
@@ -169,7 +154,6 @@ class PaperPage:
             "missing": self._missing(),
             "unprintable": unprintable_names(self._scorer.rulings.room.event),
             "shown": SHOWN,
-            "seats": SEATS,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
             "known": (),
@@ -181,7 +165,7 @@ class PaperPage:
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
         values |= self._open(request) | (more or {})
-        return render_page(request, "paper.html", N_("Paper"), visitor_of(request), error=error, values=values)
+        return render_page(request, "paper.html", N_("Paper"), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
         """What two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""

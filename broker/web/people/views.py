@@ -24,6 +24,7 @@ from broker.people import (
     audit_line,
 )
 from broker.web import (
+    BYTE_ORDER_MARK,
     Access,
     DeskError,
     Form,
@@ -32,7 +33,6 @@ from broker.web import (
     browser_marks,
     client_address,
     delete_session_cookie,
-    done_before,
     form_page,
     own_page,
     read_form,
@@ -139,7 +139,7 @@ class Login:
 
     def _login_page(self, request: Request, *, page: str, name: str = "", error: Exception | None = None) -> Response:
         visitor, filled = Visitor(plain=self._access.unencrypted(request)), {"name": name, "page": own_page(page)}
-        return render_page(request, "login.html", N_("Log in"), visitor, error=error, values=filled)
+        return render_page(request, "login.html", N_("Log in"), visitor=visitor, error=error, values=filled)
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))
@@ -149,7 +149,7 @@ class Login:
             request,
             "welcome.html",
             N_("The first head arbiter"),
-            visitor,
+            visitor=visitor,
             error=error,
             values=filled | {"shortest": SHORTEST_PASSWORD},
         )
@@ -178,7 +178,7 @@ class PeoplePage:
         return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
 
     def _lines(self) -> Iterator[str]:
-        yield "\ufeff" + ",".join(AuditEntry._fields) + "\r\n"
+        yield BYTE_ORDER_MARK + ",".join(AuditEntry._fields) + "\r\n"
         try:
             for entry in self._auth.audit.checked():
                 yield audit_line(entry, as_csv=True)
@@ -233,8 +233,4 @@ class PeoplePage:
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
             "asked": {field: asking.get(field, "")[:64] for field in ("name", "role")},
         }
-        saved = N_("Saved.")
-        done = saved if token else done_before(request, saved)
-        return render_page(
-            request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
-        )
+        return render_page(request, "people.html", N_("People"), error=error, done=N_("Saved."), values=values)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from broker.event import Event, SeatingPlace, seating_of
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, SEAT_LETTERS, folded, name_key
+from broker.i18n import N_, folded, name_key
 from broker.protocol import CheckedIn, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
@@ -23,13 +23,11 @@ from broker.web import (
     Access,
     Form,
     FormMalformed,
-    done_before,
     form_page,
     new_id,
     read_number,
     redirect,
     render_page,
-    visitor_of,
 )
 from broker.web.rulings.forms import (
     PLAN_FORM_BYTES,
@@ -95,7 +93,6 @@ class ChangesPage:
             "cost": cost,
             "by_round": {round_: list(moved) for round_, moved in groupby(cost.moved, key=lambda one: one.round)},
             "people": len({one.player.id for one in cost.moved}),
-            "letters": SEAT_LETTERS,
             "decision": decision,
             "change": msgspec.json.encode(decision).decode() if isinstance(decision, PlanChanged) else "",
             "old": facts.playing,
@@ -107,7 +104,7 @@ class ChangesPage:
             "kept": kept_fields(form) | {"id": new_id("plan"), "after": facts.last or ""},
         }
         title = N_("Review the new seating")
-        return render_page(request, "players_look.html", title, visitor_of(request), values=values)
+        return render_page(request, "players_look.html", title, values=values)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         def look(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine], bool]:
@@ -139,16 +136,14 @@ class ChangesPage:
             "version": facts.planned.version,
             "lines": lines,
             "declared": declared,
-            "began": any(here.values()) or bool(facts.kept),
         }
         done = N_("The new seating is published: tables, displays and prints follow it.")
         return render_page(
             request,
             "players.html",
             N_("Change who plays"),
-            visitor_of(request),
             error=error,
-            done=done_before(request, done),
+            done=done,
             values=values,
         )
 
@@ -256,11 +251,9 @@ class CheckInPage:
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
             "counts": {word: sum(one.said == word for one in listed) for word in SAID},
-            "total": len(listed),
             "asked": asked,
             "only": only,
             "filters": FILTERS,
-            "letters": SEAT_LETTERS,
             "new_id": partial(new_id, "door"),
         }
-        return render_page(request, "checkin.html", N_("Check-in"), visitor_of(request), error=error, values=values)
+        return render_page(request, "checkin.html", N_("Check-in"), error=error, values=values)

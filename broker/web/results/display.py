@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import (
@@ -31,8 +31,8 @@ from broker.export.pdf import spelled, unprintable_names
 from broker.export.printed_results import Row as PrizeRow
 from broker.export.printed_results import group_name, members_of, name_of, prize_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
-from broker.i18n import N_, SEAT_LETTERS, folded
-from broker.protocol import COUNTRY, SEATS, Player, TeamStanding
+from broker.i18n import N_, folded
+from broker.protocol import COUNTRY, Player, TeamStanding
 from broker.rulings import StandIn
 from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
 from broker.web import (
@@ -44,12 +44,12 @@ from broker.web import (
     PublicFeed,
     Sheets,
     Visitor,
-    environment,
+    html_response,
+    pdf_response,
     read_number,
     render_page,
+    render_template,
     translator_for,
-    translators,
-    visitor_of,
 )
 from broker.web.tables.carriers import Carrying
 
@@ -79,7 +79,7 @@ class CeremonyPage:
 
     async def show(self, request: Request) -> Response:
         """Show the places, the last first."""
-        snapshot, visitor = self._sheets.snapshot(Visitor()), visitor_of(request)
+        snapshot = self._sheets.snapshot(Visitor())
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
@@ -87,7 +87,7 @@ class CeremonyPage:
             "unprintable": unprintable_names(snapshot.event),
             "event_title": snapshot.event.plan.title,
         }
-        return render_page(request, "ceremony.html", N_("Ceremony"), visitor, values=values)
+        return render_page(request, "ceremony.html", N_("Ceremony"), values=values)
 
 
 def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
@@ -149,8 +149,8 @@ class SeatingPage:
         else:
             found = [one for one in seated_players(snapshot) if one.is_called(folded(asked))]
         over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
-        pagination = Pagination.at(request.query_params.get("page", ""), len(found))
-        shown = tuple(found[pagination.lines()])
+        pagination = Pagination.at(request.query_params, len(found))
+        shown = tuple(found[pagination.lines])
         values = {
             "by_table": by_table,
             "shown": shown,
@@ -160,9 +160,7 @@ class SeatingPage:
             "asked": asked,
             "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
             "pagination": pagination,
-            "letters": SEAT_LETTERS,
             "version": version,
-            "seats": SEATS,
             "skipped": skipped,
             "sits": lambda player, round_: snapshot.sat(player, round_) or event.players[player].name,
             "prints": SEATING_PRINTS,
@@ -179,8 +177,7 @@ class SeatingPage:
             content = await run_in_threadpool(
                 seating_pdf, event, kind, translator_for(request), snapshot.seated_plan, snapshot.stand_ins
             )
-        name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
-        return Response(content, media_type="application/pdf", headers=name)
+        return pdf_response(content, f"{event.name}-seating-{kind}.pdf")
 
 
 def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
@@ -312,40 +309,32 @@ class DisplayPage:
         teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
         seats = options.seats(ladder, snapshot)
         of_teams = -(-len(teams) // options.names)
-        pagination = Pagination.at(
-            request.query_params.get("page", ""), of_teams * options.names + len(rungs or seats), options.names
-        )
-        players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
-        shown = teams[pagination.lines(options.names)] if pagination.number <= of_teams else rungs[players]
+        length = of_teams * options.names + len(rungs or seats)
+        pagination = Pagination.at(request.query_params, length, options.names)
+        players = pagination._replace(number=pagination.number - of_teams).lines
+        shown = teams[pagination.lines] if pagination.number <= of_teams else rungs[players]
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         rounds = seating_rounds(snapshot.event.plan)
         to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
-        html = (
-            environment()
-            .get_template("display.html")
-            .render(
-                view=self._feed.current,
-                ladder=ladder,
-                likely=any(row.likely for row in shown),
-                options=options,
-                teams=_in_columns(teams[pagination.lines(options.names)], options)
-                if pagination.number <= of_teams
-                else (),
-                rungs=_in_columns(rungs[players], options) if pagination.number > of_teams else (),
-                seats=_in_columns(seats[players], options),
-                rounds=rounds[to_come],
-                to_come=to_come,
-                letters=SEAT_LETTERS,
-                round_ends=self._round_ends(),
-                version=None if ladder.final else snapshot.event.version,
-                stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
-                pagination=pagination,
-                following=f"/display?{urlencode(following)}",
-                _=_,
-                translators=translators(),
-            )
+        html = render_template(
+            "display.html",
+            view=self._feed.current,
+            ladder=ladder,
+            likely=any(row.likely for row in shown),
+            options=options,
+            teams=_in_columns(shown, options) if pagination.number <= of_teams else (),
+            rungs=_in_columns(shown, options) if pagination.number > of_teams else (),
+            seats=_in_columns(seats[players], options),
+            rounds=rounds[to_come],
+            to_come=to_come,
+            round_ends=self._round_ends(),
+            version=None if ladder.final else snapshot.event.version,
+            stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
+            pagination=pagination,
+            following=f"/display?{urlencode(following)}",
+            _=_,
         )
-        return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+        return html_response(html)
 
     def _round_ends(self) -> tuple[int, int] | None:
         """Return the round that is played and about when it ends, ms since 1970; None before the first and at the end.

@@ -1,8 +1,7 @@
 """Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -14,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from broker.errors import RuleError, ScorerError, StoreError
+from broker.errors import RuleError
 from broker.event import HANDS
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.export.pdf import unprintable_names
@@ -22,24 +21,23 @@ from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
 from broker.scorer import EventState, ViewFeed, open_stored_event
 from broker.web import (
+    BYTE_ORDER_MARK,
     Access,
     EmbargoTrace,
     ExportsBusy,
     NotAllowed,
     PageUnknown,
     Visitor,
+    download,
+    labels,
+    problems,
     public_view,
     render_page,
     translator_for,
     visitor_of,
 )
-from broker.web.labels import EXPORT
-from broker.web.problems import PROBLEM
 
 ZIP: Final = "all.zip"
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-"""Without it Excel garbles Chinese names in a file that a browser has saved."""
-
 WITHOUT_EMBARGO: Final = frozenset(
     {"team-standings.csv", "ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"}
 )
@@ -63,15 +61,6 @@ class ListedExport:
     why: Message | None = None
     embargo: bool = True
     """Whether an arbiter can have it with deals under embargo."""
-
-
-@contextmanager
-def as_rule_error() -> Iterator[None]:
-    """Raise what is wrong with the store as an error that a page shows."""
-    try:
-        yield
-    except (ScorerError, StoreError) as problem:
-        raise RuleError(problem.code, str(problem)) from None
 
 
 class ExportsPage:
@@ -107,7 +96,7 @@ class ExportsPage:
         listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, mine)]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         values["unprintable"] = unprintable_names(self._room.event)
-        return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
+        return render_page(request, "exports.html", N_("Exports"), error=error, values=values)
 
     async def download(self, request: Request) -> Response:
         """Return one file, or all."""
@@ -125,8 +114,7 @@ class ExportsPage:
             content, media = await self._in_turn(visitor, partial(self._content, request, name, embargoed=embargoed))
         except ExportsBusy as busy:
             return self._page(request, busy)
-        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
-        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+        return download(content, f"{self._feed.current.event}-{name}", media)
 
     async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
         """Return what is made from the whole journal. Raises ExportsBusy while another one is made."""
@@ -159,16 +147,15 @@ class ExportsPage:
         return HTMLResponse(kept[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
 
     def _replay(self, _: Translator, deal: int) -> str:
-        with as_rule_error():
-            return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
+        return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
 
     def _listed(self, one: Export) -> "ListedExport":
         why, lacking = None, one.lacking(self._room.planned)
         if lacking:
-            why = PROBLEM[lacking.code]
+            why = problems.PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:
             why = N_("available once the standings are final")
-        return ListedExport(EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
+        return ListedExport(labels.EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
 
     def _may_take(self, visitor: Visitor) -> list[Export]:
         insider = visitor.may("see_room") or visitor.may("set_up")
@@ -176,13 +163,12 @@ class ExportsPage:
 
     def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
         visitor = visitor_of(request)
-        with as_rule_error():
-            source = self._source(request, embargoed=embargoed)
-            if name == ZIP:
-                return archive(source, self._may_take(visitor)), "application/zip"
-            export = BY_NAME[name]
-            content = export.content(source)
-        return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
+        source = self._source(request, embargoed=embargoed)
+        if name == ZIP:
+            return archive(source, self._may_take(visitor)), "application/zip"
+        export = BY_NAME[name]
+        content = export.content(source)
+        return (BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)

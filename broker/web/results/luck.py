@@ -25,7 +25,6 @@ from broker.web import (
     interval_bar,
     render_page,
     render_template,
-    visitor_of,
 )
 
 PARTS: Final = {
@@ -89,12 +88,12 @@ class LuckPage:
             self._kept = snapshot, await run_in_threadpool(event_strength, snapshot.ledger)
         found = self._kept[1]
         lines = [line for line in snapshot.standings if found and line.player in found.number]
-        pagination = Pagination.at(request.query_params.get("page", ""), len(lines))
+        pagination = Pagination.at(request.query_params, len(lines))
         than = next((line for line in lines if line.player == request.query_params.get("than")), None)
         ahead = found.ahead([line.player for line in lines], than.player if than else None) if found else []
         rows = [
             StrengthRow(line, found.strengths[line.player], stronger)
-            for line, stronger in [*zip(lines, ahead, strict=True)][pagination.lines()]
+            for line, stronger in [*zip(lines, ahead, strict=True)][pagination.lines]
             if found
         ]
         values = {
@@ -112,7 +111,7 @@ class LuckPage:
             "whole": WHOLE,
             "span": _span(found) if found else WHOLE,
         }
-        return render_page(request, "luck.html", N_("Luck and strength"), visitor_of(request), values=values)
+        return render_page(request, "luck.html", N_("Luck and strength"), values=values)
 
 
 def _span(found: EventStrength) -> tuple[float, float]:

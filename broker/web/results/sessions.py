@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,7 +17,7 @@ from broker.protocol import SEATS, RiichiRecorded, RiichiStanding, Seat
 from broker.rules import RuleError
 from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
-from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, translator_for
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, pdf_response, translator_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +60,25 @@ class SessionsNow:
         self._events, self._sessions, self._sat = events, sessions, sat
         self._kept: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
 
+    @property
+    def event(self) -> Event:
+        """The event as it counts now."""
+        return self._events()
+
     def __len__(self) -> int:
-        return len(self._events().riichi)
+        return len(self.event.riichi)
 
     def some(self, lines: slice, language: str) -> tuple[TableSession, ...]:
         """Return some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
-        return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
+        return tuple(self._of(key, language) for key in sorted(self.event.riichi)[lines])
 
     def one(self, key: SessionKey, language: str) -> TableSession | None:
         """Return one session; None if none is planned."""
-        return self._of(key, language) if key in self._events().riichi else None
+        return self._of(key, language) if key in self.event.riichi else None
 
     def _of(self, key: SessionKey, language: str) -> TableSession:
-        event, entries, (of, kept) = (
-            self._events(),
-            self._sessions.entries(key),
-            self._kept.get((key, language), NO_SHEET),
-        )
+        event, entries = self.event, self._sessions.entries(key)
+        of, kept = self._kept.get((key, language), NO_SHEET)
         booking = event.riichi[key]
         names = {
             seat: self._sat(player, booking.round) or event.players[player].name
@@ -114,22 +115,21 @@ SESSIONS: Final = 20
 class SessionsPage:
     """Answers arbiters. What is shown is what the tables have told; nothing is changed here."""
 
-    def __init__(self, events: Callable[[], Event], sessions: SessionsNow) -> None:
-        self._events, self._sessions = events, sessions
+    def __init__(self, sessions: SessionsNow) -> None:
+        self._sessions = sessions
 
-    def routes(self, live: LivePages) -> Sequence[Route]:
-        """Return the routes of the page."""
-        return live.routes(SESSIONS_PATH, self.show, WHO)
-
-    def files(self, access: Access) -> Sequence[Route]:
-        """Return the routes of what is printed."""
-        return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
+    def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            *live.routes(SESSIONS_PATH, self.show, WHO),
+            access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO),
+        ]
 
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
-        event = self._events()
-        pagination = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
-        sessions = self._sessions.some(pagination.lines(SESSIONS), _.language)
+        event = self._sessions.event
+        pagination = Pagination.at(request.query_params, len(self._sessions), SESSIONS)
+        sessions = self._sessions.some(pagination.lines, _.language)
         values = {
             "sessions": sessions,
             "shown_hands": SHOWN_HANDS,
@@ -139,18 +139,14 @@ class SessionsPage:
         key = (pagination, event, tuple((one.entries, one.names) for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
-    async def printed(self, request: Request) -> Response:
+    def printed(self, request: Request) -> Response:
         """Return the sheet of one session."""
-        return await run_in_threadpool(self._printed, request)
-
-    def _printed(self, request: Request) -> Response:
         key = request.path_params["table"], request.path_params["round"]
         found = self._sessions.one(key, translator_for(request).language)
         if found is None or found.sheet is None:
             raise RuleError(
                 "no_such_session", N_("there is no sheet of table {table}, round {round}", table=key[0], round=key[1])
             )
-        name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
-        with spelled(self._events()):
+        with spelled(self._sessions.event):
             content = session_pdf(found.sheet)
-        return Response(content, media_type="application/pdf", headers={"Content-Disposition": name})
+        return pdf_response(content, f"riichi-{key[0]}-{key[1]}.pdf")

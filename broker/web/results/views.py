@@ -98,11 +98,11 @@ class ResultsPage:
             ladder = standings_table(snapshot, stage)
         else:
             stage = None
-        pagination = _pagination(request, len(ladder.rungs))
+        pagination = Pagination.at(request.query_params, len(ladder.rungs))
         teams = snapshot.teams if stage is None else snapshot.teams_of_stages[stage]
         values = {
             "ladder": ladder,
-            "rungs": ladder.rungs[pagination.lines()],
+            "rungs": ladder.rungs[pagination.lines],
             "pagination": pagination,
             "teams": teams,
             "numbers": {team: at for at, team in enumerate(snapshot.event.plan.teams, 1)},
@@ -128,8 +128,8 @@ class ResultsPage:
     def deals(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
-        pagination = _pagination(request, len(lines))
-        shown, stories = lines[pagination.lines()], self._event_highlights()
+        pagination = Pagination.at(request.query_params, len(lines))
+        shown, stories = lines[pagination.lines], self._event_highlights()
         values = {
             "lines": shown,
             "pagination": pagination,
@@ -157,7 +157,7 @@ class ResultsPage:
         at = numbers.index(number)
         before = numbers[at - 1] if at else None
         after = numbers[at + 1] if at + 1 < len(numbers) else None
-        pagination = _pagination(request, sheet.plays_in)
+        pagination = Pagination.at(request.query_params, sheet.plays_in)
         played = self._played.of(self._sheets.snapshot(visitor), number)
         values = {
             "sheet": sheet,
@@ -225,13 +225,9 @@ def _stage(request: Request) -> int | None:
     return number - 1 if number else None
 
 
-def _pagination(request: Request, length: int) -> Pagination:
-    return Pagination.at(request.query_params.get("page", ""), length)
-
-
 def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
     """Return of each group, by its number in the sheet, the plays that are on this page."""
-    lines, begin = pagination.lines(), 0
+    lines, begin = pagination.lines, 0
     found: list[tuple[int, Sequence[PlayLine]]] = []
     for number, group in enumerate(sheet.groups):
         shown = group.plays[max(0, lines.start - begin) : max(0, lines.stop - begin)]

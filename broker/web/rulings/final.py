@@ -10,14 +10,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import Stage
-from broker.i18n import N_, SEAT_LETTERS
+from broker.i18n import N_
 from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
 from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
 from broker.rulings.service import RulingService
 from broker.scorer import EventState
-from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
+from broker.web import Access, Form, form_page, new_id, render_page, visitor_of
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
 from broker.web.services import AuditedRulings
 
@@ -47,13 +47,10 @@ class FinalPage:
             values = self._rulings.look(lambda rulings: _values(rulings, out, looked=looked))
         except RuleError as refused:
             error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
-        visitor = visitor_of(request)
-        values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final"), "decides": visitor.is_head}
-        values["folder"] = str(self._folder)
-        done = done_before(request, N_("Published."))
-        return render_page(
-            request, "final.html", N_("Stages and final"), visitor, error=error, done=done, values=values
-        )
+        values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final")}
+        values |= {"decides": visitor_of(request).is_head, "folder": str(self._folder)}
+        title, done = N_("Stages and final"), N_("Published.")
+        return render_page(request, "final.html", title, error=error, done=done, values=values)
 
 
 def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict[str, Any]:
@@ -69,7 +66,6 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "unsettled": unsettled_before(room) if stage else 0,
         "sections": [one for one in room.ranked_sections() if before and stages[one.stage] is before],
         "names": {player.id: player.name for player in room.event.players.values()},
-        "letters": SEAT_LETTERS,
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,

@@ -46,8 +46,7 @@ from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_with
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer import EventState, Visit
 from broker.spreadsheet import csv_text
-from broker.web import signed_number, time_tag, translator_for
-from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN
+from broker.web import labels, signed_number, time_tag, translator_for
 from broker.web.rulings.forms import RIICHI_KINDS
 
 ENDINGS: Final = {kind: ending for ending, kind in RIICHI_KINDS.items()}
@@ -106,7 +105,7 @@ class RulingWriter:
 
     def _what(self, change: RulingChange) -> Markup:
         if isinstance(change.entry.decision, Undo) and (undone := change.about) is not change.entry:
-            kind, what = self._(RULING[undone.kind]), self._decided(change.root)
+            kind, what = self._(labels.RULING[undone.kind]), self._decided(change.root)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
         return self._decided(change.entry)
 
@@ -157,7 +156,7 @@ class RulingWriter:
         if isinstance(said, Appealed):
             return DOT.join(map(self.name, said.players))
         if isinstance(said, AppealDecided):
-            return DOT.join((self._(VERDICT[said.verdict]), *said.committee))
+            return DOT.join((self._(labels.VERDICT[said.verdict]), *said.committee))
         if not isinstance(said, TakenOver | Discarded):
             return NO_TEXT
         return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
@@ -174,7 +173,7 @@ class RulingWriter:
 
     def _gift(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))
-        return self._("{imp} ({fault})", fault=self._(FAULT[gift]), imp=imp) if isinstance(gift, str) else imp
+        return self._("{imp} ({fault})", fault=self._(labels.FAULT[gift]), imp=imp) if isinstance(gift, str) else imp
 
     def _imp(self, imp: int) -> Markup:
         return self._("{imp} IMP", imp=signed_number(imp))
@@ -224,16 +223,16 @@ class RulingWriter:
             return [self._ending(play), *(self._seat(play, seat) for seat in SEATS)]
         given = play.fines if aspect == "fines" else _together(play)
         listed = self._list((one, self._imp(-imp if aspect == "fines" else imp)) for one, imp in given.items() if imp)
-        return [self._(TOLD[aspect], list=listed) if listed else self._(TOLD[f"no_{aspect}"])]
+        return [self._(labels.TOLD[aspect], list=listed) if listed else self._(labels.TOLD[f"no_{aspect}"])]
 
     def _ending(self, play: CountedPlay) -> Markup:
         if play.points is None:
             return self._(N_("Points do not count") if play.settled else N_("Not played yet"))
         if play.hand is None:
-            return self._(WIN[str(play.win)])
+            return self._(labels.WIN[str(play.win)])
         if play.hand.kind == "abort" and play.hand.reason:
-            return self._("Aborted: {reason}", reason=self._(RIICHI[play.hand.reason]))
-        return self._(RIICHI_WIN[ENDINGS[play.hand.kind]])
+            return self._("Aborted: {reason}", reason=self._(labels.RIICHI[play.hand.reason]))
+        return self._(labels.RIICHI_WIN[ENDINGS[play.hand.kind]])
 
     def _seat(self, play: CountedPlay, seat: Seat) -> Markup:
         name = self._("{seat}: {name}", seat=self._(SEAT_NAMES[seat]), name=self.name(play.players[seat]))

@@ -8,21 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
-from broker.rules import ComparisonRules, Profile, RuleError, load_of_same_book, same_rule_book
+from broker.rules import Profile, RuleError, load_of_same_book, same_rule_book
 from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
-from broker.web import Access, PageUnknown, Pagination, render_page, translator_for, visitor_of
-from broker.web.rulings.forms import (
-    whole_number,
-)
+from broker.web import Access, PageUnknown, Pagination, render_page, translator_for
+from broker.web.rulings.forms import whole_number
 from broker.web.rulings.views import play_asked_for
 from broker.web.services import AuditedRulings
 
@@ -71,9 +68,7 @@ class WhatHappenedPage:
             "last_round": max((round_ for _, round_ in event.bookings), default=1),
             "full": WALL,
         }
-        return render_page(
-            request, "what_happened.html", N_("What happened?"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "what_happened.html", N_("What happened?"), error=error, values=values)
 
 
 def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
@@ -130,33 +125,29 @@ class WhatIfPage:
         """Return the routes."""
         return [self._access.route("/what-if", self.show, "see_room")]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show who would change place."""
-        return await run_in_threadpool(self._show, request)
-
-    def _show(self, request: Request) -> Response:
         event, query, error = self._rulings.event, dict(request.query_params), None
         found: WhatIf | None = None
         try:
             found = self._counted(query) if "profile" in query else None
         except (RuleError, Refused) as refusal:
             error = refusal
-        pagination = Pagination.at(query.get("page", ""), len(found.players) if found else 0)
+        pagination = Pagination.at(query, len(found.players) if found else 0)
         kept = {name: query[name] for name in ("profile", *CHOICES) if name in query}
         values = {
             "found": found,
-            "shown": found.players[pagination.lines()] if found else (),
+            "shown": found.players[pagination.lines] if found else (),
             "pagination": pagination,
             "kept": urlencode(kept) + "&",
             "query": {"profile": ""} | query,
             "choices": CHOICES,
-            "now": _settings_now(event.profile),
             "profiles": same_rule_book(event.profile),
             "own": event.profile.id,
             "players": event.players,
             "teams": [*event.plan.teams],
         }
-        return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
+        return render_page(request, "what_if.html", N_("What if"), error=error, values=values)
 
     def _counted(self, query: Mapping[str, str]) -> WhatIf:
         event = self._rulings.event
@@ -176,12 +167,3 @@ class WhatIfPage:
                 found = what_if(room, changed_rules(base, asked))
                 self._last = moment, wished, found
             return self._last[2]
-
-
-def _settings_now(profile: ComparisonRules) -> dict[str, str]:
-    return {
-        "method": profile.imp.method.value,
-        "own_score": profile.datum.own_score.value,
-        "gap": profile.imp.gap.value,
-        "rounding": profile.datum.rounding.value,
-    }

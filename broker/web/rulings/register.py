@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,7 +29,7 @@ from broker.rulings import RulingEntry
 from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appeals, register
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.rulings.service import RulingService
-from broker.web import Access, HtmlTranslator, PageUnknown, render_page, translator_for, visitor_of
+from broker.web import Access, HtmlTranslator, PageUnknown, pdf_response, render_page, translator_for
 from broker.web.labels import ROLE, RULING, VERDICT, recorded_text
 from broker.web.rulings.history import RulingWriter
 from broker.web.services import AuditedRulings
@@ -86,19 +85,8 @@ class RegisterPage:
             self._access.route("/ruling/{ruling}.pdf", self.record, "see_room"),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show the register and the appeals."""
-        return await run_in_threadpool(self._page, request)
-
-    async def printed(self, request: Request) -> Response:
-        """Return the register to print."""
-        return _pdf(await run_in_threadpool(self._printed, request), "infractions.pdf")
-
-    async def record(self, request: Request) -> Response:
-        """Return the record of one ruling, with the appeal against it or room for one."""
-        return _pdf(await run_in_threadpool(self._record, request), "ruling.pdf")
-
-    def _page(self, request: Request) -> Response:
         writer, event = RulingWriter(request, self._rulings.event), self._rulings.event
 
         def look(rulings: RulingService) -> dict[str, Any]:
@@ -114,12 +102,10 @@ class RegisterPage:
         values = self._rulings.look(look)
         values["texts"] = {id_: writer.of(change) for id_, change in values["texts"].items()}
         values |= {"writer": writer, "players": event.players, "catalogue": infractions_of(event.profile)}
-        values["verdicts"] = VERDICT
-        return render_page(
-            request, "infractions.html", N_("Infractions and appeals"), visitor_of(request), values=values
-        )
+        return render_page(request, "infractions.html", N_("Infractions and appeals"), values=values)
 
-    def _printed(self, request: Request) -> bytes:
+    def printed(self, request: Request) -> Response:
+        """Return the register to print."""
         _, writer = translator_for(request), RulingWriter(request, self._rulings.event)
         listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
         lines = (
@@ -134,9 +120,11 @@ class RegisterPage:
         )
         heading = self._heading(request, str(_("Infractions")))
         with spelled(self._rulings.event):
-            return register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
+            content = register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
+        return pdf_response(content, "infractions.pdf")
 
-    def _record(self, request: Request) -> bytes:
+    def record(self, request: Request) -> Response:
+        """Return the record of one ruling, with the appeal against it or room for one."""
         id_, event = request.path_params["ruling"], self._rulings.event
 
         def look(rulings: RulingService) -> tuple[RulingChange, bool, Appeal | None, int] | None:
@@ -156,7 +144,8 @@ class RegisterPage:
         parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
         _ = translator_for(request)
         with spelled(event):
-            return ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
+            content = ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
+        return pdf_response(content, "ruling.pdf")
 
     def _parts(
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
@@ -238,12 +227,6 @@ def _recorded(_: HtmlTranslator, text: str) -> str:
 
 def _moment(at: int) -> str:
     return datetime.fromtimestamp(at / 1000).astimezone().strftime(TIME)
-
-
-def _pdf(content: bytes, name: str) -> Response:
-    return Response(
-        content, media_type="application/pdf", headers={"Content-Disposition": f'inline; filename="{name}"'}
-    )
 
 
 def ruling_pdf(heading: PageHeading, parts: Iterable[RecordPart]) -> bytes:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,19 +20,17 @@ from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
 from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
 from broker.web import (
+    BYTE_ORDER_MARK,
     Access,
     Form,
     Pagination,
     account_of,
-    as_ranges,
-    done_before,
+    download,
     form_handler,
     new_id,
     render_page,
     visitor_of,
 )
-from broker.web.labels import VERDICT
-from broker.web.problems import APART
 from broker.web.rulings import history
 from broker.web.rulings.forms import (
     OF_APART,
@@ -48,7 +45,6 @@ from broker.web.rulings.forms import (
     whole_number,
     with_player_ids,
 )
-from broker.web.rulings.history import RulingWriter
 from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 200
@@ -61,7 +57,6 @@ LISTED: Final = 100
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
 """What rulings of the event are about, where two arbiters may not rule on it at once."""
-BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 class RulingsPage:
@@ -82,11 +77,8 @@ class RulingsPage:
 
     # ---- the history ------------------------------------------------------------------------
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show what was ruled, newest first, and what follows from it."""
-        return await run_in_threadpool(self._history, request)
-
-    def _history(self, request: Request) -> Response:
         event, filters = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
         meant = self._meant(filters)
 
@@ -108,30 +100,25 @@ class RulingsPage:
             }
 
         values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
-        writer = RulingWriter(request, self._rulings.event)
+        writer = history.RulingWriter(request, self._rulings.event)
         values |= {
-            "as_ranges": as_ranges,
-            "apart_why": APART,
             "outcome": writer.outcome,
             "decides": visitor_of(request).is_head,
         }
         values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, *OF_APART, *OTHER_KINDS, *OF_APPEAL, *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = done_before(request, N_("Published."))
-        return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
+        return render_page(request, "rulings.html", N_("Rulings"), done=N_("Published."), values=values)
 
-    async def as_csv(self, request: Request) -> Response:
+    def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
-        found = await run_in_threadpool(self._filtered, request)
-        text = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(BYTE_ORDER_MARK + text, "text/csv", "rulings.csv")
+        text = history.history_csv(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
+        return download(BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
 
-    async def as_json(self, request: Request) -> Response:
+    def as_json(self, request: Request) -> Response:
         """Return the history for programs."""
-        found = await run_in_threadpool(self._filtered, request)
-        text = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(text.decode(), "application/json", "rulings.json")
+        text = history.history_json(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
+        return download(text, "rulings.json", "application/json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
         filters = self._meant(dict(request.query_params))
@@ -152,10 +139,10 @@ class RulingsPage:
 
     # ---- a new ruling -----------------------------------------------------------------------
 
-    async def new(self, request: Request) -> Response:
+    def new(self, request: Request) -> Response:
         """Show the form: of a play, of a deal, of an undo, or where one says of which."""
         asked = dict(request.query_params)
-        return await run_in_threadpool(self._form, request, asked, self._missing(asked))
+        return self._form(request, asked, self._missing(asked))
 
     def _missing(self, asked: Mapping[str, str]) -> Refused | None:
         """Say of a play or a deal that was asked for that there is none."""
@@ -202,21 +189,17 @@ class RulingsPage:
         author = author_of(account_of(request))
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         event = self._rulings.event
-        text = RulingWriter(request, self._rulings.event).of(effects.change)
+        text = history.RulingWriter(request, self._rulings.event).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
-        pagination, moved = (
-            Pagination.at(form.get("page", ""), len(effects.players)),
-            sorted(effects.players, key=_place_alone),
-        )
+        pagination = Pagination.at(form, len(effects.players))
+        moved = sorted(effects.players, key=_place_alone)
         values = {"kept": kept_fields(form), "draft": draft, "effects": effects, "text": text, "players": event.players}
         values["teams"] = [*event.plan.teams]
-        values |= {"moved": moved[pagination.lines()], "pagination": pagination}
+        values |= {"moved": moved[pagination.lines], "pagination": pagination}
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
-        return render_page(
-            request, "ruling_effects.html", N_("Preview"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "ruling_effects.html", N_("Preview"), error=error, values=values)
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
         event, key = self._rulings.event, play_asked_for(form)
@@ -258,7 +241,7 @@ class RulingsPage:
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
 
-        values, writer = self._rulings.look(look), RulingWriter(request, event)
+        values, writer = self._rulings.look(look), history.RulingWriter(request, event)
         values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         kinds = _kinds(values, in_riichi=key in event.riichi, by_head=visitor_of(request).is_head)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
@@ -271,19 +254,14 @@ class RulingsPage:
             "offered": event.players if len(event.players) <= LISTED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_deal": max(event.expected, default=1),
-            "as_ranges": as_ranges,
-            "apart_why": APART,
             "outcome": writer.outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "infractions": infractions_of(event.profile),
             "measures": ("warning", "dead_hand", "fine"),
-            "verdicts": VERDICT,
             "asks_again": getattr(error, "code", "") in {"fine_not_in_profile", "appeal_late"},
         } | _riichi(event.profile)
-        return render_page(
-            request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
-        )
+        return render_page(request, "ruling_new.html", N_("New ruling"), error=error, values=values)
 
 
 def _closed(request: Request, rulings: RulingService) -> bool:
@@ -342,7 +320,3 @@ def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
         return whole_number(form, field)
     except Refused:
         return None
-
-
-def _file(text: str, kind: str, name: str) -> Response:
-    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

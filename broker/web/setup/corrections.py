@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -45,7 +44,7 @@ from broker.rulings import (
     tables_concerned,
 )
 from broker.rulings.service import RulingService
-from broker.web import Access, Form, FormMalformed, account_of, done_before, form_page, new_id, render_page, visitor_of
+from broker.web import Access, Form, FormMalformed, account_of, download, form_page, new_id, render_page
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.forms import kept_fields, sent_draft
 from broker.web.services import AuditedRulings, author_of
@@ -88,12 +87,9 @@ class CorrectionsPage:
             *self._media,
         ]
 
-    async def players(self, _request: Request) -> Response:
+    def players(self, _request: Request) -> Response:
         """Return the list of players as it counts."""
-        text = await run_in_threadpool(lambda: players_csv(self._listed(self._rulings.event)))
-        return Response(
-            text, media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{PLAYERS}"'}
-        )
+        return download(players_csv(self._listed(self._rulings.event)), PLAYERS, "text/csv")
 
     def _corrected(self, request: Request, form: Form) -> Response:
         """Show what a correction would change, or publish it."""
@@ -114,7 +110,7 @@ class CorrectionsPage:
             raise RuleError("nothing_corrected", N_("this is what the plan says already"))
         looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
         values = {"looked": looked, "kept": kept_fields(form)}
-        return render_page(request, "plan_look.html", N_("Review the correction"), visitor_of(request), values=values)
+        return render_page(request, "plan_look.html", N_("Review the correction"), values=values)
 
     # ---- a form, read -----------------------------------------------------------------------
 
@@ -230,10 +226,8 @@ class CorrectionsPage:
             "lines": lines[:SHOWN],
             "declared": declared,
         }
-        done = done_before(request, N_("The correction is published."))
-        return render_page(
-            request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
-        )
+        done = N_("The correction is published.")
+        return render_page(request, "plan.html", N_("Set-up"), error=error, done=done, values=values)
 
 
 def _after(rulings: RulingService, draft: RulingDraft) -> Event:

@@ -22,7 +22,6 @@ from broker.web import (
     Form,
     FormMalformed,
     client_address,
-    done_before,
     form_page,
     read_number,
     redirect,
@@ -134,7 +133,4 @@ class DrawPage:
             "people": range(PEOPLE),
             "filled": typed,
         }
-        done = done_before(request, DONE)
-        return render_page(
-            request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
-        )
+        return render_page(request, "draw.html", N_("Draw of the deals"), error=error, done=DONE, values=values)

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from broker.event.structure import Structure
-from broker.web import DeskFailed, Form
-from broker.web.forms import REFUSALS
+from broker.web import REFUSALS, DeskFailed, Form
 
 PATH: Final = "/setup/making"
 

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -28,12 +28,12 @@ from broker.web import (
     Access,
     Form,
     FormMalformed,
-    done_before,
+    download,
     form_page,
+    pdf_response,
     redirect,
     render_page,
     translator_for,
-    visitor_of,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
 from broker.web.setup.making import AT_ONCE_S, PATH, Making
@@ -70,7 +70,7 @@ class SetupPage:
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
             self._access.route(PATH, self.making, WHO),
-            self._access.route("/setup/players.csv", self.players, WHO),
+            self._access.route("/setup/players.csv", partial(self.kept, PLAYERS), WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
         ]
@@ -79,8 +79,8 @@ class SetupPage:
         """Return the routes of files that stay as they are once the event has begun."""
         return [
             self._access.route("/setup/movement.csv", self.movement, WHO),
-            self._access.route("/setup/commitment.json", self.commitment, WHO),
-            self._access.route("/setup/draws.json", self.draws, WHO),
+            self._access.route("/setup/commitment.json", partial(self.kept, COMMITMENT), WHO),
+            self._access.route("/setup/draws.json", partial(self.kept, DRAWS), WHO),
             self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
 
@@ -88,29 +88,17 @@ class SetupPage:
         """Lead to the set-up."""
         return redirect(request, "/setup")
 
-    async def movement(self, _request: Request) -> Response:
+    def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
-        plan = await run_in_threadpool(setup.plan_of, self._folder)
-        return _file(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
+        plan = setup.plan_of(self._folder)
+        return download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
-    async def players(self, _request: Request) -> Response:
-        """Return the list of players as a file."""
-        path = self._folder / PLAYERS
-        return _file(await run_in_threadpool(text_of, path), PLAYERS, "text/csv")
+    def kept(self, name: str, _request: Request) -> Response:
+        """Return a file as it is kept: the players, or what is published of draws and deals before they are known."""
+        return download(text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json")
 
-    async def commitment(self, _request: Request) -> Response:
-        """Return what is published before the event."""
-        return _file(await run_in_threadpool(text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
-
-    async def draws(self, _request: Request) -> Response:
-        """Return what is published of draws, before their words are said."""
-        return _file(await run_in_threadpool(text_of, self._folder / DRAWS), DRAWS, "application/json")
-
-    async def carriers(self, request: Request) -> Response:
+    def carriers(self, request: Request) -> Response:
         """Return what lies in the carriers, to print: a page a deal, serials and no face."""
-        return await run_in_threadpool(self._carriers, request)
-
-    def _carriers(self, request: Request) -> Response:
         try:
             with self._turn:
                 if not (layouts := carrier_layouts(self._folder)):
@@ -118,8 +106,7 @@ class SetupPage:
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
         except (RuleError, ScorerError, ExceptionGroup) as error:
             return self._page(request, {}, error)
-        attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
-        return Response(content, media_type="application/pdf", headers=attachment)
+        return pdf_response(content, "carriers.pdf")
 
     def _act(self, request: Request, form: Form) -> Response:
         """Check or keep what one form sends."""
@@ -231,13 +218,10 @@ class SetupPage:
             elif making.wish != wish:
                 raise RuleError("movement_in_progress", N_("{percent} % done", percent=making.percent))
         making.ended(AT_ONCE_S)
-        return self._made(request)
+        return self.making(request)
 
-    async def making(self, request: Request) -> Response:
+    def making(self, request: Request) -> Response:
         """Show how far a movement is that is being made, or what came of it."""
-        return await run_in_threadpool(self._made, request)
-
-    def _made(self, request: Request) -> Response:
         making = self._making
         if making is None:
             return redirect(request, "/setup", "steps")
@@ -245,7 +229,7 @@ class SetupPage:
             if request.method == "POST":
                 return redirect(request, PATH)
             title, values = N_("Making the movement"), {"percent": making.percent}
-            return render_page(request, "making.html", title, visitor_of(request), values=values)
+            return render_page(request, "making.html", title, values=values)
         making.seen = True
         if making.error:
             return self._page(request, making.form, making.error)
@@ -304,10 +288,7 @@ class SetupPage:
         values = {**self._values(form), "making": making and not making.ended()}
         values |= {"checked_players": (), "checked_movement": None, "measures": "", "checked_earlier": None}
         values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
-        done = done_before(request, N_("Saved."))
-        return render_page(
-            request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
-        )
+        return render_page(request, "setup.html", N_("Set-up"), error=error, done=N_("Saved."), values=values)
 
     def _values(self, form: Form) -> Values:
         plan, opened = opened_with(self._folder)  # what is wrong with a plan's file the list of problems names
@@ -361,7 +342,3 @@ def _root(folder: Path) -> str:
         return read_commitment(folder / COMMITMENT).root
     except (RuleError, OSError):
         return ""
-
-
-def _file(content: str, name: str, media: str) -> Response:
-    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -219,14 +219,14 @@ class CarriersPage:
             only, unreadable = frozenset[int](), True
         part = _part(current, only) if only else current
         ways = (*part.urgent, *part.later)
-        pagination = Pagination.at(asked.get("page", ""), len(part.carriers if every else ways), MOVES_SHOWN)
-        shown, few = ways[pagination.lines(MOVES_SHOWN)], len(current.carriers) <= MOVES_SHOWN
+        pagination = Pagination.at(asked, len(part.carriers if every else ways), MOVES_SHOWN)
+        shown, few = ways[pagination.lines], len(current.carriers) <= MOVES_SHOWN
         values = {
             "current": part,
             "urgent": [move for move in shown if move.urgency == "now"],
             "later": [move for move in shown if move.urgency != "now"],
             "slow": part.slow[:MOVES_SHOWN],
-            "carriers": part.carriers[pagination.lines(MOVES_SHOWN)] if every else part.carriers if few else (),
+            "carriers": part.carriers[pagination.lines] if every else part.carriers if few else (),
             "every": every,
             "written": written,
             "unreadable": unreadable,

@@ -3,9 +3,10 @@
 A phone draws sixty cards, and a hall may have a thousand tables: the cards come in pages.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -31,6 +32,7 @@ from broker.scorer import (
     team_standings_csv,
 )
 from broker.web import (
+    BYTE_ORDER_MARK,
     CARDS_A_PAGE,
     EVENT_STREAM,
     Access,
@@ -52,11 +54,13 @@ from broker.web import (
     account_of,
     alert_value,
     calling_tables,
+    download,
     environment,
     html_response,
     labels,
     note_action,
     read_form,
+    read_number,
     redirect,
     render_page,
     render_template,
@@ -67,21 +71,14 @@ from broker.web import (
 )
 from broker.web.services import ScorerThread
 
-BYTE_ORDER_MARK: Final = "\ufeff"
-"""Without it Excel garbles Chinese names."""
-
 ANYBODY: Final = Visitor(open_room=True)
 """Who asks a desk that nobody has an account of."""
 
 
-class CardsWanted(NamedTuple):
-    """What the address asks for: a page of cards, or whichever page has a table's."""
+Asked = Mapping[str, str]
+"""What an address asks for: a `page` of cards, or whichever page has that of a `table`."""
 
-    page: str = ""
-    table: str = ""
-
-
-FIRST_CARDS: Final = CardsWanted()
+FIRST_CARDS: Final[Asked] = MappingProxyType({})
 
 
 class DashboardRenderer:
@@ -114,7 +111,7 @@ class DashboardRenderer:
         _: HtmlTranslator,
         now: int,
         visitor: Visitor = ANYBODY,
-        wanted: CardsWanted = FIRST_CARDS,
+        wanted: Asked = FIRST_CARDS,
     ) -> str:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
         pagination = CardsPage.of(view, wanted).pagination
@@ -137,13 +134,21 @@ class DashboardRenderer:
         )
 
     def room(
-        self, view: DashboardView, _: HtmlTranslator, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+        self,
+        view: DashboardView,
+        _: HtmlTranslator,
+        visitor: Visitor = ANYBODY,
+        wanted: Asked = FIRST_CARDS,
     ) -> Markup:
         """Return the part that changes: everything but the head and the banners of the connection."""
         return self.rendering(view, _, visitor, wanted).whole
 
     def rendering(
-        self, view: DashboardView, _: HtmlTranslator, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+        self,
+        view: DashboardView,
+        _: HtmlTranslator,
+        visitor: Visitor = ANYBODY,
+        wanted: Asked = FIRST_CARDS,
     ) -> Rendering:
         """Render the part that changes, in parts. The view is of the feed that the visitor may read (`Feeds.of`)."""
         kept = self._rooms.get(visitor.may("see_room"))
@@ -211,7 +216,7 @@ class DashboardPage:
             translator_for(request),
             wall_clock_ms(),
             visitor,
-            _cards_wanted(request),
+            request.query_params,
         )
         return html_response(html)
 
@@ -231,7 +236,7 @@ class DashboardPage:
 
     def _page_by_page(self, request: Request) -> EncodeView:
         """Tell one reader of the page what has changed in it since it was told last."""
-        _, visitor, wanted = translator_for(request), visitor_of(request), _cards_wanted(request)
+        _, visitor, wanted = translator_for(request), visitor_of(request), request.query_params
         last: Rendering | None = None
 
         def as_page(view: DashboardView) -> bytes | None:
@@ -254,12 +259,14 @@ class DashboardPage:
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""
         view = await self._seen(visitor_of(request))
-        return _table(f"standings-{view.event}-{view.version}", standings_csv(view.standings, self._pages.origin_of))
+        text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
+        return download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def team_standings(self, request: Request) -> Response:
         """The standings of the teams as a file."""
         view = await self._seen(visitor_of(request))
-        return _table(f"team-standings-{view.event}-{view.version}", team_standings_csv(view.teams))
+        text = BYTE_ORDER_MARK + team_standings_csv(view.teams)
+        return download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""
@@ -269,15 +276,6 @@ class DashboardPage:
         view = self._feeds.of(visitor).current
         await run_in_threadpool(partial(self._trace.watched, visitor, "room", hidden=view.under_way))
         return view
-
-
-def _table(name: str, text: str) -> Response:
-    attachment = f'attachment; filename="{name}.csv"'
-    return Response(BYTE_ORDER_MARK + text, media_type="text/csv", headers={"Content-Disposition": attachment})
-
-
-def _cards_wanted(request: Request) -> CardsWanted:
-    return CardsWanted(request.query_params.get("page", ""), request.query_params.get("table", ""))
 
 
 Audience = tuple[str, tuple[bool, bool, bool, bool], int]
@@ -291,12 +289,13 @@ class CardsPage(NamedTuple):
     shown: tuple[TableView, ...]
 
     @classmethod
-    def of(cls, view: DashboardView, wanted: CardsWanted) -> "CardsPage":
-        """Return the page that is wanted, or the nearest that there is."""
-        numbers = [str(table.table) for table in view.tables] if wanted.table else []
-        page = str(numbers.index(wanted.table) // CARDS_A_PAGE + 1) if wanted.table in numbers else wanted.page
-        pagination = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
-        return cls(pagination, view.tables[pagination.lines(CARDS_A_PAGE)])
+    def of(cls, view: DashboardView, wanted: Asked) -> "CardsPage":
+        """Return the page that is wanted, or the one that has a table's, or the nearest that there is."""
+        numbers = [str(table.table) for table in view.tables] if "table" in wanted else []
+        if wanted.get("table") in numbers:
+            wanted = {"page": str(numbers.index(wanted["table"]) // CARDS_A_PAGE + 1)}
+        pagination = Pagination.at(wanted, len(view.tables), CARDS_A_PAGE)
+        return cls(pagination, view.tables[pagination.lines])
 
     def card_link(self, table: int, language: str) -> str:
         """Return the address of a table's card, as seen from this page."""
@@ -336,7 +335,7 @@ class CallsPage:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
-            return render_page(request, "refused.html", N_("Not possible"), visitor_of(request), error=error)
+            return render_page(request, "refused.html", N_("Not possible"), error=error)
         path, asked = _back(form.get("to", ""))
         return redirect(request, path, **asked)
 
@@ -368,12 +367,12 @@ class CallsPage:
 
     def _call(self, value: str) -> tuple[TableView, int]:
         """Read `TABLE-SEEN`: a table that calls, and since when somebody went there as it was shown; 0: nobody."""
-        table, _, seen = value.partition("-")
-        if not (_is_number(table) and _is_number(seen)):
+        table, seen = (read_number(part, LONGEST_NUMBER, -1) for part in value.partition("-")[::2])
+        if table < 0 or seen < 0:
             raise FormMalformed("a call is named by its table and by who goes there")
         for one in self._feed.current.tables:
-            if one.table == int(table) and one.calling:
-                return one, int(seen)
+            if one.table == table and one.calling:
+                return one, seen
         raise NoCall(f"table {table} does not call the arbiter")
 
     def _alert(self, value: str) -> AlertView:
@@ -394,7 +393,3 @@ def _back(to: str) -> tuple[str, dict[str, str]]:
         return BACK[0], {}
     said = dict(parse_qsl(query))
     return path, {name: said[name][:LONGEST_KEPT] for name in KEPT_FIELDS if name in said}
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER

@@ -25,14 +25,12 @@ from broker.web import (
     Pagination,
     UnsignedDevice,
     account_of,
-    done_before,
     form_handler,
     form_page,
     note_action,
     read_number,
     redirect,
     render_page,
-    visitor_of,
 )
 from broker.web.services import NO_SERVICES, ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
@@ -99,14 +97,17 @@ class DevicesPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
+        acts = {
+            "accept": self._accept,
+            "revoke": self._revoke,
+            "upgrade": self._upgrade,
+            "standby": self._hand_scorer_over,
+        }
         return [
             *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
             *(
                 self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
-                for name, act in (
-                    *(("accept", self._accept), ("revoke", self._revoke)),
-                    *(("upgrade", self._upgrade), ("standby", self._hand_scorer_over)),
-                )
+                for name, act in acts.items()
             ),
         ]
 
@@ -193,8 +194,8 @@ class DevicesPage:
     def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
-        pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
-        lines = pagination.lines(CARDS_A_PAGE)
+        pagination = Pagination.at(request.query_params, longest, CARDS_A_PAGE)
+        lines = pagination.lines
         values = {
             "waiting": seen.waiting[lines],
             "unknown": seen.unknown[lines],
@@ -210,10 +211,7 @@ class DevicesPage:
             "broker": self._broker,
             "standby": self._standby.summary if self._standby else None,
         }
-        done = done_before(request, DONE)
-        return render_page(
-            request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
-        )
+        return render_page(request, "devices.html", N_("Devices"), error=error, done=DONE, values=values)
 
 
 def _machine(table: int, version: str | None, reading: Reading | None, now: float) -> Machine:

@@ -13,7 +13,7 @@ from broker.scorer.carriers import Carrier
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
 from broker.scorer.live_event import WireLog
 from broker.web import (
-    DealLine,
+    DealInfo,
     EmbargoTrace,
     HtmlTranslator,
     LivePage,
@@ -39,7 +39,7 @@ ALL_WANTS: Final = "wants"
 class Outstanding(NamedTuple):
     """A deal that some table has yet to play, and its carriers."""
 
-    line: DealLine
+    line: DealInfo
     carriers: list[Carrier]
 
 
@@ -65,10 +65,10 @@ class GridPage:
         only = request.query_params.get("kind", "")
         only = only if only in (ALL_WANTS, *NEEDS) else ""
         chosen = [row.view for row, wants in wanting if only in (ALL_WANTS, *wants)] if only else list(view.tables)
-        pagination = Pagination.at(request.query_params.get("page", ""), len(chosen), TABLES_A_PAGE)
+        pagination = Pagination.at(request.query_params, len(chosen), TABLES_A_PAGE)
         values = {
             "view": view,
-            "grid": grid(snapshot, chosen[pagination.lines(TABLES_A_PAGE)]),
+            "grid": grid(snapshot, chosen[pagination.lines]),
             "pagination": pagination,
             "only": only,
             "wanting": {row.view.table: wants for row, wants in wanting},

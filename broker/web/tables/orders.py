@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, Literal, Protocol, get_args
 import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import Executable, func, insert, select
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -44,7 +43,6 @@ from broker.web import (
     account_of,
     as_ranges,
     client_address,
-    done_before,
     form_handler,
     read_number,
     redirect,
@@ -52,7 +50,6 @@ from broker.web import (
     tables_among,
     tables_of,
     ticked_tables,
-    visitor_of,
 )
 
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
@@ -339,10 +336,10 @@ class OrdersPage:
             self._access.route("/orders", form_handler(self._page, self._give), "give_orders", ("POST",)),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Show the form, for the tables that the address names, and the orders so far."""
         asked = request.query_params
-        return await run_in_threadpool(self._page, request, {"tables": asked.get("tables", asked.get("table", ""))})
+        return self._page(request, {"tables": asked.get("tables", asked.get("table", ""))})
 
     def _give(self, request: Request, form: Form) -> Response:
         """Send an order. The page is then asked for again: reloading sends nothing."""
@@ -386,10 +383,8 @@ class OrdersPage:
                 (kept, order_outcomes(kept, said), order_refusals(kept, said))
                 for kept in self._orders.book.newest(SHOWN_ORDERS)
             ],
-            "as_ranges": as_ranges,
         }
-        visitor, done = visitor_of(request), done_before(request, DONE_MESSAGES)
-        return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done, values=values)
+        return render_page(request, "orders.html", N_("Orders"), error=error, done=DONE_MESSAGES, values=values)
 
 
 def _written_tables(written: str) -> list[int]:

@@ -37,7 +37,6 @@ from broker.protocol.pairing import (
 )
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
-    LOGGED_EACH,
     LOOPBACK_NAMES,
     TICKED,
     TICKED_ALONE,
@@ -50,12 +49,10 @@ from broker.web import (
     NothingToPairWith,
     PairingDelayed,
     PairingOutdated,
-    RepeatFilter,
     TableHasDevice,
     account_of,
     as_ranges,
     client_address,
-    done_before,
     form_handler,
     form_page,
     note_action,
@@ -69,7 +66,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
+from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, PendingCode, RepeatFilter
 
 WHO: Final = "set_up"
 DECIDES: Final = "admit"
@@ -199,17 +196,16 @@ class PairingPage:
 
     def _do(self, request: Request, form: Form) -> Response:
         """Open codes, or withdraw one."""
-        withdrawn, tables = read_number(form.get("withdraw", "")), []
-        if not withdrawn and not self._may_pair(request):
-            raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
-        if withdrawn:
+        if withdrawn := read_number(form.get("withdraw", "")):
             self._codes.withdraw(withdrawn)
-        else:
-            tables = self._chosen(form)
-            for table in tables:
-                self._codes.open(table, account_of(request).name, self._clock())
-        action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
-        note_action(self._auth, request, action, ",".join(map(str, about)))
+            note_action(self._auth, request, "pairing_withdrawn", str(withdrawn))
+            return redirect(request, "/pairing")
+        if not self._may_pair(request):
+            raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
+        tables = self._chosen(form)
+        for table in tables:
+            self._codes.open(table, account_of(request).name, self._clock())
+        note_action(self._auth, request, "pairing_opened", ",".join(map(str, tables)))
         return redirect(request, "/pairing")
 
     def _may_pair(self, request: Request) -> bool:
@@ -246,7 +242,6 @@ class PairingPage:
             "writes": len(tables) > TICKED_ALONE,
             "written": form.get("tables", "")[:LONGEST_TABLES],
             "longest_tables": LONGEST_TABLES,
-            "as_ranges": as_ranges,
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, TableHasDevice),
             "most": MOST_AT_ONCE,
@@ -260,8 +255,8 @@ class PairingPage:
             "sets_pin": visitor_of(request).may(DECIDES),
             **self._of_pin(),
         }
-        title, done = N_("Pair tables"), done_before(request, N_("The PIN is set."))
-        return render_page(request, "pairing.html", title, visitor_of(request), error=error, done=done, values=values)
+        done = N_("The PIN is set.")
+        return render_page(request, "pairing.html", N_("Pair tables"), error=error, done=done, values=values)
 
     def _of_pin(self) -> dict[str, object]:
         """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""

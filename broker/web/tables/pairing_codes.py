@@ -195,6 +195,27 @@ class PairingTurns:
                 del self._waiting[network], self._of[network]
 
 
+REPEAT_WINDOW_MS: Final = 60 * 60 * 1000
+LOGGED_EACH: Final = 8
+"""Of one kind in an hour, written down one by one."""
+
+
+class RepeatFilter:
+    """Counts what happens, by kind. Kinds are few: codes of refusals."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def count(self, kind: str, now: int) -> int:
+        """Count one more; return how many there were in this hour where that is to be written down, else 0."""
+        since, before = self._counts.get(kind, (now, 0))
+        if not 0 <= now - since < REPEAT_WINDOW_MS:
+            since, before = now, 0
+        count = before + 1
+        self._counts[kind] = since, count
+        return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
+
+
 def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:
     """Return whether a device's public key came from who has the code; an older device has none."""
     if asked.key is None:

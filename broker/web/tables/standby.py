@@ -20,7 +20,7 @@ from broker.i18n import N_, Message, duration
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
 from broker.store.following import FollowedEvent
-from broker.web.errors import FormMalformed, FormTooLarge, NotAllowed
+from broker.web import FormMalformed, FormTooLarge, NotAllowed, read_body
 
 FOLLOW_PATH: Final = "/standby/follow"
 
@@ -126,11 +126,9 @@ def _not_heard_of(seconds: int) -> Message:
 
 
 async def _read(request: Request) -> FollowAsked:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST:
-            raise FormTooLarge("a standby asks less")
+    body = await read_body(request, LARGEST)
+    if len(body) > LARGEST:
+        raise FormTooLarge("a standby asks less")
     try:
         return msgspec.msgpack.decode(body, type=FollowAsked)
     except msgspec.DecodeError:

@@ -32,8 +32,7 @@ from broker.upgrade.bundle import (
     trusted_keys,
     who_asks,
 )
-from broker.web.errors import FormMalformed, NotAllowed, PageUnknown
-from broker.web.forms import Form, as_ranges, tables_among
+from broker.web import Form, FormMalformed, NotAllowed, PageUnknown, as_ranges, tables_among
 from broker.web.services import ScorerThread
 
 AT_ONCE: Final = 4

@@ -222,12 +222,12 @@ def test_the_sheet_of_a_riichi_session_has_it_too_from_the_desk_and_from_the_com
     folder = event_folder(tmp_path / "cup", [], of=club)
     (folder / PLAYERS).write_text(LISTED, encoding="utf-8")
     event = open_event(folder)
-    shown = SessionsPage(lambda: event, SessionsNow(lambda: event, RiichiSessions(event.session_rules)))
+    shown = SessionsPage(SessionsNow(lambda: event, RiichiSessions(event.session_rules)))
     request = Request({"type": "http", "query_string": b"", "headers": [], "path_params": {"table": 7, "round": 1}})
     done = CliRunner().invoke(
         homologue, ["rules", "sheet", "--event", str(folder), "--table", "7", "--pdf", str(tmp_path / "sheet.pdf")]
     )
-    for content in (shown._printed(request).body, (tmp_path / "sheet.pdf").read_bytes()):
+    for content in (shown.printed(request).body, (tmp_path / "sheet.pdf").read_bytes()):
         text = text_of(bytes(content))
         assert ("Al-Ali" in text, "Other" in text, "????" in text) == (True, False, True)
     assert (done.exit_code, [name in done.stderr for name in (ARABIC, HEBREW, THAI)]) == (0, [False, True, True])

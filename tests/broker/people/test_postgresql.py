@@ -119,7 +119,9 @@ def folder_with_people(folder: Path, clock: Hand) -> dict[str, list[tuple[object
         account = auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
         auth.admit(account, agent="Firefox", address="10.0.0.1")
         Orders(auth.store).keep("order-1", PAUSE, "anne", NOON)
-        Keyings(auth.store).keep(Keying(at=NOON, who="anne", whose="anne", round=1, table=2, after="", body=b"\0x"))
+        Keyings(auth.store).keep(
+            Keying(number=0, at=NOON, who="anne", whose="anne", round=1, table=2, after="", body=b"\0x")
+        )
         with auth.store.commit() as sql:
             return all_rows(sql)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -100,6 +101,12 @@ def test_whatever_is_under_embargo_others_than_arbiters_see_and_hear_the_same(
         assert seen(Path(here), order, one) == seen(Path(there), order, other)
 
 
+def plays_counted(openly: Mapping[str, str]) -> tuple[int, int]:
+    """Return how many plays everybody sees, and how many the standings count of all players."""
+    view = json.loads(openly["/view.json"][4:])
+    return len(view["plays"]), sum(line["plays"] for line in view["standings"])
+
+
 def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(hall: Hall) -> None:
     of_deal_1 = [place for place in PLAYS if event().bookings[place].deal == 1]
     for place in of_deal_1[:-1]:
@@ -107,10 +114,14 @@ def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(
     before = fetched(hall)
     assert {path for path, text in before.items() if not text.startswith("200")} == REFUSED | OF_TEAMS
     assert (heard(hall), json.loads(before["/deal/1.json"][4:])["groups"]) == ([], [])
+    assert plays_counted(before) == (0, 0)
     hall.hear(*said(*of_deal_1[-1], (OUTCOMES[1], False, False)))
+    table, _ = hidden = next(place for place in PLAYS if event().bookings[place].deal != 1)
+    hall.hear(*said(*hidden, (OUTCOMES[1], False, False), hall.scorer.live.intake.books[table].upto + 1))
     after = fetched(hall)
     assert [topic for topic, _, _ in heard(hall)] == ["hm/cup/public/deal/1", "hm/cup/public/places"]
     assert len(json.loads(after["/deal/1.json"][4:])["groups"][0]["plays"]) == 4
+    assert plays_counted(after) == (4, 4 * 4)
     assert all("+42" in after[path] for path in ("/", "/deal/1", "/live/deal/1"))
 
 

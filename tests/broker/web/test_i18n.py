@@ -11,14 +11,15 @@ from broker.device_faults import DEVICE_FAULT, PART_FAULT
 from broker.i18n import duration, languages
 from broker.scorer import AlertView
 from broker.scorer.counting import CORRECTED
-from broker.web import SIGNS, choose_translator, environment, translators
-from broker.web.faults import (
+from broker.web import SIGNS, environment, translators
+from broker.web.alerts import (
     GUARD,
     device_part_name,
     fault_message,
     health_change,
     overridden_guards,
 )
+from broker.web.i18n import choose_translator
 from broker.web.labels import STATE
 from kiosk.errors import FAULT_CODES, JournalNewer
 from kiosk.restoring import FOREIGN

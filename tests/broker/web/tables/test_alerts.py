@@ -15,8 +15,8 @@ from broker.scorer import AlertView, access, intake
 from broker.scorer.concerns import ALERT_CODES
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
+from broker.web.alerts import APART, REFUSED_MESSAGE
 from broker.web.people.audit_watch import TOLD_ACTIONS
-from broker.web.problems import APART, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state, whole_play

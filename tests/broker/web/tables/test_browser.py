@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from broker.scorer import AlertView, DashboardView, ViewFeed
 from broker.scorer.view import Attending
-from broker.web import SHOWN_ALERTS
+from broker.web.render import SHOWN_ALERTS
 from broker.web.server import DeskServer
 from tests.broker.web import sample
 

@@ -1,6 +1,7 @@
 """A hall's cards are on several pages, and each table's card is found from wherever it is spoken of."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 import pytest
@@ -8,8 +9,9 @@ from msgspec.structs import replace
 
 from broker.protocol import Standing
 from broker.scorer import DashboardView
-from broker.web import CARDS_A_PAGE, SHOWN_PLACES, translators
-from broker.web.tables.dashboard import CardsPage, CardsWanted, DashboardRenderer
+from broker.web import CARDS_A_PAGE, translators
+from broker.web.render import SHOWN_PLACES
+from broker.web.tables.dashboard import CardsPage, DashboardRenderer
 from tests.broker.web import sample
 
 TABLES: Final = 2 * CARDS_A_PAGE + 1
@@ -22,7 +24,7 @@ def hall() -> DashboardView:
     return replace(view, tables=tables)
 
 
-def page(view: DashboardView, wanted: CardsWanted) -> str:
+def page(view: DashboardView, wanted: Mapping[str, str]) -> str:
     return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, wanted=wanted)
 
 
@@ -33,41 +35,41 @@ def cards(html: str) -> list[int]:
 @pytest.mark.parametrize(
     ("wanted", "first"),
     [
-        (CardsWanted(), 1),
-        (CardsWanted(page="2"), CARDS_A_PAGE + 1),
-        (CardsWanted(page="99"), 2 * CARDS_A_PAGE + 1),
-        (CardsWanted(page="x"), 1),
-        (CardsWanted(table="61"), CARDS_A_PAGE + 1),
-        (CardsWanted(table="9999"), 1),
-        (CardsWanted(page="3", table="1"), 1),
+        ({}, 1),
+        ({"page": "2"}, CARDS_A_PAGE + 1),
+        ({"page": "99"}, 2 * CARDS_A_PAGE + 1),
+        ({"page": "x"}, 1),
+        ({"table": "61"}, CARDS_A_PAGE + 1),
+        ({"table": "9999"}, 1),
+        ({"page": "3", "table": "1"}, 1),
     ],
 )
-def test_the_page_that_is_asked_for_is_shown_or_the_nearest(wanted: CardsWanted, first: int) -> None:
+def test_the_page_that_is_asked_for_is_shown_or_the_nearest(wanted: Mapping[str, str], first: int) -> None:
     assert cards(page(hall(), wanted)) == [*range(first, min(first + CARDS_A_PAGE, TABLES + 1))]
 
 
 def test_every_card_is_on_one_page_of_the_hall() -> None:
-    shown = [number for at in (1, 2, 3) for number in cards(page(hall(), CardsWanted(str(at))))]
+    shown = [number for at in (1, 2, 3) for number in cards(page(hall(), {"page": str(at)}))]
     assert shown == [*range(1, TABLES + 1)]
 
 
 def test_a_call_leads_to_the_card_on_its_page() -> None:
     link = r'<a href="([^"]*#table-61)">'
-    assert re.findall(link, page(hall(), CardsWanted())) == ["/?table=61&amp;lang=en#table-61"]
-    assert re.findall(link, page(hall(), CardsWanted(page="2"))) == ["#table-61"]
+    assert re.findall(link, page(hall(), {})) == ["/?table=61&amp;lang=en#table-61"]
+    assert re.findall(link, page(hall(), {"page": "2"})) == ["#table-61"]
 
 
 def test_a_page_of_cards_stays_itself_when_it_follows_the_room_and_in_another_language() -> None:
-    html = page(hall(), CardsWanted(page="2"))
+    html = page(hall(), {"page": "2"})
     assert re.findall(r'data-events="([^"]*)"', html) == ["/events?show=page&amp;page=2&amp;lang=en"]
     assert 'href="?page=2&amp;lang=fr"' in html
 
 
 def test_pages_of_cards_are_rendered_each_for_itself_and_once() -> None:
     pages, view, words = DashboardRenderer(), hall(), translators()["en"]
-    first, second = (pages.room(view, words, wanted=CardsWanted(number)) for number in ("1", "2"))
+    first, second = (pages.room(view, words, wanted={"page": number}) for number in ("1", "2"))
     assert (cards(first)[0], cards(second)[0]) == (1, CARDS_A_PAGE + 1)
-    assert pages.room(view, words, wanted=CardsWanted(table="70")) is second
+    assert pages.room(view, words, wanted={"table": "70"}) is second
 
 
 def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() -> None:
@@ -75,20 +77,17 @@ def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() ->
         Standing(place=at, player=f"p{at}", name=f"Player {at}", imp=0, fines=0, plays=0)
         for at in range(1, SHOWN_PLACES + 2)
     )
-    html = page(replace(sample.view(), standings=many), CardsWanted())
+    html = page(replace(sample.view(), standings=many), {})
     assert (html.count('data-key="player-'), f"First {SHOWN_PLACES} of {SHOWN_PLACES + 1}." in html) == (240, True)
-    assert (
-        html.count('<a href="/standings?lang=en">')
-        == page(sample.view(), CardsWanted()).count('"/standings?lang=en"') + 1
-    )
+    assert html.count('<a href="/standings?lang=en">') == page(sample.view(), {}).count('"/standings?lang=en"') + 1
 
 
 def test_a_room_that_fits_has_one_page_and_plain_links() -> None:
-    cards_of = CardsPage.of(sample.view(), CardsWanted())
+    cards_of = CardsPage.of(sample.view(), {})
     assert (
         cards_of.pagination.of,
         cards_of.card_link(4, "fr"),
-        'class="page-links"' in page(sample.view(), CardsWanted()),
+        'class="page-links"' in page(sample.view(), {}),
     ) == (
         1,
         "#table-4",

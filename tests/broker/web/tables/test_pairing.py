@@ -371,7 +371,7 @@ def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
 def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None:
     codes = PairingCodes("")
     pairing = PairingService(NOWHERE, codes, clock=bench.clock)
-    page = PairingPage(Access(bench.auth, open_room=False), sample.feed(), bench.auth, pairing)
+    page = PairingPage(Access(bench.auth, sample.view, open_room=False), sample.feed(), bench.auth, pairing)
     spent = codes.open(FREE, "anne", bench.clock.now)
     codes.take(asking(spent.code), HERE, bench.clock.now, str)
     before = bench.auth.audit.newest(1)[0].number
