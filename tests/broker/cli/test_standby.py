@@ -1,7 +1,8 @@
 """A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
 
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
@@ -10,13 +11,14 @@ from typing import NoReturn
 import pytest
 
 from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, reserve_port, tables_heard, was_replaced
+from broker.errors import ScorerActive
 from broker.mqtt.access import Credentials
 from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
-from broker.scorer.lease import TAKEOVER, Lease, keep_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer
 from broker.store import STORE, SqliteJournal
 from broker.store.following import FollowedEvent
@@ -81,10 +83,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[Address]:
+def address_of(tmp_path: Path) -> Iterator[Callable[[str], Address]]:
+    """Return where the broker is, for one of its users."""
     passwords = Credentials.create(1)
     with make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=1) as made:
-        yield Address(made.host, made.port, "scorer", passwords.password("scorer"))
+        yield lambda user: Address(made.host, made.port, user, passwords.password(user))
+
+
+@pytest.fixture
+def address(address_of: Callable[[str], Address]) -> Address:
+    return address_of("scorer")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +120,44 @@ def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
     found = was_replaced(folder, GONE, PLACE, address, shared=True)
     other.link.stop()
     assert found
+
+
+def outcome_of(address: Address, before: Lease | None) -> Lease | str:
+    """Ask to be the one scorer on the store of the run before; return the lease, or why there is none."""
+    line = LeaseLink(NAME, address, LeaseRequest(before, "its place"))
+    line.start()
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            if lease := line.look(time.monotonic()):
+                return lease
+            if line.failure:
+                return line.failure
+    except ScorerActive as active:
+        return active.code
+    finally:
+        line.stop()
+    return "no answer"
+
+
+@pytest.mark.parametrize("before", [Lease("run-before", 7, "its place"), None], ids=["restarted", "new"])
+def test_who_starts_hears_of_an_active_scorer_of_which_the_broker_does_not_tell(
+    address: Address, monkeypatch: pytest.MonkeyPatch, before: Lease | None
+) -> None:
+    monkeypatch.setattr(lease, "ANSWER_S", PATIENCE_S)
+    monkeypatch.setattr(lease, "AGAIN_S", 0.05)
+    other = Other(address, 8, answers=True, kept=False)
+    found = outcome_of(address, before)
+    other.link.stop()
+    assert found == ScorerActive.code
+
+
+def test_a_scorer_that_is_not_heard_at_the_broker_is_not_taken_for_alone_and_told_why(
+    address_of: Callable[[str], Address], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "LONG_S", 0.5)
+    arbiter = address_of("arbiter")  # it may listen there, and the broker drops what it publishes
+    assert outcome_of(arbiter, None) == "the broker does not deliver what is published; trying again"
 
 
 def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
