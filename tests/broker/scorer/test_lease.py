@@ -228,6 +228,29 @@ def test_a_scorer_that_hears_of_one_that_has_taken_over_ends_and_leaves_the_stan
         hall.arrive(topics.SCORER.at(NAME), encode(state("run-of-a-copy", 9)))
 
 
+def lifecycles(hall: Hall) -> list[str]:
+    """Return what the scorer has said of itself."""
+    return [one.lifecycle for one in hall.ear.heard("/scorer") if isinstance(one, ScorerState)]
+
+
+def test_who_is_replaced_does_not_say_that_the_scorer_is_gone(hall: Hall) -> None:
+    hall.connect(up=True)
+    hall.scorer.step(timeout=0)
+    with pytest.raises(ScorerReplaced):
+        hall.arrive(topics.SCORER.at(NAME), encode(state("run-of-a-copy", 9)))
+    hall.scorer.publisher.close()
+    assert lifecycles(hall) == ["active"]
+
+
+def test_who_is_active_says_so_at_once_where_the_broker_keeps_that_another_one_is_gone(hall: Hall) -> None:
+    """The last will of a scorer that was frozen comes after the copy has taken its place."""
+    hall.connect(up=True)
+    hall.scorer.step(timeout=0)
+    hall.arrive(topics.SCORER.at(NAME), encode(state(lifecycle="gone")))
+    hall.scorer.step(timeout=0)
+    assert lifecycles(hall) == ["active", "active"]
+
+
 def test_its_own_state_comes_back_to_it_and_means_nothing(hall: Hall) -> None:
     hall.connect(up=True)
     hall.arrive(topics.SCORER.at(NAME), encode(state(hall.scorer.publisher.lease.run, 0)))
