@@ -115,16 +115,15 @@ class ScorerWatch:
 
     def __init__(self) -> None:
         self._heard: int | None = None
-        """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
+        """When it said last that it is there, or we connected since; None: we never did."""
 
     def connected(self, now: int) -> None:
-        """Take in that it can be heard again from now on, in monotonic ns."""
-        if self._heard is not None:
-            self._heard = now
+        """Take in that it can be heard from now on, in monotonic ns: it has its time to say that it is there."""
+        self._heard = now
 
     def take(self, state: ScorerState, now: int) -> None:
-        """Take in what it says, or its last will."""
-        if self._heard is None or state.lifecycle == "active":
+        """Take in what it says; a last will says nothing of when it was there."""
+        if state.lifecycle == "active":
             self._heard = now
 
     def silent(self, now: int) -> bool:
