@@ -35,7 +35,7 @@ ANSWER_S: Final = 3.0
 """For so long an answer is waited for, once the broker has brought our own question back."""
 
 LONG_S: Final = 30.0
-"""The same where the broker tells of a standby that has taken our place since; and for so long it may be slow itself."""
+"""The same where the broker tells of a standby that has taken our place since. So long a broker may itself be slow."""
 
 AGAIN_S: Final = 1.0
 """Between two questions, as the broker may lose one."""
