@@ -6,12 +6,24 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
-from typing import NoReturn
+from types import SimpleNamespace
+from typing import NoReturn, cast
 
 import pytest
 
-from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, reserve_port, tables_heard, was_replaced
+from broker.cli import standby
+from broker.cli.encryption import Logins
+from broker.cli.standby import (
+    WISH,
+    FollowLine,
+    StandbyPlace,
+    StandingBy,
+    reserve_port,
+    tables_heard,
+    was_replaced,
+)
 from broker.errors import ScorerActive
+from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
@@ -178,6 +190,37 @@ def test_a_reserved_port_is_given_to_nobody_else_and_its_server_may_start_again(
     for _ in range(2):
         with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
             pass
+
+
+def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its_journal(
+    folder: Path, tmp_path: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first scorer may be started again just then: nobody answers it yet."""
+    first = event_folder(tmp_path / "first", [])
+    told = list[FollowTold]()
+
+    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
+        if told and not told[-1].part.states and asked.have.files:
+            (folder / WISH).touch()
+            return None
+        told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
+        return told[-1]
+
+    monkeypatch.setattr(FollowLine, "ask", ask)
+    monkeypatch.setattr(standby, "PAUSE_S", 0.01)
+    nowhere = cast("Logins", SimpleNamespace(scorer=lambda host, port: Address(host, port, "scorer", "")))
+    standing = StandingBy(
+        folder, "https://127.0.0.1:1", PLACE, lambda: nowhere, lambda _: (address, lambda: None, N_("ours"))
+    )
+    with ExitStack() as running:
+        assert standing.run(Event(), running)
+        line = LeaseLink(NAME, address, LeaseRequest(OURS, "", starts=False))
+        running.callback(line.stop)
+        line.start()
+        until = time.monotonic() + PATIENCE_S
+        while not line.request.replaced and time.monotonic() < until:
+            assert line.look(time.monotonic()) is None
+        assert line.request.replaced
 
 
 def test_the_audit_log_that_a_standby_takes_over_holds(
