@@ -530,6 +530,9 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
+        for table in sorted(connected & books.keys()):
+            self.publisher.kept(table, live.homes.records(table))
+            self.publisher.pin(table, live.access)
         self._publish_served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
