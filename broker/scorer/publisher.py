@@ -250,7 +250,7 @@ class Publisher:
                     "another scorer has become active while this one was away; this one writes no more"
                 )
             if said.lifecycle == "gone":
-                self._beat_at = min(self._beat_at, 0.0)
+                self._beat_at = 0.0
         return True
 
     def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
