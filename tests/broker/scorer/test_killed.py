@@ -8,14 +8,17 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from broker.protocol import LogMessage, Receipt, Result, Traveller
+from broker.protocol import LogMessage, Receipt, Result, Ruling, Traveller, Void
 from broker.protocol.link import Incoming
 from broker.store import SqliteJournal
+from tests.broker.rulings.ruled import HEAD, draft, room_of
 from tests.broker.scorer.hall import STORE, Ear, Hall, make_hall
 from tests.broker.scorer.small import NAME, sent, whole_play
 
 BATCHES: Final = [said[at : at + 3] for said in (whole_play(1), whole_play(2)) for at in range(0, len(said), 3)]
 SAID: Final = [message for batch in BATCHES for message in batch]
+
+RULED: Final = draft(room_of(SAID), Void(), (1, 1))
 
 
 class Killed(BaseException):
@@ -73,7 +76,10 @@ def begun(folder: Path) -> Iterator[tuple[Hall, MortalJournal]]:
 
 
 def lived(folder: Path, life: Life) -> tuple[set[str], Ear, bool]:
-    """Let a scorer hear two whole plays; return what it has acknowledged and told, and whether it was killed."""
+    """Let a scorer hear two whole plays, and the desk rule on one.
+
+    Return what it has acknowledged and told, and whether it was killed.
+    """
     acknowledged = set[str]()
 
     def acknowledge(message: LogMessage) -> None:
@@ -87,6 +93,8 @@ def lived(folder: Path, life: Life) -> tuple[set[str], Ear, bool]:
                 for message in batch:
                     hall.scorer._inbox.put(Incoming(*sent(message), partial(acknowledge, message)))
                 hall.scorer.step(timeout=0)
+            hall.scorer.rulings.give(RULED, HEAD)
+            hall.scorer.step(timeout=0)
         except Killed:
             return acknowledged, ear, True
     return acknowledged, ear, False
@@ -104,12 +112,15 @@ def test_wherever_a_scorer_is_killed_what_it_has_said_is_stored_and_what_is_sent
         folder.mkdir()
         acknowledged, ear, killed = lived(folder, Life(steps))
         with begun(folder) as (hall, journal):
+            ruled = {one.id for one in journal.messages() if isinstance(one, Ruling)}
+            assert {one.id for one in ear.heard("") if isinstance(one, Ruling)} <= ruled
             stored = [one for one in journal.messages() if isinstance(one, LogMessage)]
             assert acknowledged <= {one.id for one in stored}
             assert receipted(ear) <= {(one.table, one.seq) for one in stored}
             assert compared(ear) <= {(one.table, one.fact.deal) for one in stored if isinstance(one.fact, Result)}
             hall.hear(*SAID)
-            assert [one.id for one in journal.messages()] == [one.id for one in SAID]
+            hall.scorer.rulings.give(RULED, HEAD)
+            assert [one.id for one in journal.messages()] == [*(one.id for one in SAID), RULED.id]
             assert hall.scorer.state.snapshot().standings == standings
         if not killed:
             break
