@@ -19,7 +19,6 @@ from broker.event import Event, read_devices
 from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
-    SILENT_S,
     CheckedIn,
     CountRequest,
     KeptBack,
@@ -289,9 +288,8 @@ class Scorer:
 
     @property
     def tables_heard(self) -> int:
-        """How many tables are heard of."""
-        now, readings = self._seconds(), tuple(self.live.devices.readings.values())
-        return sum(now - one.heard_at < SILENT_S for one in readings)
+        """How many tables are heard of, or were before this scorer was started and may be there yet."""
+        return self.live.devices.liveness.there
 
     @property
     def begun(self) -> bool:
