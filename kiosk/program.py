@@ -371,7 +371,7 @@ class TableProgram:
         """Take in a message of the scorer or the desk; one that cannot be read is dropped."""
         match self._server.read(incoming):
             case Receipt() | Kept() as message:
-                self._server.facts.take(message, self._clock())
+                self._server.take_receipt(message, self._clock())
             case Assignment() as message:
                 self._server.take_plan(message, self._clock())
             case Counted() as message:

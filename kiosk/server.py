@@ -15,6 +15,7 @@ from broker.protocol import (
     Assignment,
     Beat,
     CountRequest,
+    Kept,
     Lifecycle,
     LogMessage,
     Message,
@@ -48,7 +49,7 @@ from kiosk.table import (
     may_renew,
 )
 from kiosk.upgrade import TableUpgrade
-from kiosk.uplink import MIB, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
+from kiosk.uplink import MIB, RESEND_NS, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
 
 log = get_logger("homologue.kiosk")
 
@@ -115,16 +116,15 @@ class ScorerWatch:
 
     def __init__(self) -> None:
         self._heard: int | None = None
-        """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
+        """When it said last that it is there, or we connected since; None: we never did."""
 
     def connected(self, now: int) -> None:
-        """Take in that it can be heard again from now on, in monotonic ns."""
-        if self._heard is not None:
-            self._heard = now
+        """Take in that it can be heard from now on, in monotonic ns: it has its time to say that it is there."""
+        self._heard = now
 
     def take(self, state: ScorerState, now: int) -> None:
-        """Take in what it says, or its last will."""
-        if self._heard is None or state.lifecycle == "active":
+        """Take in what it says; a last will says nothing of when it was there."""
+        if state.lifecycle == "active":
             self._heard = now
 
     def silent(self, now: int) -> bool:
@@ -209,6 +209,8 @@ class ServerLink:
         self._brokers = Brokers(self.link, settings.folder) if isinstance(self.link, Link) else None
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
+        self._ask_at: int | None = None
+        """When to ask how the scorer stands by now (monotonic ns)."""
         self._free_mib: int | None = None
         self.upgrade: TableUpgrade | None = None
         """None: the program was started by hand, and stays."""
@@ -297,6 +299,17 @@ class ServerLink:
         self._health.say("wire", code)
         return message
 
+    def take_receipt(self, message: Receipt | Kept, now: int) -> None:
+        """Take in what the scorer says of its store; where that is another one than before, ask."""
+        before = self._journal.store
+        self.facts.take(message, now)
+        if before not in (None, self._journal.store):
+            self._ask(now)
+
+    def _ask(self, now: int) -> None:
+        """Soon ask for what the scorer says by now: a broker may bring late, after newer, what was not acknowledged."""
+        self._ask_at = self._ask_at or now + RESEND_NS
+
     def take_served(self, served: Served, now: int) -> None:
         """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
@@ -313,10 +326,14 @@ class ServerLink:
             self.upgrade.take(served.upgrade)
 
     def take_plan(self, plan: Assignment, now: int) -> None:
-        """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
+        """Keep a plan until it may be taken; one that says something new may have room for what was refused.
+
+        It is asked for again, too: it may be an older one.
+        """
         content = plan_content(plan)
         if self._last_plan not in (None, content):
             self.facts.reconnected(now)
+            self._ask(now)
         self._plan, self._last_plan = plan, content
 
     def due_plan(self, table: Table, now: int) -> Assigned | None:
@@ -355,6 +372,9 @@ class ServerLink:
             self._brokers.due(now, silent=self.scorer.silent(now))
         if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
             self.facts.resend(now)
+        if self._ask_at and now >= self._ask_at:
+            self._ask_at = None
+            self.greet()
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S * SECOND_NS
             config, device, start = self._config, self._journal.device, self._journal.start

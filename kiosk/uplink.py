@@ -206,13 +206,21 @@ class Uplink:
         self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
-        """Publish the table's state where it has changed, or again after a new connection."""
-        new = replace(state(), at=self._wall(), heard=self._scorer_time)
-        if again or self._last_state is None or _content(new) != _content(self._last_state):
-            self._states += 1
-            new = replace(new, count=self._states)
-            self._last_state = new
-            self._sender.publish(self._state, encode(new), retain=topics.STATE.retain)
+        """Publish the table's state where it has changed, or again after a new connection.
+
+        Then twice: the scorer knows by the repetition that a device has connected, and answers with its plan, whatever
+        has changed meanwhile and whichever state it heard last.
+        """
+        new, before = replace(state(), at=self._wall(), heard=self._scorer_time), self._last_state
+        if again or before is None or _content(new) != _content(before):
+            self._say(new)
+        if again and before is not None:
+            self._say(replace(new, id=uuid.uuid4().hex))
+
+    def _say(self, state: TableState) -> None:
+        self._states += 1
+        self._last_state = replace(state, count=self._states)
+        self._sender.publish(self._state, encode(self._last_state), retain=topics.STATE.retain)
 
     def reconnected(self, now: int) -> None:
         """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Event as Stop
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import click
@@ -156,8 +156,8 @@ class StandingBy:
             if stop.is_set():
                 return None
             click.echo(f"Standby: taking over ({self._takeover.reason})")
-            self._note(copy)
-            return self._around.give_up_broker(running) if self._around else None
+            lease = self._note(copy)
+            return self._around.give_up_broker(running, lease) if self._around else None
         finally:
             copy.close()
             self._line.close()
@@ -222,13 +222,15 @@ class StandingBy:
             self._around.close()
             self._around = None
 
-    def _note(self, copy: EventCopy) -> None:
-        """Keep that we are the active one, with a term that outranks the first scorer's."""
+    def _note(self, copy: EventCopy) -> Lease:
+        """Keep that we are the active one, with a term that outranks the first scorer's; return that lease."""
         kept, peer = kept_lease(copy.journal), read_peer(self._folder)
         term = max(kept.term if kept else 0, self._told.term if self._told else 0)
-        keep_lease(copy.journal, Lease(uuid.uuid4().hex, term + TAKEOVER))
+        lease = Lease(uuid.uuid4().hex, term + TAKEOVER)
+        keep_lease(copy.journal, lease)
         if peer:
             write_peer(self._folder, msgspec.structs.replace(peer, role="active"))
+        return lease
 
 
 class _Surroundings:
@@ -247,6 +249,7 @@ class _Surroundings:
     ) -> None:
         self._event, self._leaving, self._broker, self._shared = event, ExitStack(), ExitStack(), shared
         self._news: list[Incoming] = []
+        self._up = Stop()
         try:
             self.started = shared.started if shared else start_broker(self._broker)
             if not shared:
@@ -269,17 +272,21 @@ class _Surroundings:
         if isinstance(item, Incoming):
             self._news.append(item)
         elif item.up:  # who comes here while the first one is there goes back to it
-            state = ScorerState(
-                id=uuid.uuid4().hex,
-                event=self._event,
-                seq=0,
-                run=uuid.uuid4().hex,
-                term=0,
-                store=uuid.uuid4().hex,
-                lifecycle="gone",
-                version=program_version(),
-            )
-            self._link.publish(topics.SCORER.at(self._event), encode(state), retain=topics.SCORER.retain)
+            self._say("gone", Lease(uuid.uuid4().hex))
+            self._up.set()
+
+    def _say(self, lifecycle: Literal["active", "gone"], lease: Lease) -> None:
+        state = ScorerState(
+            id=uuid.uuid4().hex,
+            event=self._event,
+            seq=0,
+            run=lease.run,
+            term=lease.term,
+            store=uuid.uuid4().hex,
+            lifecycle=lifecycle,
+            version=program_version(),
+        )
+        self._link.publish(topics.SCORER.at(self._event), encode(state), retain=topics.SCORER.retain)
 
     def tables(self) -> set[int]:
         """Return the tables that have come to our broker since this was asked last."""
@@ -297,8 +304,13 @@ class _Surroundings:
         self._line.request.again(now)
         return False
 
-    def give_up_broker(self, running: ExitStack) -> Started:
-        """Return our broker, which runs on until `running` is closed."""
+    def give_up_broker(self, running: ExitStack, lease: Lease) -> Started:
+        """Return our broker, which runs on until `running` is closed.
+
+        It tells from now on who has taken over: the first scorer may be started again before ours has read its journal.
+        """
+        if not self._shared and self._up.wait(PATIENCE_S):
+            self._say("active", lease)
         running.push(self._broker.pop_all())
         return self.started
 

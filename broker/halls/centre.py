@@ -171,6 +171,8 @@ class Centre:
         self._lacking: defaultdict[str, dict[tuple[int, int], None]] = defaultdict(dict)
         """Of each hall table and number of the facts that were refused, the latest last."""
         self._complete: frozenset[int] | None = None
+        self._said_at = 0.0
+        """When it was said last which deals are over everywhere."""
         self._silent: set[str] = set()
         self.passed_over: list[tuple[int, int]] = []
         """Table and number of facts that halls have refused, as they have said since this was looked at last."""
@@ -439,10 +441,11 @@ class Centre:
             yield key.sign(receipt)
 
     def word(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
-        """Return which deals are over everywhere, if that has changed since it was asked last."""
-        if complete == self._complete:
+        """Return which deals are over everywhere, if that has changed or a hall may have missed it."""
+        now = self._seconds()
+        if complete == self._complete and now - self._said_at < SILENT_S:
             return None
-        self._complete = complete
+        self._complete, self._said_at = complete, now
         return key.sign(
             CentreState(
                 id=f"centre-{height}-state",

@@ -458,9 +458,12 @@ for _topic in TOPICS:
 
 
 def refuse_duplicate_names(payload: bytes) -> None:
-    """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
+    """Refuse an object that says a name twice: msgspec keeps the last, other readers the first.
+
+    And what is no UTF-8, where msgspec passes over it: nobody who reads what is stored could hand it on as it is.
+    """
     try:
-        json.loads(payload, object_pairs_hook=_without_duplicates)
+        json.loads(payload.decode(), object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise Refused("malformed", str(error)[:300]) from None
 

@@ -6,7 +6,7 @@ at once the first goes: each says what they saw, and the second saw something el
 it was made: a call that is opened later has nobody, an alert that comes again nobody has seen.
 """
 
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from operator import itemgetter
@@ -71,7 +71,7 @@ def concerns_of_repeats(
 
 
 KEPT: Final = 50
-"""Of each code: what a device says of itself every minute pushes no fouled deal out."""
+"""Of each code: what a device says of itself every minute pushes no fouled deal out, nor what another one says."""
 
 MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
@@ -87,7 +87,7 @@ class AlertBook:
     """The last alerts of each code, newest first, and the concerns of which no alert was made yet."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, deque[tuple[int, AlertView]]] = {}
+        self._kept: dict[str, list[tuple[int, AlertView]]] = {}
         self._number = count()
         self._newest_first: tuple[AlertView, ...] | None = ()
         self._last: dict[Kind, int] = {}
@@ -131,7 +131,11 @@ class AlertBook:
 
     def _keep(self, at: int, concern: Concern) -> None:
         alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values), concern.about)
-        self._kept.setdefault(concern.code, deque(maxlen=KEPT)).append((next(self._number), alert))
+        kept = self._kept.setdefault(concern.code, [])
+        kept.append((next(self._number), alert))
+        if len(kept) > KEPT:
+            of_table = Counter(one.table for _, one in kept)
+            del kept[max(range(len(kept)), key=lambda at: (of_table[kept[at][1].table], -at))]
         self._newest_first = None
 
 

@@ -69,6 +69,11 @@ class Liveness:
         """Return whether a table is to say something."""
         return table in self._heard
 
+    @property
+    def there(self) -> int:
+        """How many tables have something to say, and do. From any thread."""
+        return len({*tuple(self._heard)} - self.silent)
+
     def look(self, now: float, *, listening: bool) -> set[int]:
         """Return the tables that have grown silent by now. `now` in s of a clock that counts on."""
         passed = now - self._looked

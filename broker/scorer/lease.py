@@ -3,7 +3,9 @@
 The lock of the store keeps two scorers of one machine apart, but a folder may be copied to another. So each start has
 a `run`, which the scorer says with its state (`hm/<event>/scorer`, kept by the broker) and keeps in its store, with a
 `term` that grows with each start. A start on the same store of the same machine knows by the lock that the run before
-is dead, and does not wait. Any other asks, and waits for an answer where the broker tells of a scorer that was active.
+is dead, and does not wait where the broker tells of that run. Any other asks, and waits for an answer. That the broker
+tells of no scorer proves nothing: nats-server may have acknowledged a retained message, and not bring it to a
+subscriber yet.
 
 Where a scorer was away (frozen, cut off) while another took its place, the higher term stays and the lower one ends:
 tables send again what the other one lacks.
@@ -23,7 +25,7 @@ from broker.closing import Closing
 from broker.errors import ScorerActive, ScorerReplaced
 from broker.logs import get_logger
 from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkDown, LinkRefused, passing_id
 from broker.store import Journal
 
 log = get_logger("homologue.scorer")
@@ -32,7 +34,7 @@ ANSWER_S: Final = 3.0
 """For so long an answer is waited for, once the broker has brought our own question back."""
 
 LONG_S: Final = 30.0
-"""The same where the broker is slow to bring it back, or tells of a standby that has taken our place since."""
+"""The same where the broker tells of a standby that has taken our place since. So long a broker may itself be slow."""
 
 AGAIN_S: Final = 1.0
 """Between two questions, as the broker may lose one."""
@@ -98,8 +100,8 @@ class LeaseRequest:
         The lock of the store is ours: where the place is the same, the run before is dead. `starts`: whether this one
         becomes the active one; else it only asks.
         """
-        self._before, self._place = before, place
-        self._dead_before = alone or before is None or bool(place and before.place == place)
+        self._before, self._place, self._alone = before, place, alone
+        self._dead_before = alone or bool(before and place and before.place == place)
         self._term, self._starts = before.term if before else 0, starts
         self.run = uuid.uuid4().hex
         self.outcome: Outcome = "waiting"
@@ -181,16 +183,20 @@ class LeaseRequest:
     def _nobody_else(self) -> bool:
         """Return whether it is known without an answer that no other scorer is active."""
         if self._last is None:
-            return self._dead_before
+            return self._alone
         known_dead = self._dead_before and self._before is not None and self._last.run == self._before.run
         return known_dead or (self._last.lifecycle == "gone" and not self.replaced)
 
     def look(self, now: float) -> Outcome:
         """Return how it stands."""
-        patience = ANSWER_S if self._came_back and not self.replaced else LONG_S
-        if self.outcome == "asking" and now - self._since >= patience:
+        patience = LONG_S if self.replaced else ANSWER_S
+        if self.outcome == "asking" and self._came_back and now - self._since >= patience:
             self.outcome = "taken"
         return self.outcome
+
+    def deaf(self, now: float) -> bool:
+        """Return whether the broker has long not brought our question back: it would bring no answer either."""
+        return self.outcome == "asking" and not self._came_back and now - self._since >= LONG_S
 
 
 class LeaseLink:
@@ -221,6 +227,8 @@ class LeaseLink:
             question = self.request.question(self._event)
             self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
         outcome = self.request.look(now)
+        if self.request.deaf(now):
+            self._fail(LinkRefused("the broker does not deliver what is published; trying again"))
         if outcome == "elsewhere":
             where = f"{self._address.host}:{self._address.port}"
             raise ScorerActive(f"another scorer is active on {self._event} at the broker {where}")
@@ -237,9 +245,13 @@ class LeaseLink:
             self.request.connected(now)
         else:
             self.request.disconnected()
-            if item.why and str(item.why) != self.failure:
-                self.failure = str(item.why)
-                log.warning(item.why.code, why=str(item.why))
+            if item.why:
+                self._fail(item.why)
+
+    def _fail(self, why: LinkDown) -> None:
+        if str(why) != self.failure:
+            self.failure = str(why)
+            log.warning(why.code, why=str(why))
 
 
 class OtherBroker(Closing):

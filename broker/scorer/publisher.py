@@ -245,15 +245,22 @@ class Publisher:
             self._say_state("active")
 
     def is_of_a_scorer(self, one: Incoming) -> bool:
-        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
+        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced.
+
+        Whoever is said to be gone is not the one that is active: the broker must not keep that, as tables would leave.
+        """
         if one.topic != topics.SCORER.at(self._name):
             return False
         one.acknowledge()
         with suppress(Refused):
-            if self.lease.yields_to(decode(ScorerState, one.payload)):
+            said = decode(ScorerState, one.payload)
+            if self.lease.yields_to(said):
+                self._beat_at = inf  # nor say that we are gone: the other one is there
                 raise ScorerReplaced(
                     "another scorer has become active while this one was away; this one writes no more"
                 )
+            if said.lifecycle == "gone":
+                self._beat_at = 0.0
         return True
 
     def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:

@@ -20,7 +20,6 @@ from broker.halls.centre import Centre, OfHall
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
     PLAN_DECISIONS,
-    SILENT_S,
     CheckedIn,
     CountRequest,
     KeptBack,
@@ -279,9 +278,8 @@ class Scorer:
 
     @property
     def tables_heard(self) -> int:
-        """How many tables are heard of."""
-        now, readings = self._seconds(), tuple(self.live.devices.readings.values())
-        return sum(now - one.heard_at < SILENT_S for one in readings)
+        """How many tables are heard of, or were before this scorer was started and may be there yet."""
+        return self.live.devices.liveness.there
 
     @property
     def begun(self) -> bool:
@@ -520,6 +518,9 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
+        for table in sorted(connected & books.keys()):
+            self.publisher.kept(table, live.homes.records(table))
+            self.publisher.pin(table, live.access)
         self._publish_served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:

@@ -37,6 +37,9 @@ PATIENCE_S: Final = 3.0
 LEAVING_S: Final = 15.0
 """If the standby has not been told to take over by then, this scorer goes on."""
 
+KNOWN_S: Final = 30.0
+"""So long a scorer may need after its start to hear of all tables: each beats every ten seconds."""
+
 FAREWELL_S: Final = 2.0
 """After so long the standby has had the answer that says so."""
 
@@ -207,13 +210,18 @@ class Takeover:
 
     def __init__(self, now: float) -> None:
         """Begin as if the first scorer had just been heard."""
-        self._heard_at, self._known = now, 0
+        self._heard_at, self._known, self._known_at = now, 0, now
         self._came: set[int] = set()
         self.reason: Reason = ""
 
     def heard(self, now: float, tables: int) -> None:
-        """The first scorer has answered, and hears of so many tables."""
-        self._heard_at, self._known = now, tables
+        """The first scorer has answered, and hears of so many tables.
+
+        One that was started again hears of few at first: what it has heard of just before is not forgotten at once.
+        """
+        self._heard_at = now
+        if tables >= self._known or now - self._known_at >= KNOWN_S:
+            self._known, self._known_at = tables, now
         self._came.clear()
 
     def silent(self, now: float) -> bool:

@@ -46,6 +46,10 @@ def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
     return connection
 
 
+PATIENCE_S: Final = 3.0
+"""So long a commit waits for another program that writes in the file, such as `sqlite3`: our lock stops scorers."""
+
+
 class SqliteJournal(Journal):
     """The journal in a file, which is locked."""
 
@@ -64,7 +68,7 @@ class SqliteJournal(Journal):
             self._lock.close()
             raise StoreInUse(f"another scorer works on {path}") from None
         try:
-            super().__init__(sqlite_engine(partial(open_for_writing, path)), TABLES, event)
+            super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), TABLES, event)
             self._open()
             self._follow_witness(Witness(path.with_suffix(WITNESS_SUFFIX)))
         except (SQLAlchemyError, StoreBroken) as error:

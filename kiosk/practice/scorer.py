@@ -7,6 +7,7 @@ from broker.protocol import (
     AT_THE_TABLE,
     ArbiterPin,
     Assignment,
+    Beat,
     Counted,
     CountRequest,
     LogMessage,
@@ -14,6 +15,7 @@ from broker.protocol import (
     PinGiven,
     Receipt,
     Restored,
+    ScorerState,
     Taken,
     decode_on_topic,
     encode,
@@ -23,6 +25,7 @@ from broker.protocol import (
 )
 from broker.protocol.arbiter_session import BY_PIN, PinKey, PinPlace, SessionKey
 from broker.rules.hand_value import KnownTiles, answer_count
+from broker.version import program_version
 from kiosk.practice.deals import FACES
 from kiosk.table import profile_of
 
@@ -43,7 +46,8 @@ class PracticeScorer:
         self._assignment, self._tell = assignment, tell
         self._taken: list[Taken] = []
         event, table = assignment.event, assignment.table
-        self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT, topics.PIN_GIVEN)}
+        heard = topics.LOG, topics.COUNT, topics.PIN_GIVEN, topics.BEAT
+        self._heard = {topic.at(event, table=table) for topic in heard}
         key = signing.SigningKey.new()
         self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
         self._read: dict[int, bool] = {}
@@ -67,6 +71,9 @@ class PracticeScorer:
         if not self.up or topic not in self._heard:
             return
         _, message = decode_on_topic(topic, payload)
+        if isinstance(message, Beat):
+            self._beat()
+            return
         if isinstance(message, CountRequest):
             self._count(message)
             return
@@ -81,6 +88,20 @@ class PracticeScorer:
 
     def flush(self, timeout_s: float) -> None:
         """Return at once: nothing is on its way."""
+
+    def _beat(self) -> None:
+        """Say that the scorer is there: each time that the table does."""
+        state = ScorerState(
+            id="practice-scorer",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            run="practice-scorer",
+            term=1,
+            store=self._assignment.store,
+            lifecycle="active",
+            version=program_version(),
+        )
+        self._say(topics.SCORER, state)
 
     def _judge(self, given: PinGiven) -> None:
         """Say whether a PIN is right, as a scorer does."""

@@ -131,8 +131,10 @@ def test_a_last_will_ends_no_silence_and_begins_none(table: Seated) -> None:
     assert table.wait(1).line.scorer_silent
 
 
-def test_a_scorer_that_never_says_so_is_an_older_one_and_not_waited_for(table: Seated) -> None:
-    assert not table.wait(10 * SILENT_S).line.scorer_silent
+def test_a_scorer_of_which_the_broker_tells_nothing_is_silent_too(table: Seated) -> None:
+    """A broker may keep its last will, and not bring it to a table that has just been started."""
+    assert not table.wait(SILENT_S - 1).line.scorer_silent
+    assert table.wait(1).line.scorer_silent
 
 
 def test_while_the_table_is_offline_that_is_told_and_the_scorer_has_its_time_again_afterwards(table: Seated) -> None:
@@ -143,9 +145,11 @@ def test_while_the_table_is_offline_that_is_told_and_the_scorer_has_its_time_aga
     assert not table.wait(SILENT_S - 1).line.scorer_silent
 
 
-def test_a_gone_scorer_is_waited_for_from_when_the_table_heard_it_first() -> None:
+def test_a_gone_scorer_is_waited_for_from_when_the_table_connected() -> None:
     watch = ScorerWatch()
-    watch.take(scorer("gone"), 5 * S)
+    assert not watch.silent(SILENT_S * S)
+    watch.connected(5 * S)
+    watch.take(scorer("gone"), 6 * S)
     assert [watch.silent(at * S) for at in (4 + SILENT_S, 5 + SILENT_S)] == [False, True]
 
 

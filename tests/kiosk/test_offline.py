@@ -8,17 +8,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from broker.protocol import SEATS, LogMessage, decode_on_topic
+from broker.protocol import SEATS, Assignment, LogMessage, Receipt, TableState, decode_on_topic, encode, topics
 from broker.protocol.link import Incoming, LinkChanged
+from broker.scorer.devices import TableStates
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
 from kiosk.table import Phase
+from kiosk.uplink import RESEND_NS
 from tests.kiosk.connected import Table, connected
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Standing, Time, standing
-from tests.kiosk.tables import S
+from tests.kiosk.tables import EVENT, TABLE, S, plan, play
 
 AN_HOUR = 3600 * S
 
@@ -119,3 +122,70 @@ def test_what_waited_for_a_connection_is_sent_once_when_the_program_learns_of_it
         program.step(timeout=0)
         assert [one.id for one in log_messages(made[0].published)] == [one.id for one in kept]
         assert len(made[0].published) == len(kept) + 2  # and how the table stands, and that it is there
+
+
+class Late:
+    """A table that is connected again, to a broker that brings old messages late, and a scorer that answers hellos.
+
+    nats-server brings what was not acknowledged two seconds after a connection, and after what is newer.
+    """
+
+    def __init__(self, folder: Path, journal: TableJournal, *answer: Receipt | Assignment) -> None:
+        """`answer`: what the scorer says of the table by now."""
+        links, self._time, self._answer = list[EarlyLink](), Time(), answer
+
+        def link(tell: Callable[[Incoming | LinkChanged], None]) -> EarlyLink:
+            links.append(EarlyLink(tell))
+            return links[0]
+
+        settings = KioskSettings(folder / "table.toml")
+        self.program = TableProgram(settings, journal, self._time, self._time.of_day, link, board=tuple)
+        self._link = links[0]
+        self._link.tell(LinkChanged(up=True))
+
+    def hear(self, *said: Receipt | Assignment) -> None:
+        """Hear messages of a scorer, now or before."""
+        for one in said:
+            topic = topics.RECEIPT if isinstance(one, Receipt) else topics.ASSIGNMENT
+            self._link.tell(Incoming(topic.at(EVENT, table=TABLE), encode(one), lambda: None))
+        self.program.step(timeout=0)
+
+    def be_answered(self) -> None:
+        """Let some seconds pass, and the scorer answer if the table says that it is there."""
+        before, heard = len(self._link.published), TableStates()
+        self._time.wait(RESEND_NS)
+        self.program.step(timeout=0)
+        for at, (topic, payload) in enumerate(self._link.published):
+            said = decode_on_topic(topic, payload)[1]
+            if isinstance(said, TableState):
+                if at >= before and heard.is_hello(said):
+                    self.hear(*self._answer)
+                heard.apply(said)
+
+
+def test_a_late_receipt_of_an_older_store_does_not_keep_facts_from_the_one_that_is_there(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+        kept = {one.seq: one.id for one in table.journal.unsent()}
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        restored = receipt(upto=0, store="store-restored")
+        late = Late(tmp_path, journal, restored)
+        late.hear(restored, receipt(taken=kept))
+        assert journal.unsent() == ()
+        late.be_answered()
+        assert {one.seq: one.id for one in journal.unsent()} == kept
+
+
+def test_a_late_plan_is_played_no_further_than_until_the_scorer_has_answered(tmp_path: Path) -> None:
+    before = plan(play(1), play(2))
+    over = replace(before, settled=(2,), recorded=(1, 2))
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        late = Late(tmp_path, journal, over)
+        late.hear(receipt(), over)
+        late.hear(before)
+        late.program.key("enter")
+        phases = [late.program.state.phase]
+        late.be_answered()
+        assert [*phases, late.program.state.phase] == [Phase.RESTORING, Phase.FINISHED]

@@ -24,6 +24,7 @@ from broker.protocol import (
     fact_hash,
 )
 from broker.protocol.link import Incoming
+from broker.scorer.devices import TableStates
 from kiosk.journal import TableJournal
 from kiosk.server import read_message
 from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink
@@ -223,8 +224,7 @@ def test_what_was_refused_is_sent_once_more_after_a_new_connection(
 def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Uplink) -> None:
     for seq in (4, 4, 5):
         uplink.publish(saying(replace(STATE_NOW, seq=seq)))
-    counts = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
-    assert [state.count for state in counts if isinstance(state, TableState)] == [1, 2]
+    assert [state.count for state in states(sender)] == [1, 2]
 
 
 def saying(state: TableState) -> Callable[[], TableState]:
@@ -271,17 +271,39 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
     for later in (CLOCK_TOLERANCE_MS, CLOCK_TOLERANCE_MS + 1, CLOCK_TOLERANCE_MS + 2):
         uplink.settle(replace(receipt(), at=1_000 + later), now=10)
         uplink.publish(lambda: STATE_NOW)
-    said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
-    assert [(one.at, one.heard) for one in said if isinstance(one, TableState)] == [
+    assert [(one.at, one.heard) for one in states(sender)] == [
         (1_000, None),
         (1_000, 1_000 + CLOCK_TOLERANCE_MS + 1),
     ]
 
 
-def test_a_state_is_published_again_after_a_new_connection(sender: FakeSender, uplink: Uplink) -> None:
+def states(sender: FakeSender) -> list[TableState]:
+    """Return the states that were published."""
+    said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
+    return [one for one in said if isinstance(one, TableState)]
+
+
+@pytest.mark.parametrize("change", [{}, *CHANGES, {"arbiter": "Ada"}])
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_scorer_knows_by_the_state_that_a_table_has_connected_whatever_has_changed_meanwhile(
+    sender: FakeSender,
+    uplink: Uplink,
+    change: dict[str, Any],
+    heard: bool,  # noqa: FBT001 - whether the last state before arrived
+) -> None:
+    """It answers with its plan, which the broker may not bring again."""
+    at_scorer = TableStates()
     uplink.publish(saying(STATE_NOW))
-    uplink.publish(saying(STATE_NOW), again=True)
-    assert len(sender.sent) == 2
+    uplink.publish(saying(replace(STATE_NOW, calling=True)))
+    for one in states(sender)[: 1 + heard]:
+        at_scorer.apply(one)
+    sender.sent.clear()
+    uplink.publish(saying(replace(STATE_NOW, **change)), again=True)
+    greeted = list[bool]()
+    for one in states(sender):
+        greeted.append(at_scorer.is_hello(one))
+        at_scorer.apply(one)
+    assert greeted[-1]
 
 
 def test_a_receipt_settles_what_it_names_by_id(journal: TableJournal) -> None:

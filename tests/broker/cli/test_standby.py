@@ -1,22 +1,36 @@
 """A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
 
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
-from typing import NoReturn
+from types import SimpleNamespace
+from typing import NoReturn, cast
 
 import pytest
 
-from broker.cli.standby import FollowLine, StandbyPlace, StandingBy, reserve_port, tables_heard, was_replaced
+from broker.cli import standby
+from broker.cli.encryption import Logins
+from broker.cli.standby import (
+    WISH,
+    FollowLine,
+    StandbyPlace,
+    StandingBy,
+    reserve_port,
+    tables_heard,
+    was_replaced,
+)
+from broker.errors import ScorerActive
+from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease
-from broker.scorer.lease import TAKEOVER, Lease, keep_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer
 from broker.store import STORE, SqliteJournal
 from broker.store.following import FollowedEvent
@@ -81,10 +95,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[Address]:
+def address_of(tmp_path: Path) -> Iterator[Callable[[str], Address]]:
+    """Return where the broker is, for one of its users."""
     passwords = Credentials.create(1)
     with make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=1) as made:
-        yield Address(made.host, made.port, "scorer", passwords.password("scorer"))
+        yield lambda user: Address(made.host, made.port, user, passwords.password(user))
+
+
+@pytest.fixture
+def address(address_of: Callable[[str], Address]) -> Address:
+    return address_of("scorer")
 
 
 @pytest.mark.parametrize(
@@ -114,6 +134,44 @@ def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
     assert found
 
 
+def outcome_of(address: Address, before: Lease | None) -> Lease | str:
+    """Ask to be the one scorer on the store of the run before; return the lease, or why there is none."""
+    line = LeaseLink(NAME, address, LeaseRequest(before, "its place"))
+    line.start()
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            if lease := line.look(time.monotonic()):
+                return lease
+            if line.failure:
+                return line.failure
+    except ScorerActive as active:
+        return active.code
+    finally:
+        line.stop()
+    return "no answer"
+
+
+@pytest.mark.parametrize("before", [Lease("run-before", 7, "its place"), None], ids=["restarted", "new"])
+def test_who_starts_hears_of_an_active_scorer_of_which_the_broker_does_not_tell(
+    address: Address, monkeypatch: pytest.MonkeyPatch, before: Lease | None
+) -> None:
+    monkeypatch.setattr(lease, "ANSWER_S", PATIENCE_S)
+    monkeypatch.setattr(lease, "AGAIN_S", 0.05)
+    other = Other(address, 8, answers=True, kept=False)
+    found = outcome_of(address, before)
+    other.link.stop()
+    assert found == ScorerActive.code
+
+
+def test_a_scorer_that_is_not_heard_at_the_broker_is_not_taken_for_alone_and_told_why(
+    address_of: Callable[[str], Address], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "LONG_S", 0.5)
+    arbiter = address_of("arbiter")  # it may listen there, and the broker drops what it publishes
+    assert outcome_of(arbiter, None) == "the broker does not deliver what is published; trying again"
+
+
 def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
     """Else one alone could be more than half of the tables, and make the standby take over."""
     beats = [Beat(id=f"beat-000{table}", event=NAME, table=table, device="d" * 16, start=1) for table in (1, 2, 3)]
@@ -132,6 +190,37 @@ def test_a_reserved_port_is_given_to_nobody_else_and_its_server_may_start_again(
     for _ in range(2):
         with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
             pass
+
+
+def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its_journal(
+    folder: Path, tmp_path: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first scorer may be started again just then: nobody answers it yet."""
+    first = event_folder(tmp_path / "first", [])
+    told = list[FollowTold]()
+
+    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
+        if told and not told[-1].part.states and asked.have.files:
+            (folder / WISH).touch()
+            return None
+        told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
+        return told[-1]
+
+    monkeypatch.setattr(FollowLine, "ask", ask)
+    monkeypatch.setattr(standby, "PAUSE_S", 0.01)
+    nowhere = cast("Logins", SimpleNamespace(scorer=lambda host, port: Address(host, port, "scorer", "")))
+    standing = StandingBy(
+        folder, "https://127.0.0.1:1", PLACE, lambda: nowhere, lambda _: (address, lambda: None, N_("ours"))
+    )
+    with ExitStack() as running:
+        assert standing.run(Event(), running)
+        line = LeaseLink(NAME, address, LeaseRequest(OURS, "", starts=False))
+        running.callback(line.stop)
+        line.start()
+        until = time.monotonic() + PATIENCE_S
+        while not line.request.replaced and time.monotonic() < until:
+            assert line.look(time.monotonic()) is None
+        assert line.request.replaced
 
 
 def test_the_audit_log_that_a_standby_takes_over_holds(

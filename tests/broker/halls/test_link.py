@@ -16,6 +16,7 @@ from broker.event import CentreAddress
 from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
 from broker.protocol import (
     LONGEST_ROW,
+    SILENT_S,
     Call,
     Confirmed,
     HallReceipt,
@@ -258,6 +259,22 @@ def test_a_receipt_that_is_lost_is_said_again_when_the_hall_says_that_it_is_ther
         made.centre.ear.forget()
         made.carry()
         assert of_paris(made) == ALL_OF_PARIS
+
+
+def test_which_deals_are_over_is_said_again_where_a_hall_has_missed_it(tmp_path: Path) -> None:
+    """What is published while a hall connects may pass it by, and at the end nothing changes any more."""
+    with places(tmp_path) as made:
+        for name, hall in made.halls.items():
+            hall.hear(*said_in(name))
+        made.carry()
+        made.halls["paris"].scorer.state.release(frozenset())  # as if it had not heard it
+        made.centre.ear.forget()
+        made.centre.step()
+        assert made.centre.ear.heard("/centre") == []
+        made.clock[0] += SILENT_S
+        made.centre.step()
+        made.carry_down("paris")
+        assert made.halls["paris"].scorer.state.snapshot().complete == frozenset(event().expected)
 
 
 def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:

@@ -400,6 +400,8 @@ def test_a_message_without_one_of_its_fields_is_malformed(name: str) -> None:
         encode(ORDER).decode().encode("utf-16"),
         encode(ORDER).decode().encode("latin-1"),
         encode(ORDER).replace("ï".encode(), rb"\ud800"),
+        encode(ORDER).removesuffix(b"}") + b',"colour":"\xed\xa0\x80"}',
+        encode(ORDER).removesuffix(b"}") + b',"\xff":1}',
         encode(ORDER).replace("ï".encode(), b"\n"),
         b"[" * 2000 + b"]" * 2000,
         b'{"schema":1,"colour":' + b"[" * 2000 + b"]" * 2000 + b"}",

@@ -52,6 +52,15 @@ def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
     assert codes == ["device_unwell"] * KEPT + ["fouled"]
 
 
+def test_what_one_device_says_of_itself_again_and_again_pushes_no_other_tables_alert_out(hall: Hall) -> None:
+    """A contact that chatters, or somebody with the table's password."""
+    hall.hear(replace(state(2), health={"camera": "camera_gone"}))
+    for count in range(4 * KEPT):
+        hall.hear(replace(state(1, count=count + 1), health={} if count % 2 else {"buttons": "device_unplugged"}))
+    unwell = [one.table for one in hall.scorer.feed.current.alerts if one.code == "device_unwell"]
+    assert (len(unwell), unwell[-1]) == (KEPT, 2)
+
+
 def test_the_same_thing_is_told_again_only_after_a_pause_without_it() -> None:
     book = AlertBook()
     times = [0, PAUSE_MS - 1, 2 * PAUSE_MS - 2, 3 * PAUSE_MS - 2, 3 * PAUSE_MS - 1]

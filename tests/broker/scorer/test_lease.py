@@ -51,8 +51,18 @@ def test_a_restart_after_a_kill_on_the_same_store_and_machine_does_not_wait() ->
     assert begun(BEFORE, HERE, state()).look(100.0) == "taken"
 
 
-def test_the_first_start_of_all_does_not_wait() -> None:
-    assert begun(None).look(100.0) == "taken"
+def test_the_first_start_of_all_does_not_wait_at_a_broker_of_its_own() -> None:
+    assert begun(None, alone=True).look(100.0) == "taken"
+
+
+@pytest.mark.parametrize("before", [None, BEFORE])
+def test_that_the_broker_tells_of_no_scorer_does_not_prove_that_none_is_active(before: Lease | None) -> None:
+    """nats-server may not have what is retained yet (docs/brokers.md)."""
+    request = begun(before)
+    assert [request.look(100.0 + after) for after in (0.0, ANSWER_S - 0.1)] == ["asking", "asking"]
+    request.heard(state("run-of-another", 7, answers=request.run), 100.0 + ANSWER_S)
+    assert request.look(100.0 + ANSWER_S) == "elsewhere"
+    assert begun(before).look(100.0 + ANSWER_S) == "taken"
 
 
 def test_a_copy_is_refused_while_the_first_one_answers() -> None:
@@ -114,6 +124,15 @@ def test_the_time_for_an_answer_begins_when_the_broker_has_brought_the_question(
     assert request.look(100.0 + 3 * ANSWER_S) == "asking"
     request.heard(asked(request.run), 110.0)
     assert [request.look(110.0 + after) for after in (ANSWER_S - 0.1, ANSWER_S)] == ["asking", "taken"]
+
+
+def test_a_broker_that_never_brings_the_question_back_gives_no_right() -> None:
+    request = LeaseRequest(BEFORE, HERE)
+    request.connected(100.0)
+    assert [request.deaf(100.0 + after) for after in (LONG_S - 0.1, LONG_S)] == [False, True]
+    assert request.look(100.0 + 10 * LONG_S) == "asking"
+    request.heard(asked(request.run), 100.0 + 11 * LONG_S)
+    assert (request.deaf(100.0 + 12 * LONG_S), request.look(100.0 + 12 * LONG_S)) == (False, "taken")
 
 
 def test_a_place_that_is_not_known_proves_nothing() -> None:
@@ -207,6 +226,29 @@ def test_a_scorer_that_hears_of_one_that_has_taken_over_ends_and_leaves_the_stan
     hall.connect(up=True)
     with pytest.raises(ScorerReplaced):
         hall.arrive(topics.SCORER.at(NAME), encode(state("run-of-a-copy", 9)))
+
+
+def lifecycles(hall: Hall) -> list[str]:
+    """Return what the scorer has said of itself."""
+    return [one.lifecycle for one in hall.ear.heard("/scorer") if isinstance(one, ScorerState)]
+
+
+def test_who_is_replaced_does_not_say_that_the_scorer_is_gone(hall: Hall) -> None:
+    hall.connect(up=True)
+    hall.scorer.step(timeout=0)
+    with pytest.raises(ScorerReplaced):
+        hall.arrive(topics.SCORER.at(NAME), encode(state("run-of-a-copy", 9)))
+    hall.scorer.publisher.close()
+    assert lifecycles(hall) == ["active"]
+
+
+def test_who_is_active_says_so_at_once_where_the_broker_keeps_that_another_one_is_gone(hall: Hall) -> None:
+    """The last will of a scorer that was frozen comes after the copy has taken its place."""
+    hall.connect(up=True)
+    hall.scorer.step(timeout=0)
+    hall.arrive(topics.SCORER.at(NAME), encode(state(lifecycle="gone")))
+    hall.scorer.step(timeout=0)
+    assert lifecycles(hall) == ["active", "active"]
 
 
 def test_its_own_state_comes_back_to_it_and_means_nothing(hall: Hall) -> None:

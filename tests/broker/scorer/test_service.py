@@ -336,14 +336,17 @@ def test_whoever_is_answered_finds_what_was_done_and_all_before_it_in_the_view(h
     assert seen == [1]
 
 
-def test_a_table_that_has_just_connected_is_told_its_receipt_and_its_plan(hall: Hall) -> None:
+ALL_OF_A_TABLE = [f"hm/cup/{one}/1" for one in ("receipt", "assignment", "kept", "pin", "served")]
+
+
+def test_a_table_that_has_just_connected_is_told_all_that_the_broker_keeps_for_it(hall: Hall) -> None:
     """A broker may let pass by what is published while a device subscribes."""
     for hello in (state(1), state(1), state(1, start=2), state(1, lifecycle="lost"), state(1, start=2, count=2)):
         hall.ear.forget()
         hall.hear(hello)
         told = [topic for topic in hall.ear.story if topic != "acknowledged"]
         gone = hello.lifecycle == "lost"
-        assert told == ([] if gone else ["hm/cup/receipt/1", "hm/cup/assignment/1", "hm/cup/served/1"]), hello
+        assert told == ([] if gone else ALL_OF_A_TABLE), hello
 
 
 def test_a_table_that_says_something_new_is_told_nothing_it_knows(hall: Hall) -> None:

@@ -4,12 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from broker.errors import ScorerBusy, ScorerReplaced, StandbyBehind
 from broker.protocol import SigningKey
 from broker.scorer.lease import TAKEOVER, Lease
 from broker.scorer.standby import (
     FAREWELL_S,
+    KNOWN_S,
     LEAVING_S,
     MISSED_S,
     SILENT_S,
@@ -21,7 +23,7 @@ from broker.scorer.standby import (
     write_peer,
 )
 from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import whole_log
+from tests.broker.scorer.small import state, whole_log
 from tests.broker.scorer.test_lease import state as scorer_state
 from tests.patience import PATIENCE_S
 
@@ -172,6 +174,23 @@ def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> Non
     assert takeover.reason == ""
     assert not takeover.silent(1.0 + SILENT_S - 0.1)
     assert takeover.silent(1.0 + SILENT_S)
+
+
+def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough() -> None:
+    takeover = Takeover(0.0)
+    takeover.heard(0.0, 9)
+    takeover.heard(1.0, 0)  # it was started again, and has heard no beat yet
+    takeover.came(1)
+    reasons = [takeover.reason]
+    takeover.heard(KNOWN_S, 3)  # by then it has heard all that are there
+    takeover.came(1)
+    takeover.came(2)
+    assert [*reasons, takeover.reason] == ["", "tables"]
+
+
+def test_a_scorer_counts_tables_that_were_there_before_its_start(hall: Hall) -> None:
+    hall.hear(*(replace(state(table), version="0.1.0") for table in (1, 2, 3)), state(4, lifecycle="lost"))
+    assert hall.scorer.tables_heard == 3
 
 
 def test_a_takeover_outranks_restarts_of_the_first() -> None:

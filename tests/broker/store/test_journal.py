@@ -1,6 +1,7 @@
 """The laws of a journal, for every store, and what SQLite does besides."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from broker.store.journal import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_BYTES_OF_TA
 from broker.store.postgresql import TABLES as SHARED_TABLES
 from broker.store.records import decoded
 from broker.store.sqlite import TABLES
-from tests.broker.scorer.hall import open_journal
+from tests.broker.scorer.hall import STORE, open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
 from tests.broker.store.stores import Kept, Refusal, fill
 from tests.examples import COSTLY
@@ -352,6 +353,17 @@ def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
             for name in ("journal_mode", "synchronous")
         }
     assert asked == {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
+
+
+def test_a_commit_waits_for_somebody_else_who_writes_in_the_file_for_a_moment(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None, check_same_thread=False)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            release = threading.Timer(0.1, other.execute, ("ROLLBACK",))
+            release.start()
+            fill(journal, LOG[0])
+            release.join()
+        assert list(journal.messages()) == [LOG[0]]
 
 
 def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:

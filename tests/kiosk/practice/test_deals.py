@@ -9,6 +9,7 @@ import cv2
 from broker.protocol import (
     SEATS,
     AnyCountAnswer,
+    Beat,
     Counted,
     CountRequest,
     HandLayout,
@@ -18,6 +19,7 @@ from broker.protocol import (
     NotCounted,
     PlayFound,
     Restored,
+    ScorerState,
     Seat,
     decode_on_topic,
     encode,
@@ -75,6 +77,21 @@ class Asked:
 
 def plain(tiles: list[list[LaidTile]]) -> Groups:
     return tuple(tuple(tile.serial for tile in group) for group in tiles)
+
+
+def test_the_practice_scorer_is_there_as_long_as_the_table_is() -> None:
+    heard = list[str]()
+
+    def hear(item: Incoming | LinkChanged) -> None:
+        if isinstance(item, Incoming) and isinstance(said := decode_on_topic(item.topic, item.payload)[1], ScorerState):
+            heard.append(said.lifecycle)
+
+    scorer = PracticeScorer(practice_plan(), hear)
+    scorer.start()
+    beat = Beat(id="beat-0001", event=EVENT, table=TABLE, device="practice-device", start=1)
+    for _ in range(2):
+        scorer.publish(topics.BEAT.at(EVENT, table=TABLE), encode(beat), retain=False)
+    assert heard == ["active", "active"]
 
 
 def test_the_practice_set_has_every_face_four_times() -> None:
