@@ -137,12 +137,14 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
     """Return what an arbiter can rule now. An open claim window gives the same as the play before it.
 
     Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
-    What ends nothing comes last: it stands beside the button that leaves.
+    Between two plays no time is added: the next one would begin without it. What ends nothing comes last: it stands
+    beside the button that leaves.
     """
     if state.play is None:
         return ()
     first: tuple[Act, ...] = ("resume",) if state.paused else ()
-    last: tuple[Act, ...] = ("extra_time",) if state.paused else ("extra_time", "pause")
+    time: tuple[Act, ...] = ("extra_time",) if state.unfinished else ()
+    last: tuple[Act, ...] = time if state.paused else (*time, "pause")
     test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
     asks: tuple[Act, ...] = ("what_happened",) if scene_of(state) else ()
     return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last, *asks)

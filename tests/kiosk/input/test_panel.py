@@ -200,6 +200,12 @@ def test_what_can_be_ruled_in_an_open_claim_window_is_what_can_be_in_the_play(ph
         assert acts == possible_acts(sitting_in(Phase.PLAYING).table)
 
 
+def test_extra_time_is_offered_only_while_there_is_a_play_that_gets_it() -> None:
+    """As the desk's order is refused: between two plays it would be reported and then lost."""
+    none = [phase for phase in Phase if "extra_time" not in possible_acts(sitting_in(phase).table)]
+    assert none == [Phase.WAITING, Phase.RECORDED, Phase.FINISHED]
+
+
 def typed(panel: ArbiterPanel, *keys: str) -> PanelResult:
     found: PanelResult = panel
     for key in keys:
