@@ -57,7 +57,7 @@ SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
 }
 """How many seats a ruling names, at least and at most."""
 
-
+FIRST_ASKED: Final[dict[Act, PanelStep]] = {"extra_time": "minutes", "what_happened": "scene"}
 AFTER_SEATS: Final[dict[Act, PanelStep]] = {"false_hu": "fine", "infraction": "infraction"}
 """What is asked then, if not why."""
 
@@ -263,11 +263,7 @@ def _choose(panel: ArbiterPanel, key: str) -> PanelResult:
     act = panel.acts[at]
     if act in ("resume", "self_test"):
         return Decided(act)
-    if act == "extra_time":
-        return replace(panel, ask="minutes", act=act)
-    if act == "what_happened":
-        return replace(panel, ask="scene", act=act) if panel.scene else panel
-    return replace(panel, ask="seats" if act in SEATS_OF else "reason", act=act)
+    return replace(panel, ask=FIRST_ASKED.get(act, "seats" if act in SEATS_OF else "reason"), act=act)
 
 
 def _minutes(panel: ArbiterPanel, key: str) -> PanelResult:

@@ -13,7 +13,7 @@ import pygame
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
-from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats
+from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats, tray
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -177,8 +177,8 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     play.win_form_screen,
     play.result_screen,
     play.stopped_screen,
-    play.carrier_sheet_screen,
-    play.another_carrier_screen,
+    tray.carrier_sheet_screen,
+    tray.another_carrier_screen,
     restoring.by_hand_screen,
     restoring.scan_screen,
     restoring.heap_screen,
