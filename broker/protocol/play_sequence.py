@@ -244,7 +244,8 @@ class PlaySoFar(Struct, frozen=True, gc=False):
     def _entitled(self, result: Result, declared: tuple[Seat, ...], *, nearest: bool) -> set[Seat]:
         """Return who must have won, of those who declared and were not fined. Raises OutOfSequence."""
         unfined = tuple(seat for seat in declared if seat not in result.fines)
-        standing = _first_of(unfined, result.declared_on, result.discarder)
+        discarder = result.hand.loser if result.hand else result.discarder  # three ron on a tile may end as a draw
+        standing = _first_of(unfined, result.declared_on, discarder)
         if nearest and result.hand is None and result.discarder is not None:
             standing = _nearest(standing, result.discarder)
         return standing

@@ -359,8 +359,10 @@ class Keyboard:
     # ---- the arbiter's panel ----------------------------------------------------------------
 
     def _open(self, state: Table, come_for: ArbiterPanel) -> None:
-        """Open it with what the arbiter has come for, behind the PIN where nobody is let in."""
+        """Open it with what the arbiter has come for, behind the PIN where nobody is let in; never without a play."""
         self.problem = None
+        if state.play is None:
+            return
         if state.arbiter is not None:
             self.panel = panel_after_pin(come_for, state)
         elif self._pins.known:

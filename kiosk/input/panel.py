@@ -57,7 +57,7 @@ SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
 }
 """How many seats a ruling names, at least and at most."""
 
-
+FIRST_ASKED: Final[dict[Act, PanelStep]] = {"extra_time": "minutes", "what_happened": "scene"}
 AFTER_SEATS: Final[dict[Act, PanelStep]] = {"false_hu": "fine", "infraction": "infraction"}
 """What is asked then, if not why."""
 
@@ -137,12 +137,14 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
     """Return what an arbiter can rule now. An open claim window gives the same as the play before it.
 
     Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
-    What ends nothing comes last: it stands beside the button that leaves.
+    Between two plays no time is added: the next one would begin without it. What ends nothing comes last: it stands
+    beside the button that leaves.
     """
     if state.play is None:
         return ()
     first: tuple[Act, ...] = ("resume",) if state.paused else ()
-    last: tuple[Act, ...] = ("extra_time",) if state.paused else ("extra_time", "pause")
+    time: tuple[Act, ...] = ("extra_time",) if state.unfinished else ()
+    last: tuple[Act, ...] = time if state.paused else (*time, "pause")
     test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
     asks: tuple[Act, ...] = ("what_happened",) if scene_of(state) else ()
     return (*first, *(() if state.session is not None else _acts_of_play(state)), *test, *last, *asks)
@@ -261,11 +263,7 @@ def _choose(panel: ArbiterPanel, key: str) -> PanelResult:
     act = panel.acts[at]
     if act in ("resume", "self_test"):
         return Decided(act)
-    if act == "extra_time":
-        return replace(panel, ask="minutes", act=act)
-    if act == "what_happened":
-        return replace(panel, ask="scene", act=act) if panel.scene else panel
-    return replace(panel, ask="seats" if act in SEATS_OF else "reason", act=act)
+    return replace(panel, ask=FIRST_ASKED.get(act, "seats" if act in SEATS_OF else "reason"), act=act)
 
 
 def _minutes(panel: ArbiterPanel, key: str) -> PanelResult:

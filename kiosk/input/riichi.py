@@ -84,10 +84,12 @@ def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> Riichi
         return replace(question, seats=_turned(question.seats, SEAT_KEYS[key]))
     if not question.seats:
         return None
-    if key == "1":
-        return _chombo(question, now)
     if key == "2":
         return HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
+    if state.phase is Phase.RECORDED:  # a hand that is recorded is taken back before it ends otherwise
+        return None
+    if key == "1":
+        return _chombo(question, now)
     return replace(question, about="spoilt") if key == "3" and chombo_spoils(state) else None
 
 

@@ -16,7 +16,7 @@ from broker.protocol import Seat
 from kiosk.camera.observations import CameraView
 from kiosk.screens.fonts import HAN, MOST_KNOWN, Fonts
 from kiosk.screens.texts import refusal
-from kiosk.screens.views import RestoringView, ScreenView
+from kiosk.screens.views import ScreenView
 from vision.palette import SEAT_SHAPES
 
 Colour = tuple[int, int, int]
@@ -306,18 +306,6 @@ def _time_left(_: Translator, minutes: int) -> str:
 def problem_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return what was refused at the keyboard, if anything was."""
     return (TextLine(refusal(_, view.problem), BODY, ATTENTION),) if view.problem else ()
-
-
-def by_hand_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
-    """Offer to tick rows where the table takes that (`may_tick`)."""
-    check = view.phase.check if isinstance(view.phase, RestoringView) else None
-    may = camera_is_out(view) or (check is not None and check.unread > 0)
-    return (KeyButton("h", _("By hand")),) if may else ()
-
-
-def camera_is_out(view: ScreenView) -> bool:
-    """Return whether the camera is known to see nothing."""
-    return any(one.startswith("camera: ") for one in view.line.health)
 
 
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))

@@ -1,4 +1,4 @@
-"""Screens of a play: its state, entering a win, the result, what stops it, a carrier's deal, the arbiter's panel."""
+"""Screens of a play: its state, entering a win, the result, what stops it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -24,7 +24,6 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     Tone,
-    by_hand_button,
     keypad,
     player_line,
     problem_lines,
@@ -44,7 +43,6 @@ from kiosk.screens.views import (
     StoppedView,
     may_pair,
 )
-from kiosk.table import TrayProblem
 
 
 def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -308,86 +306,3 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
             TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY, TEXT),
         )
     )
-
-
-def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """A carrier's sheet was scanned, or lies under the camera."""
-    sheet = view.phase.restoring.sheet if isinstance(view.phase, RestoringView) else None
-    if sheet is None:
-        return None
-    name = (
-        _("This is a carrier of another event")
-        if sheet.deal is None
-        else _("This is the carrier of deal {deal}", deal=sheet.deal)
-    )
-    right = sheet.deal == view.deal
-    lines = (
-        TextLine(name, TITLE, GOOD if right else ATTENTION),
-        *(_goes_on(_) if right else _fetch(_, view)),
-    )
-    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
-
-
-def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """A tray of another deal lies under the camera."""
-    if not isinstance(view.phase, RestoringView):
-        return None
-    check, by_hand = view.phase.check, view.phase.restoring.showing == "hand"
-    if check is None or (check.deal is None and (check.aside is None or by_hand)):
-        return None
-    if view.phase.restoring.showing == "anew" and _may_be_laid(check):
-        return _laid_anew(_, view)
-    lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
-    actions = *_go_on(_, view, check), *by_hand_button(_, view)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
-
-
-def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
-    """Ask before tiles that may lie as another table needs them are laid otherwise."""
-    lines = (
-        TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
-        TextLine(_("If they were laid for another deal, that work is lost."), LARGE, TEXT),
-    )
-    answers = KeyButton("y", _("Yes, lay them again")), KeyButton("back", _("No, leave them"), "strong")
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), answers)
-
-
-def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
-    if check.deal is not None:
-        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), TITLE, ATTENTION)
-    name = (
-        N_("These tiles are of another set") if check.of_another_set else N_("This is not the carrier of deal {deal}")
-    )
-    return TextLine(_(name, deal=view.deal), TITLE, ATTENTION)
-
-
-def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
-    return (
-        TextLine(_("Deal {deal} is to be played here", deal=view.deal), LARGE, TEXT),
-        TextLine(_("Get the right one. If it is not there, call the arbiter."), BODY, TEXT),
-    )
-
-
-def _goes_on(_: Translator) -> tuple[TextLine, ...]:
-    return TextLine(_("It is the right one"), LARGE, TEXT), TextLine(
-        _("Remove the sheet and show the trays."), BODY, TEXT
-    )
-
-
-def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
-    return (
-        (TextLine(_("Lay the deal with these tiles only if nobody has prepared them."), BODY, TEXT),)
-        if _may_be_laid(check)
-        else ()
-    )
-
-
-def _may_be_laid(check: TrayProblem) -> bool:
-    """A carrier of unknown tiles may hold no deal at all: tiles of this set that somebody has put into trays."""
-    return check.aside is not None and not check.of_another_set
-
-
-def _go_on(_: Translator, view: ScreenView, check: TrayProblem) -> tuple[KeyButton, ...]:
-    label = _("Lay deal {deal} with these", deal=view.deal)
-    return (KeyButton("enter", label),) if _may_be_laid(check) else ()

@@ -26,15 +26,21 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
-    by_hand_button,
-    camera_is_out,
     draw_shape,
     paint_picture,
     problem_lines,
     seat_name,
     time_lines,
 )
-from kiosk.screens.tray import TrayDrawing, move_sentence, paint_look, place_name, tray_verdict
+from kiosk.screens.tray import (
+    TrayDrawing,
+    by_hand_button,
+    camera_is_out,
+    move_sentence,
+    paint_look,
+    place_name,
+    tray_verdict,
+)
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
     PLACES,

@@ -148,8 +148,9 @@ def _answers(
         case "fault":
             yield from (_chosen(_, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
-                yield KeyButton("1", _("Chombo")), KeyButton("2", _("Minor fault"))
-                yield from ((KeyButton("3", _("Chombo that spoilt a yakuman")),),) * prompt.spoils
+                ends = view.state != "recorded"
+                yield *((KeyButton("1", _("Chombo")),) * ends), KeyButton("2", _("Minor fault"))
+                yield from ((KeyButton("3", _("Chombo that spoilt a yakuman")),),) * (ends and prompt.spoils)
         case "spoilt" | "dependent" | "nagashi":
             seats, chosen = _among(question)
             yield from (_chosen(_, row, chosen) for row in (seats[:-2], seats[-2:]) if row)
@@ -223,11 +224,8 @@ def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
     """Return what a hand is worth."""
-    if win.yakuman:
-        text = _("yakuman × {count}", count=win.yakuman)
-    else:
-        text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
-    return TextLine(text, SMALL, TEXT)
+    text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
+    return TextLine(_("yakuman × {count}", count=win.yakuman) if win.yakuman else text, SMALL, TEXT)
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:

@@ -13,7 +13,7 @@ import pygame
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
-from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats
+from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats, tray
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -177,8 +177,8 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     play.win_form_screen,
     play.result_screen,
     play.stopped_screen,
-    play.carrier_sheet_screen,
-    play.another_carrier_screen,
+    tray.carrier_sheet_screen,
+    tray.another_carrier_screen,
     restoring.by_hand_screen,
     restoring.scan_screen,
     restoring.heap_screen,
@@ -207,7 +207,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
     """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
-    if view.call is None or view.panel is not None:
+    if view.call is None or view.panel is not None or view.play is None:
         return found
     open_it = KeyButton("a", _("Arbiter"))
     if found.panel:

@@ -334,6 +334,7 @@ RIICHI: Final[Mapping[str, Message]] = {
     "draw": NP_("riichi", "Drawn hand"),
     "chombo": N_("Chombo: {seats}"),
     "minor_fault": N_("Minor fault: {seats}"),
+    "end": N_("End of the session"),
     "live_kan": N_("Whose discard was called for the kan?"),
     "on_riichi_tile": N_("Was it the riichi declaration tile?"),
     "responsible": N_("Was anyone responsible? (pao)"),

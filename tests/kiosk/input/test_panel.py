@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from broker.i18n import Translator
 from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
 from kiosk.arbiter_pin import PIN_TOLD_FILE, remove_hash
 from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
+from kiosk.screens import TableScreen
 from kiosk.screens.texts import REASON
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
@@ -200,6 +202,12 @@ def test_what_can_be_ruled_in_an_open_claim_window_is_what_can_be_in_the_play(ph
         assert acts == possible_acts(sitting_in(Phase.PLAYING).table)
 
 
+def test_extra_time_is_offered_only_while_there_is_a_play_that_gets_it() -> None:
+    """As the desk's order is refused: between two plays it would be reported and then lost."""
+    none = [phase for phase in Phase if "extra_time" not in possible_acts(sitting_in(phase).table)]
+    assert none == [Phase.WAITING, Phase.RECORDED, Phase.FINISHED]
+
+
 def typed(panel: ArbiterPanel, *keys: str) -> PanelResult:
     found: PanelResult = panel
     for key in keys:
@@ -209,6 +217,13 @@ def typed(panel: ArbiterPanel, *keys: str) -> PanelResult:
 
 
 ACTS = ArbiterPanel("act", ("extra_time", "swap", "declared", "adjust", "pause"), fines=(4, 8))
+
+
+def test_after_the_last_play_no_panel_opens_that_nobody_would_see(table: Judged) -> None:
+    table.come_to(Phase.RECORDED, plan(play(1)))
+    table.type("c", "enter", "a", "1")
+    assert (table.phase, table.program.state.calling, table.program._keyboard.panel) == (Phase.FINISHED, True, None)
+    assert "a" not in {target.key for target in TableScreen(Translator("en"), (800, 480)).targets(table.program.view())}
 
 
 def test_what_is_chosen_for_one_play_is_never_ruled_on_another_that_a_new_plan_brings() -> None:

@@ -130,5 +130,6 @@ def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) 
         "riichi, sheet": lambda: hands(at(), 5).typed("l").seen(),
         "riichi, sheet, older page": lambda: hands(at(), 12).typed("l", "1").seen(),
         "riichi, sheet, begun elsewhere": lambda: hands(At(broken, names, MIDDLE).begun(), 9).typed("l").seen(),
+        "riichi, sheet, at the end": lambda: hands(at(), 5).typed("q", "enter", "l").seen(),
         "riichi, finished": lambda: at().drawn("east").typed("enter").accepted().typed("q", "enter").seen(),
     }

@@ -127,6 +127,22 @@ def test_in_every_phase_of_a_riichi_session(phase: Phase, typed: tuple[str, ...]
         check(sitting, typed)
 
 
+def test_once_a_hand_is_recorded_only_a_minor_fault_is_offered() -> None:
+    """A chombo would end it otherwise: it is taken back first."""
+    offered = []
+    for phase in (Phase.PLAYING, Phase.RECORDED):
+        sitting = riichi_in(phase)
+        assert sitting is not None
+        desk = Keyed[Sitting](sitting)
+        desk.type("f", "n")
+        offered.append({"1", "2", "3"} & touched(view_of(desk)))
+        before = sitting.table, desk.keys.filled_in
+        if phase is Phase.RECORDED:
+            desk.type("1", "3")
+            assert (sitting.table, desk.keys.filled_in) == before
+    assert offered == [{"1", "2", "3"}, {"2"}]
+
+
 def test_whatever_an_arbiter_is_asked() -> None:
     walls = view_of(Keyed(sitting_in(Phase.RESTORING)))
     acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)} - {"what_happened"})

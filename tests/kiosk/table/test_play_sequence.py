@@ -261,6 +261,21 @@ def test_a_result_names_as_winners_those_who_declared_on_the_earliest_tile() -> 
 
 
 @pytest.mark.parametrize("kind", [RiichiSitting, AloneSitting])
+def test_three_ron_on_one_tile_that_break_a_hand_off_follow(kind: type[RiichiSitting] | type[AloneSitting]) -> None:
+    sitting = kind()
+    sitting.begin()
+    won: tuple[Seat, ...] = ("east", "west", "north")
+    sitting.declare(*won)
+    told = RiichiEvent(kind="ron", wins=dict.fromkeys(won, fu30(3)), loser="south")
+    on: dict[Seat, Seat] = dict.fromkeys(won, "south")
+    sitting.take(HandEntered(at=sitting.wait(), told=told, declared_on=on))
+    sitting.press(*SEATS)
+    facts = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    assert isinstance(facts[-1], Result | RiichiRecorded)
+    assert followed(facts, frozenset({1} if kind is RiichiSitting else ()))[1] == []
+
+
+@pytest.mark.parametrize("kind", [RiichiSitting, AloneSitting])
 def test_an_ending_of_riichi_names_as_winners_those_who_declared_on_the_earliest_tile(
     kind: type[RiichiSitting] | type[AloneSitting],
 ) -> None:
