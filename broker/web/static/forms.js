@@ -15,7 +15,8 @@ function put(field, bytes, name) {
   field.name = field.dataset.name;
   field.value = text;
   field.readOnly = false;
-  if (text === null) putFile(field, `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`, name);
+  const letters = () => Array.from(bytes, (one) => String.fromCharCode(one)).join("");
+  if (text === null) putFile(field, `data:;base64,${btoa(letters())}`, name);
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 

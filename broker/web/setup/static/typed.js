@@ -7,12 +7,13 @@ const typed = new Set(); // fields; of a file that was chosen, the one that show
 const { sent, kept } = JSON.parse(sessionStorage.getItem(STORED) ?? '{"kept": []}');
 sessionStorage.removeItem(STORED);
 
-const stepOf = (form) => form.querySelector("[name=action]").value;
+const stepOf = (form) => form?.elements.opened && form.querySelector("[name=action]").value;
 const isTicked = (field) => ["checkbox", "radio"].includes(field.type);
 const keyOf = (field) => [stepOf(field.form), field.dataset.name ?? field.name, isTicked(field) && field.value].join();
 
+const fields = [...document.querySelectorAll(".steps form :is(input, select, textarea)")];
 for (const { key, value, checked, file, opened } of kept) {
-  const field = [...document.querySelectorAll(".steps form :is(input, select, textarea)")].find((one) => keyOf(one) === key);
+  const field = fields.find((one) => keyOf(one) === key);
   if (!field) continue;
   const { form } = field;
   if (stepOf(form) !== sent) {
@@ -25,14 +26,15 @@ for (const { key, value, checked, file, opened } of kept) {
   typed.add(field);
 }
 
-addEventListener("input", ({ target }) => target.type !== "file" && typed.add(target));
+addEventListener("input", ({ target }) => stepOf(target.form) && target.type !== "file" && typed.add(target));
 addEventListener("submit", ({ target }) => {
-  const fields = [...typed].map((field) => ({
+  if (!stepOf(target)) return; // logging out
+  const now = [...typed].map((field) => ({
     key: keyOf(field),
     value: field.value,
     checked: field.checked,
     file: field.readOnly && field.form.querySelector("[data-file]")?.value,
     opened: field.form.elements.opened.value,
   }));
-  sessionStorage.setItem(STORED, JSON.stringify({ sent: stepOf(target), kept: fields }));
+  sessionStorage.setItem(STORED, JSON.stringify({ sent: stepOf(target), kept: now }));
 });
