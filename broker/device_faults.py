@@ -38,7 +38,7 @@ PART_FAULT: Final[Mapping[str, Message]] = {
 
 DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "button_silent": N_("no signal"),
-    "button_exchanged": N_("another seat's button responded"),
+    "button_exchanged": N_("another seat’s button responded"),
     "button_stuck": N_("stays pressed"),
     "button_disconnected": N_("cable off"),
     "button_shorted": N_("wires touch"),

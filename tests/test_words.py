@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from broker.i18n import SOURCE
 from broker.locale.catalogues import keys, read, texts
 
 HOME: Final = Path(__file__).parent.parent
@@ -82,6 +83,23 @@ def test_french_has_an_ordinary_space_around_its_punctuation() -> None:
     """Programs make it one at which no line breaks; one typed by hand is seen by nobody who edits."""
     wrong = re.compile(r"[\u00a0\u202f][:;!?»]|«[\u00a0\u202f]|[^\s][:;!?»](\s|$)|«[^\s]|'")
     assert [one for _, one in said("fr") if wrong.search(one.partition(" = ")[2])] == []
+
+
+@cache
+def english() -> tuple[str, ...]:
+    """Return all that is said in English."""
+    return tuple(
+        one for text in keys(read(SOURCE)).values() for one in ([text.id] if isinstance(text.id, str) else text.id)
+    )
+
+
+def test_english_has_typographic_apostrophes_and_quotation_marks() -> None:
+    assert [one for one in english() if re.search("['\"]", one)] == []
+
+
+def test_what_is_not_heard_of_is_offline_and_nothing_else() -> None:
+    wrong = re.compile("not connected|disconnected|(no|in) contact|sign(ed|ing) off", re.IGNORECASE)
+    assert [one for one in english() if wrong.search(one)] == []
 
 
 def test_chinese_has_punctuation_of_its_own() -> None:

@@ -6,6 +6,7 @@ its arbiter has confirmed it.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -81,12 +82,16 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
             )
 
 
-def penalty_for(room: EventState, player: str, infraction: str) -> Penalty:
-    """Return what an infraction costs a player now, in IMP. Raises Refused `unknown_infraction`."""
+def penalty_for(room: EventState, player: str, infraction: str, ruling: str = "") -> Penalty:
+    """Return what an infraction costs a player now, in IMP. Raises Refused `unknown_infraction`.
+
+    `ruling`: the one by which it is given; where that is in the register already, what it cost then.
+    """
     known = infractions_of(room.profile)
     if infraction not in known:
         raise Refused("unknown_infraction", N_("the rules have no infraction {name}", name=infraction))
-    earlier = sum((one.player, one.infraction) == (player, infraction) for one in register(room))
+    before = takewhile(lambda one: one.ruling != ruling, register(room))
+    earlier = sum((one.player, one.infraction) == (player, infraction) for one in before)
     return in_imp(room.profile, known[infraction].penalty(earlier))
 
 

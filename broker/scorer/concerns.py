@@ -114,18 +114,18 @@ def concern_of_apart(fact: ApartFact) -> Concern:
 
 ALERT_CODES: Final[Mapping[str, Message]] = {
     "centre_found": N_("The centre is connected."),
-    "centre_lost": N_("The centre is not connected. Play on: messages are sent as soon as it is."),
+    "centre_lost": N_("No connection to the centre. Play on: messages are sent as soon as there is one."),
     "centre_has_more": N_(
         "The centre has more messages of this hall than the store here, which is an older copy. Tables send theirs "
         "again; compare your rulings with the centre’s."
     ),
     "centre_refuses": N_("The centre has refused something that this hall sent. Ask its arbiters what."),
     "hall_revoked": N_("The centre no longer accepts messages from this hall. Ask its arbiters why."),
-    "hall_silent": N_("No contact with hall {hall}: it plays on, and sends its messages later."),
+    "hall_silent": N_("Hall {hall} is offline: it plays on, and sends its messages later."),
     "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it should."),
     "node_back": N_("Node {number} of the centre’s broker, {node}, is back."),
     "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Check whether that machine is on."),
-    "table_lost": N_("Table {table} went offline without signing off."),
+    "table_lost": N_("Table {table} went offline without being switched off."),
     "table_silent": N_("No message from table {table} for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
     "device_waits": N_(
@@ -182,8 +182,8 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
     "second_home_failed": N_("Rulings are not written to their second home: {text}"),
     "second_home_resumed": N_("Rulings are written to their second home again."),
-    "standby_lost": N_("No contact with the standby {desk}. If this machine fails now, nothing takes over."),
-    "standby_back": N_("The standby {desk} is in contact again."),
+    "standby_lost": N_("The standby {desk} is offline. If this machine fails now, nothing takes over."),
+    "standby_back": N_("The standby {desk} is online again."),
     "standby_took_over": N_("This machine has taken over from {desk}. Check whether that one has failed."),
     "standby_behind": N_("There is no standby, or it is not up to date."),
     "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),

@@ -21,12 +21,12 @@ STATE: Final[Mapping[str, Message]] = {
     "accepting": N_("Accepting points"),
     "recorded": N_("Recorded"),
     "finished": N_("Finished"),
-    "unheard": N_("No contact yet"),
+    "unheard": N_("Not online yet"),
     "hall_there": N_("Hall connected"),
-    "hall_away": N_("Hall not connected"),
+    "hall_away": N_("Hall offline"),
     "init": N_("Starting"),
-    "disconnected": N_("Signed off"),
-    "lost": N_("Not connected"),
+    "disconnected": N_("Switched off"),
+    "lost": N_("Offline"),
     "silent": N_("No message for 30 s"),
 }
 
@@ -60,15 +60,15 @@ STAGE: Final[Mapping[str, Message]] = {
     "in": N_("Result in"),
     "missing": N_("Missing from an earlier round"),
     "to_come": N_("Upcoming"),
-    "offline_unsent": N_("Not connected, messages unsent"),
+    "offline_unsent": N_("Offline, messages unsent"),
 }
 
 WANT: Final[Mapping[str, Message]] = {
     "calling": N_("Calls: {count}"),
     "walls": N_("Walls to check: {count}"),
-    "offline_unsent": N_("Not connected, unsent: {count}"),
+    "offline_unsent": N_("Offline, unsent: {count}"),
     "over": N_("Over time: {count}"),
-    "lost": N_("Not connected: {count}"),
+    "lost": N_("Offline: {count}"),
     "missing": N_("Earlier round missing: {count}"),
     "gaps": N_("Messages missing: {count}"),
     "unwell": N_("Device faults: {count}"),

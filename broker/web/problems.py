@@ -64,7 +64,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "another."
     ),
     "method_refused": N_("This page cannot be used in this way. Open it from the menu."),
-    "desk_failed": N_("The desk's program failed. Reload the page; if it fails again, tell the organiser."),
+    "desk_failed": N_("The desk’s program failed. Reload the page; if it fails again, tell the organiser."),
     "form_foreign": N_("This form was opened before you last logged in. Check it and send it again."),
     "form_malformed": N_("The form could not be read. Reload the page and try again."),
     "form_too_large": N_("This is too much for one form. Send less at a time."),
@@ -82,8 +82,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "bad_order": N_("Choose at least one table and an order, and give a reason (for extra time: 1 to 60 minutes)."),
     "order_unsent": N_("The desk has no connection to the broker. The order was not sent: go to the table."),
     "tables_unheard": N_(
-        "None of these tables has been in contact since the scorer started. The order was not sent: wait until one "
-        "is connected, or go to the table."
+        "None of these tables has been online since the scorer started. The order was not sent: wait until one "
+        "is online, or go to the table."
     ),
     "order_given_before": N_(
         "This form was already used for a different order; nothing was sent now. Check the list below, and send "

@@ -179,7 +179,7 @@ STAFF_CARD: Final = Card(
     (
         (
             N_(
-                "Spread the tiles out face down: the screen shows each tile's seat. Make four piles, then spread "
+                "Spread the tiles out face down: the screen shows each tile’s seat. Make four piles, then spread "
                 "each pile to see row and place. Or scan the tiles."
             ),
             heap_scene,
@@ -266,7 +266,7 @@ PLAYERS_CARD: Final = Card(
             "<b>Want to call without the others knowing?</b> Hold your button for two seconds: the arbiter comes. "
             "This does not declare hu or accept anything."
         ),
-        N_("<b>A false hu</b> costs you 4 or 8 IMP, as the arbiter decides; nobody else's points change."),
+        N_("<b>A false hu</b> costs you 4 or 8 IMP, as the arbiter decides; nobody else’s points change."),
         N_("<b>Anything else?</b> Touch Call the arbiter."),
     ),
 )

@@ -109,7 +109,7 @@ def _in_words(_: Translator, answer: mcr.Answer) -> str:
     return _("{text} ({rule})", text=said, rule=answer.rule) if answer.rule else said
 
 
-UNPROVEN: Final = N_("No connection: the PIN is checked later. Rulings count only if it was right.")
+UNPROVEN: Final = N_("Offline: the PIN is checked later. Rulings count only if it was right.")
 SEEN: Final = "•"
 """In the place of a digit of the PIN."""
 

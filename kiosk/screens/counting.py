@@ -117,7 +117,7 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
     elif isinstance(hand, LaidHand):
         drawn = (
-            _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=seat_name(_, hand.discarder))
+            _("Self-drawn") if hand.discarder is None else _("On {seat}’s discard", seat=seat_name(_, hand.discarder))
         )
         yield TextLine(drawn, SMALL, TEXT)
     elif not now.win.ready:

@@ -256,7 +256,7 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
         TextLine(_("Pair this table"), LARGE, TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), BODY, QUIET),
+        TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET),
         *_found_desks(_, form),
         TextLine(form.address or "–", LARGE, TEXT),
         *_problem(_, form),
@@ -268,7 +268,7 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
     """Name the desks that were found, by the numbers that choose them."""
     if not form.found:
-        return (TextLine(_("the desk's address"), BODY, TEXT),)
+        return (TextLine(_("the desk’s address"), BODY, TEXT),)
     asked = TextLine(_("the number of your event, or another address"), BODY, TEXT)
     desks = (
         TextLine(
@@ -285,7 +285,7 @@ def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(pairing.DIGITS, EMPTY)
     lines = (
         TextLine(_("Pair this table"), LARGE, TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), BODY, QUIET),
+        TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET),
         TextLine(_("the eight digits from {desk}", desk=form.address), BODY, TEXT),
         TextLine(f"{typed[: pairing.DIGITS // 2]} {typed[pairing.DIGITS // 2 :]}", HEADLINE, TEXT),
         *_problem(_, form),

@@ -225,8 +225,8 @@ def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
         return _("Self-drawn")
     seat, name = seat_name(_, winning.discarder), view.players[winning.discarder]
     if view.state == "accepting":  # recorded, the receipt has the room
-        return _("On {seat}'s discard ({name})", seat=seat, name=name)
-    return _("On {seat}'s discard", seat=seat)
+        return _("On {seat}’s discard ({name})", seat=seat, name=name)
+    return _("On {seat}’s discard", seat=seat)
 
 
 def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -251,7 +251,7 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         TextLine(
             _(
                 "Keep the device that this table has used. To use this one: switch the other off and touch "
-                "“Use this device”, or have the arbiter's desk hand the table over."
+                "“Use this device”, or have the arbiter’s desk hand the table over."
             ),
             BODY,
             TEXT,

@@ -55,7 +55,7 @@ def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
         return ""
     if ending.kind == "ron" and ending.loser:
         loser = seat_name(_, ending.loser)
-        return _.pgettext("riichi", "On {seat}'s discard", seat=loser)
+        return _.pgettext("riichi", "On {seat}’s discard", seat=loser)
     if ending.kind == "abort" and ending.reason:
         return _(texts.RIICHI[ending.reason])
     names = ", ".join(seat_name(_, seat) for seat in (*ending.wins, *ending.offenders))

@@ -259,7 +259,7 @@ def _connection(view: ScreenView) -> Message:
     if not view.line.up:
         return N_("offline: play on, nothing is lost")
     if view.line.scorer_silent:
-        return N_("no contact with the scorer: play on, nothing is lost")
+        return N_("the scorer does not answer: play on, nothing is lost")
     return N_("connected")
 
 

@@ -23,8 +23,8 @@ from vision.mounting.command import WHERE
 PUT = N_("Picture {number}: put the chart flat and whole into the picture, {where}.")
 READY = N_("Press Enter when nothing moves.")
 MEASURED = N_("Lens measured: straight lines were {before} pixels off, and are now {after}.")
-WRITTEN = N_("Written to {file}. Restart the table's program.")
-COPY = N_("Write this address as `camera` into the table's configuration: {address}")
+WRITTEN = N_("Written to {file}. Restart the table’s program.")
+COPY = N_("Write this address as `camera` into the table’s configuration: {address}")
 CHART = N_("Chart written to {file}: print it at any size, or show it on a flat screen.")
 
 _CAMERA = re.compile(r"""^(\s*camera\s*=\s*)(?:"[^"\n]*"|'[^'\n]*')""", re.MULTILINE)

@@ -193,7 +193,7 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
     if not played or not number or not (fed or only_counted):
         raise RuleError(
             "pao_not_asked",
-            N_("player {player} can be responsible for none of this hand's yakuman", player=win.responsible),
+            N_("player {player} can be responsible for none of this hand’s yakuman", player=win.responsible),
         )
     if rules.session.pao.covers.value == "hand" or not names:
         return base

@@ -180,10 +180,11 @@ class RulingsPage:
             )
         now = self._rulings.look(lambda rulings: rulings.now())
         dealer = event.winds(play.deal)[1] if play else SEATS[0]
-        return draft_of(form, play, PaymentRules(event.profile, dealer, self._penalty), now, key)
 
-    def _penalty(self, player: str, infraction: str) -> Penalty:
-        return self._rulings.look(lambda rulings: penalty_for(rulings.room, player, infraction))
+        def penalty(player: str, infraction: str) -> Penalty:
+            return self._rulings.look(lambda rulings: penalty_for(rulings.room, player, infraction, form.get("id", "")))
+
+        return draft_of(form, play, PaymentRules(event.profile, dealer, penalty), now, key)
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
         author = author_of(account_of(request))

@@ -13,15 +13,22 @@ function put(field, bytes, name) {
   form.querySelector("[data-file]")?.remove();
   const text = textOf(bytes);
   field.name = field.dataset.name;
-  field.value = text ?? name;
-  field.readOnly = text === null;
-  if (text !== null) return;
-  // What is not UTF-8, such as a workbook, goes to the server as it is, and the field shows its name.
-  const file = Object.assign(document.createElement("input"), { type: "hidden", name: field.name });
-  file.value = `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+  field.value = text;
+  field.readOnly = false;
+  const letters = () => Array.from(bytes, (one) => String.fromCharCode(one)).join("");
+  if (text === null) putFile(field, `data:;base64,${btoa(letters())}`, name);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/** What is not UTF-8, such as a workbook, goes to the server as it is, and the field shows its name. */
+export function putFile(field, value, name) {
+  field.dataset.name = field.name;
+  const file = Object.assign(document.createElement("input"), { type: "hidden", name: field.name, value });
   file.dataset.file = "";
+  field.value = name;
+  field.readOnly = true;
   field.removeAttribute("name");
-  form.append(file);
+  field.form.append(file);
 }
 
 function textOf(bytes) {

@@ -121,8 +121,8 @@ class StandbyService:
 
 def _not_heard_of(seconds: int) -> Message:
     if seconds < 2 * MINUTE_S:
-        return N_("No contact for {seconds} s.", seconds=seconds)
-    return N_("No contact for {span}.", span=duration(seconds))
+        return N_("Offline for {seconds} s.", seconds=seconds)
+    return N_("Offline for {span}.", span=duration(seconds))
 
 
 async def _read(request: Request) -> FollowAsked:

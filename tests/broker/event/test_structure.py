@@ -309,6 +309,14 @@ def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_
     assert forecast(plan, wish._replace(hall_of=of), USUAL_MINUTES) == forecast_plan(made)
 
 
+def test_a_plan_with_a_final_that_is_made_anew_in_halls_has_no_stages_any_more() -> None:
+    plan = structured_plan(people(16), Structure(4, final=8, final_rounds=2), Random(1), at_once)
+    assert [len(plan.stages), problems(plan)] == [2, []]
+    of = {one.id: "Paris" if at < 8 else "Osaka" for at, one in enumerate(plan.players)}
+    made, _halls = plan_in_halls(plan, Structure(4, hall_of=of), Random(1), at_once)
+    assert (made.stages, problems(made)) == ((), [])
+
+
 @pytest.mark.parametrize(
     ("of", "teams", "wish"),
     [({}, 0, Structure(4)), ({"p001": "A"}, 0, Structure(4)), (None, 4, Structure(4)), (None, 0, Structure(4, 2))],

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
@@ -14,9 +15,13 @@ from broker.cli.paper import event_seating
 from broker.event import Event, seating_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
 from broker.i18n import Translator, languages
-from broker.rulings import StandIn
-from tests.broker.scorer.folders import event_folder
-from tests.broker.scorer.small import deals, event, registry
+from broker.protocol import AnyDecision, PlanChanged, Void
+from broker.rulings import PlayKey, StandIn
+from broker.store import STORE, SqliteJournal
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import make_hall
+from tests.broker.scorer.small import NAME, deals, event, registry
 
 
 def text_of(content: bytes) -> list[str]:
@@ -91,3 +96,27 @@ def test_it_is_printed_before_the_event_has_started(tmp_path: Path) -> None:
     done = CliRunner().invoke(event_seating, [str(folder), "--cards", "--output", str(output)])
     assert (done.exit_code, done.output) == (0, "")
     assert output.read_bytes().startswith(b"%PDF")
+
+
+def test_what_is_printed_once_the_event_has_begun_leaves_out_plays_that_do_not_take_place(
+    tmp_path: Path, cup: Event
+) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(2))
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        rulings: tuple[tuple[AnyDecision, PlayKey | None], ...] = (
+            (PlanChanged(dropped=((4, 3),)), None),
+            (Void(), (2, 4)),
+        )
+        for decision, play in rulings:
+            hall.scorer.rulings.give(draft(hall.scorer.state, decision, play), HEAD)
+    said = {}
+    for kind in ("names", "tables"):
+        done = CliRunner().invoke(event_seating, [str(folder), "--by", kind, "--output", str(tmp_path / kind)])
+        assert (done.exit_code, done.output) == (0, "")
+        said[kind] = " ".join(text_of((tmp_path / kind).read_bytes()))
+    for one in cup.players.values():
+        left = [place for place in seating_of(cup.plan)[one.id] if (place.round, place.table) not in {(4, 3), (4, 2)}]
+        (line,) = re.findall(rf"{one.name} ((?:(?:\d+ [ESWN]|\u2013)\s*)+)", said["names"])
+        assert re.findall(r"\d+ [ESWN]", line) == [f"{place.table} {place.seat[0].upper()}" for place in left]
+        assert len(re.findall(rf"{one.name}\b", said["tables"])) == len(left)

@@ -160,7 +160,9 @@ def standings() -> tuple[Standing, ...]:
 
 def alerts() -> tuple[AlertView, ...]:
     return (
-        AlertView(at=NOON + 1_560_000, code="table_lost", table=4, text="Table 4 went offline without signing off."),
+        AlertView(
+            at=NOON + 1_560_000, code="table_lost", table=4, text="Table 4 went offline without being switched off."
+        ),
         AlertView(
             at=NOON + 840_000,
             code="fouled",

@@ -41,6 +41,17 @@ STRUCTURE: Final = """() => {
     if (!shown(field)) continue;
     if (!field.labels.length && !field.ariaLabel) wrong.push(`no label: ${field.outerHTML.slice(0, 90)}`);
   }
+  for (const box of document.querySelectorAll("label:not(.touch label) > :is([type=checkbox], [type=radio])")) {
+    if (!shown(box)) continue;
+    const words = document.createRange();
+    const texts = document.createTreeWalker(box.parentElement, NodeFilter.SHOW_TEXT);
+    while (!texts.nextNode().data.trim());
+    words.selectNode(texts.currentNode);
+    const [line] = words.getClientRects();
+    const { right, top, bottom } = box.getBoundingClientRect();
+    const apart = Math.abs((line.top + line.bottom - top - bottom) / 2);
+    if (line.left < right || apart >= 4) wrong.push(`box not beside its first line: ${box.outerHTML.slice(0, 90)}`);
+  }
   return wrong;
 }"""
 

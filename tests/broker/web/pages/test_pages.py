@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser
 
 from broker.i18n import languages
-from tests.broker.web.pages.desks import served
+from tests.broker.web.pages.desks import PLAYERS, cup, quickly, served, whole
 from tests.broker.web.pages.laws import broken, inaccessible
 from tests.broker.web.pages.places import PLACES, Place
-from tests.broker.web.pages.visits import SIZES, Look, Visits
+from tests.broker.web.pages.visits import SIZES, Look, Visits, page_of
 
 STATES: Final = (
     "deal: final",
@@ -45,6 +46,17 @@ def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(brow
             found += [f"{place.name}, {language}: {one}" for one in wrong]
         visits.close()
     assert found + [one for one in visits.complaints if REFUSED not in one] == []
+
+
+def test_words_that_are_wider_than_a_phone_are_broken_and_make_no_page_wider(browser: Browser, tmp_path: Path) -> None:
+    players = (replace(PLAYERS[0], name="W" * 50), replace(PLAYERS[1], name="ش" * 100), *PLAYERS[2:])
+    with quickly(), whole(tmp_path / "cup", replace(cup(), title="m" * 50, players=players)) as made:
+        page = page_of(browser, made.server, "head_arbiter", size="phone")
+        found = []
+        for path in ("grid", "standings", "seating", "player/p01", "carriers", "exports", "players"):
+            page.goto(f"{made.server.url}{path}?lang=fr")
+            found += [f"{path}: {wrong}" for wrong in broken(page) if "wide" in wrong]
+    assert found == []
 
 
 def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_their_room(

@@ -8,6 +8,7 @@ from broker.protocol import SEATS
 from tests.broker.scorer import small
 from tests.broker.web.pages.desks import INSTEAD, busy, empty, quickly
 from tests.broker.web.pages.visits import page_of
+from tests.broker.web.paper.conftest import Desk
 from tests.broker.web.test_auth import logged_in, token_of
 
 
@@ -50,3 +51,28 @@ def test_the_second_look_names_the_substitute_who_has_signed(tmp_path: Path) -> 
         sent = {"form": token_of(client, "/paper"), "action": "look", **place, **drawn}
         page = client.post("/paper", data=sent).text
         assert INSTEAD.name in page.partition('id="look"')[2].partition("</ul>")[0]
+
+
+def test_two_people_key_a_pile_and_where_the_second_reads_something_else_an_arbiter_settles_it(
+    browser: Browser, desk: Desk
+) -> None:
+    tao, luc, anne = (page_of(browser, desk.server, name, "paper?lang=en") for name in ("tao", "luc", "anne"))
+    right, wrong = ("18", ("+42", "-8", "-8", "-26")), ("17", ("+41", "-8", "-8", "-25"))
+    for table, first in ((1, right), (2, wrong)):
+        key(tao, table, *first)
+        expect(tao.locator("#results")).to_contain_text("waiting for a second person")
+    luc.reload()
+    for text in ("HV 17", "HV 18", "+42"):
+        expect(luc.locator("main")).not_to_contain_text(text)  # whoever keys second reads the sheet, not the first
+    for table, said in ((1, "both entries agree; it counts now"), (2, "the two entries differ")):
+        key(luc, table, *right)
+        expect(luc.locator("#results")).to_contain_text(said)
+    assert [desk.settled(table) for table in (1, 2)] == [True, False]
+    anne.reload()
+    card = anne.locator("#differs-2-1")
+    card.get_by_label("Luc entered").check()
+    card.locator("[name=reason]").fill("an 8: the sheet is here")
+    with anne.expect_navigation():
+        card.locator("button").click()
+    expect(anne.locator("#results")).to_contain_text("it counts now")
+    assert (desk.settled(2), desk.reasons(2)) == (True, ["an 8: the sheet is here"])

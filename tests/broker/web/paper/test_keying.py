@@ -1,9 +1,7 @@
 """Two people key each sheet blindly: what they agree on counts, what they do not an arbiter settles, with a reason."""
 
 import re
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -11,23 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.event import Event
-from broker.people import Actor, Authentication
 from broker.rules import RuleError
 from broker.rulings.paper import keyed_of, sheet_of
-from broker.scorer.service import Scorer
-from broker.store import STORE, SqliteJournal
 from broker.web.paper.keying import Keying, body_of, keyed_from, open_readings, reading_differences
-from broker.web.server import DeskServer
-from broker.web.services import Services
-from tests.broker.people.conftest import PASSWORD, quick_hashes
-from tests.broker.scorer import small
-from tests.broker.scorer.folders import event_folder
+from tests.broker.web.paper.conftest import EVENT, Desk
 from tests.broker.web.paper.test_views import SAYS, send
 from tests.broker.web.test_auth import logged_in
-
-ROLES = {"anne": "head_arbiter", "tao": "table_arbiter", "luc": "table_arbiter"}
-EVENT = Event(replace(small.plan(), keying="double"), small.deals(), small.registry())
 
 
 def says(table: int, **other: str) -> dict[str, str]:
@@ -37,52 +24,6 @@ def says(table: int, **other: str) -> dict[str, str]:
 
 WRONG = {"east": "17", "points_east": "+41", "points_north": "-25"}
 """What somebody reads who takes an 8 for a 7: hand value and points agree with each other."""
-
-
-class Desk:
-    """A desk with a scorer at work, and a browser a person."""
-
-    def __init__(self, folder: Path) -> None:
-        self.auth, journal = Authentication(folder), SqliteJournal(folder / STORE, small.NAME)
-        for name, role in ROLES.items():
-            self.auth.accounts.add(name, name.title(), role, PASSWORD, Actor("test"))
-        self.scorer, self._stop = Scorer(EVENT, journal, folder, lambda: 1_800_000_000_000), threading.Event()
-        self._work = threading.Thread(target=self.scorer.run, args=(self._stop,))
-        self._work.start()
-        services = Services(scorer=self.scorer, deals=small.deals())
-        self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, services=services)
-        self._journal = journal
-
-    def end(self) -> None:
-        """Close it all."""
-        self._stop.set()
-        self._work.join()
-        self._journal.close()
-        self.auth.close()
-
-    def settled(self, table: int) -> bool:
-        """Return whether a play of the first round counts."""
-        return self.scorer.ask(lambda: self.scorer.rulings.room.play((table, 1)).settled)
-
-    def reasons(self, table: int) -> list[str]:
-        """Return the reasons of what was ruled on a play of the first round."""
-        return [entry.reason for entry in self.scorer.rulings.history() if entry.table == table]
-
-    def noted(self, table: int) -> list[tuple[str, str, str]]:
-        """Return what the audit log says of a sheet."""
-        about = f"table {table}, round 1"
-        return [(one.who, one.action, one.detail) for one in self.auth.audit.checked() if one.about.startswith(about)]
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    folder = event_folder(tmp_path_factory.mktemp("twice") / "cup", [])
-    with pytest.MonkeyPatch.context() as patch:
-        quick_hashes(patch)
-        made = Desk(folder)
-        with made.server:
-            yield made
-        made.end()
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from broker.protocol import Substitute
 from broker.store import AnchorPlace, find_anchor
 from broker.web.server import DeskServer
 from broker.web.services import Services
+from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import NAME, state, whole_event, whole_play
 
@@ -122,3 +124,17 @@ def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
         page.clock.fast_forward(13_000)
         expect(page.locator("#lost")).to_be_visible()
         expect(page.locator("tbody tr")).to_have_count(6)
+
+
+def test_a_substitute_with_a_very_long_name_pushes_no_seat_off_the_screen(
+    context: BrowserContext, room: DeskServer, hall: Hall
+) -> None:
+    ruled = Substitute(player="p05", name=" ".join(["Wolfeschlegelsteinhausen"] * 4), first_round=1)
+    hall.scorer.rulings.give(draft(hall.scorer.state, ruled), HEAD)
+    hall.hear(state(1))
+    page = context.new_page()
+    for width in (800, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        live(page, room, "seating")
+        expect(page.locator(".seating")).to_contain_text("Wolfeschlegelsteinhausen")
+        assert page.locator(".scrolling").evaluate("(part) => part.scrollWidth - part.clientWidth") <= 0

@@ -9,7 +9,7 @@ import pypdfium2
 import pytest
 
 from tests.broker.scorer.small import event
-from tests.broker.web.rulings.desks import NOW, Ruled, opened, publish, ruling_desk, send
+from tests.broker.web.rulings.desks import NOW, Ruled, looked, opened, publish, ruling_desk, send
 from tests.broker.web.test_auth import logged_in
 
 PLAY = "1-2"
@@ -62,6 +62,14 @@ def test_the_first_is_a_warning_and_the_next_what_the_rules_have_for_the_second(
     assert [word for word in ("3 times now", "Hu or its value told aloud", "−8", "False hu") if word not in page] == []
     history = head.get("/rulings?kind=warning").text
     assert history.count(f"Hu or its value told aloud · {WEST}") == 1
+
+
+def test_a_warning_that_is_sent_twice_is_given_once_and_does_not_raise_itself(desk: Ruled, head: httpx.Client) -> None:
+    form = looked(head, opened(head, FORM) | {"by-west": "1", "infraction": "sound"})
+    answers = [send(head, form), send(head, form)]
+    fined(head)
+    assert [one.status_code for one in (*answers, send(head, form))] == [303, 303, 303]
+    assert [kind for kind, _ in desk.kinds] == ["warning", "fine"]
 
 
 def test_a_fine_that_the_rules_do_not_have_is_questioned_and_published_once_it_is_confirmed(

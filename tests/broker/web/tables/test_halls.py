@@ -38,7 +38,7 @@ def test_of_a_hall_it_says_what_is_there_and_to_come_when_it_was_heard_of_and_it
         ({"revoked": True}, "Osaka revoked 21-40"),
         ({"silent": True}, "Osaka offline 21-40"),
         ({"lifecycle": "gone"}, "Osaka offline 21-40"),
-        ({"lifecycle": None, "heard_at": None, "version": ""}, "Osaka · not yet here 21-40 160/320 412"),
+        ({"lifecycle": None, "heard_at": None, "version": ""}, "Osaka · not online yet 21-40 160/320 412"),
         ({"refused": 3}, "412 refused: 3"),
         ({"clock_off_ms": 3 * 3_600_000 + 300_000}, " its clock: 3 h 05 min ahead"),
         ({"clock_off_ms": -540_000}, " its clock: 9 min behind"),

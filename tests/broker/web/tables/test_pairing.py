@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import cv2
 import httpx
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from playwright.sync_api import Browser, expect
 
 from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
@@ -36,6 +38,7 @@ from broker.web.tables.pairing import BrokerForTables, PairingPage, PairingServi
 from broker.web.tables.pairing_codes import LASTS_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
+from tests.broker.web.pages.visits import page_of
 from tests.broker.web.test_auth import logged_in, token_of
 from tests.patience import PATIENCE_S
 
@@ -135,6 +138,27 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     told = "".join(map(str, bench.auth.audit.entries())) + organiser.get("/pairing").text
     assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
     assert code not in organiser.get("/pairing").text
+
+
+def test_an_organiser_pairs_a_device_by_the_code_that_the_page_draws(
+    browser: Browser, bench: Bench, tmp_path: Path
+) -> None:
+    page = page_of(browser, bench.server, "organiser", "pairing?new=1&lang=en")
+    page.get_by_label(str(FREE), exact=True).check()
+    page.get_by_role("button", name="Create codes").click()
+    card = page.locator(f"#table-{FREE}")
+    card.locator("svg").first.screenshot(path=tmp_path / "qr.png")
+    picture = cv2.imread(str(tmp_path / "qr.png"))
+    assert picture is not None
+    drawn, _corners, _straight = cv2.QRCodeDetector().detectAndDecode(picture)
+    offer = read_pairing(drawn)
+    assert offer
+    assert f"{offer.host}:{offer.port}" in page.locator("#open-title + p").inner_text()
+    assert offer.code == card.locator(".code").inner_text().replace(" ", "")
+    assert ask(bench, derive_keys(offer.code, offer.fingerprint, SALT).proof).status_code == 200
+    page.reload()
+    expect(card).to_contain_text("Paired: pi-4")
+    expect(card.get_by_role("button")).to_have_count(0)
 
 
 def test_a_device_that_is_paired_is_admitted_with_its_key_and_learns_the_events(

@@ -161,7 +161,7 @@ def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand
     for heard_at, since in ((40.0, "60 s"), (-20.0, "2 min")):
         room.hall.scorer.standby._heard_at = heard_at
         shown = page(room)
-        assert f"No contact for {since}." in shown
+        assert f"Offline for {since}." in shown
         assert "Check the other one" in shown
         assert "Hand over to the standby" not in shown
 
@@ -169,7 +169,7 @@ def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand
 def test_a_machine_that_has_taken_over_says_how_long_it_has_waited_for_the_other(room: Room) -> None:
     room.hall.scorer.standby.peer = Peer("active", "https://first:8136", "first:1883", "second:1883")
     room.hall.scorer.standby._began = 58.0
-    assert "No contact for 42 s." in page(room)
+    assert "Offline for 42 s." in page(room)
 
 
 def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:

@@ -1,0 +1,40 @@
+// What is typed in other steps is still there when one has been sent: the server is sent one form, and makes the page
+// anew. It goes from one page to the next and is kept no longer.
+import { putFile } from "./forms.js";
+
+const STORED = "typed";
+const typed = new Set(); // fields; of a file that was chosen, the one that shows it
+const { sent, kept } = JSON.parse(sessionStorage.getItem(STORED) ?? '{"kept": []}');
+sessionStorage.removeItem(STORED);
+
+const stepOf = (form) => form?.elements.opened && form.querySelector("[name=action]").value;
+const isTicked = (field) => ["checkbox", "radio"].includes(field.type);
+const keyOf = (field) => [stepOf(field.form), field.dataset.name ?? field.name, isTicked(field) && field.value].join();
+
+const fields = [...document.querySelectorAll(".steps form :is(input, select, textarea)")];
+for (const { key, value, checked, file, opened } of kept) {
+  const field = fields.find((one) => keyOf(one) === key);
+  if (!field) continue;
+  const { form } = field;
+  if (stepOf(form) !== sent) {
+    if (file) putFile(field, file, value);
+    else if (isTicked(field)) field.checked = checked;
+    else field.value = value;
+    form.elements.opened.value = opened; // what has been changed elsewhere since then is still told
+    for (let part = form; part; part = part.parentElement.closest("details")) part.open = true;
+  } else if (document.getElementById("done")) continue;
+  typed.add(field);
+}
+
+addEventListener("input", ({ target }) => stepOf(target.form) && target.type !== "file" && typed.add(target));
+addEventListener("submit", ({ target }) => {
+  if (!stepOf(target)) return; // logging out
+  const now = [...typed].map((field) => ({
+    key: keyOf(field),
+    value: field.value,
+    checked: field.checked,
+    file: field.readOnly && field.form.querySelector("[data-file]")?.value,
+    opened: field.form.elements.opened.value,
+  }));
+  sessionStorage.setItem(STORED, JSON.stringify({ sent: stepOf(target), kept: now }));
+});
