@@ -7,10 +7,12 @@ from typing import Final
 
 from broker.protocol import (
     ArbiterPin,
+    Beat,
     LogMessage,
     Message,
     PinAnswer,
     PinGiven,
+    ScorerState,
     SigningKey,
     decode_on_topic,
     encode,
@@ -25,6 +27,10 @@ from tests.pins import HASHED, known_match
 
 KEY: Final = SigningKey.from_bytes(b"9" * 32)
 """The event's."""
+THERE: Final = ScorerState(
+    id="scorer-0001", event=EVENT, seq=1, run="scorer-0001", term=1, store="store-0001", lifecycle="active", version="1"
+)
+"""What the scorer says as long as it is there."""
 
 
 class PinJudge:
@@ -72,6 +78,8 @@ class JudgingLink:
         """Hear what the table says, and judge a PIN."""
         message = decode_on_topic(topic, payload)[1]
         self.said.append(message)
+        if isinstance(message, Beat):
+            self._tell(Incoming(topics.SCORER.at(EVENT), encode(THERE), lambda: None))
         if isinstance(message, PinGiven) and self.answers:
             self.say(self.judge.judge(message))
 

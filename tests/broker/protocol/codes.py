@@ -72,10 +72,13 @@ def in_source(source: str) -> Iterator[tuple[str, str]]:
 
     With each comes its text, or an empty one.
     """
-    for node in ast.walk(ast.parse(source)) if HAS_CODES.search(source) else ():
+    written: dict[str, ast.expr] = {}
+    for node in _in_order(ast.parse(source)) if HAS_CODES.search(source) else ():
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                written[name] = value
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
-                yield from _of_call(args, 2 if name == "FormProblem" else 1)
+                yield from _of_call(args, 2 if name == "FormProblem" else 1, written)
             case ast.ClassDef(keywords=keywords):
                 about = " ".join((ast.get_docstring(node) or "").split()).partition(". ")[0]
                 yield from ((ast.literal_eval(one.value), about) for one in keywords if one.arg == "code")
@@ -83,11 +86,24 @@ def in_source(source: str) -> Iterator[tuple[str, str]]:
                 yield from _listed(value)
 
 
-def _of_call(arguments: list[ast.expr], further: int) -> list[tuple[str, str]]:
-    """Return the first text among arguments, which is the code, and the text so much further on."""
+def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
+    """Return all nodes in the order of the source: a text may be written before the call that refuses with it."""
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        yield from _in_order(child)
+
+
+def _of_call(arguments: list[ast.expr], further: int, written: dict[str, ast.expr]) -> list[tuple[str, str]]:
+    """Return the first text among arguments, which is the code, and the text so much further on.
+
+    `written` are the texts that have names.
+    """
     for at, one in enumerate(arguments):
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            return [(one.value, text_of(arguments[at + further :]))]
+            told = arguments[at + further :]
+            return [
+                (one.value, text_of([written.get(say.id, say) if isinstance(say, ast.Name) else say for say in told]))
+            ]
     return []
 
 
