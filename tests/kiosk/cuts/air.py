@@ -5,11 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from broker.protocol import PinGiven, decode_on_topic, encode, topics
+from broker.protocol import Beat, PinGiven, decode_on_topic, encode, topics
 from broker.protocol.arbiter_session import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
 from tests.kiosk.cuts.actions import HOUSE_PIN
-from tests.kiosk.judging import PinJudge, said_of_pin
+from tests.kiosk.judging import THERE, PinJudge, said_of_pin
 from tests.kiosk.tables import EVENT, TABLE
 
 RETAINED = (topics.RECEIPT, topics.ASSIGNMENT)
@@ -47,9 +47,11 @@ class Air:
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Let the room hear, and judge a PIN as a scorer does."""
+        """Let the room hear; be there and judge a PIN as a scorer does."""
         self._room(topic, payload)
         message = decode_on_topic(topic, payload)[1]
+        if isinstance(message, Beat):
+            self._bring(topics.SCORER, encode(THERE))
         if isinstance(message, PinGiven):
             self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=known_hash(HOUSE_PIN)).judge(message))))
 
