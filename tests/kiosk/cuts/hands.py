@@ -175,6 +175,7 @@ class Running:
     def _(self, action: do.Choose) -> None:
         panel = self._program.view().panel
         assert panel is not None, f"no panel to choose {action.act} on"
+        assert action.act in panel.acts, f"{action.act} is not among {panel.acts}"
         self._do(do.Keys((str((panel.acts.index(action.act) + 1) % 10),)))
 
     @_do.register
