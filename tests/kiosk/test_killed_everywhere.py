@@ -10,24 +10,25 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+def cut(*options: str) -> subprocess.CompletedProcess[str]:
+    """Play days of one round with these cuts."""
+    command = [sys.executable, "-m", "tests.kiosk.cuts", "--kills", "1", "--jobs", "1", "--cold", "0", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
 def test_who_is_killed_in_every_state_comes_back_to_the_same_screen_and_tells_nothing_twice() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.kiosk.cuts",
-        "--kind",
-        "drawn",
-        "--kills",
-        "1",
-        "--every",
-        "7",
-        "--jobs",
-        "1",
-    ]
-    done = subprocess.run([*command, "--cold", "0"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = cut("--kind", "drawn", "--every", "7")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     kills = re.search(r"^(\d+) kills", done.stdout, re.MULTILINE)
     assert kills is not None
     assert int(kills[1]) > 15
     assert "differences: 0\n" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_day_of_any_sort_goes_on_as_if_nothing_had_been() -> None:
+    done = cut("--every", "41")
+    assert done.stderr == ""
+    kills = re.findall(r"^\w+ 1: (\d+) kills, 0 differences$", done.stdout, re.MULTILINE)
+    assert [int(count) > 0 for count in kills] == [True] * 9, done.stdout

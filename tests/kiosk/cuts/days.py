@@ -97,12 +97,12 @@ def win_by_discard(chance: random.Random) -> Part:
     yield from begun(1, chance)
     east, south, west, north = shuffled(chance)
     yield from claimed(west, north)
-    yield from keys(f"1 9 back 2 enter 8 enter {east[0]}")
+    yield from keys(f"{east[0]} {east[0]} 1 9 back 2 enter 8 enter")
     yield from (Tap(south), Tap(west), Keys(("r",)))
-    yield from keys(f"1 2 enter 9 enter {east[0]}")
+    yield from keys(f"{east[0]} {east[0]} 1 2 enter 9 enter")
     yield from agree(chance)
     yield from arbiter("reopen", "2")
-    yield from keys(f"1 6 enter 8 enter {south[0]}")
+    yield from keys(f"{south[0]} {south[0]} 1 6 enter 8 enter")
     yield from recorded(chance)
     yield Look(2, east, "swapped")
 
@@ -152,7 +152,7 @@ def doubted(chance: random.Random) -> Part:
     yield from keys("c c")
     yield from (*pressed(*shuffled(chance), wait=DOUBTFUL_NS + S), Doubted())
     yield from (*pressed(other, one, wait=SETTLE_NS + S), WindowOver())
-    yield from keys(f"1 0 enter 9 enter {third[0]}")
+    yield from keys(f"{third[0]} {third[0]} 1 0 enter 9 enter")
     yield from recorded(chance)
 
 
