@@ -286,12 +286,9 @@ def states(sender: FakeSender) -> list[TableState]:
 @pytest.mark.parametrize("change", [{}, *CHANGES, {"arbiter": "Ada"}])
 @pytest.mark.parametrize("heard", [True, False])
 def test_a_scorer_knows_by_the_state_that_a_table_has_connected_whatever_has_changed_meanwhile(
-    sender: FakeSender,
-    uplink: Uplink,
-    change: dict[str, Any],
-    heard: bool,  # noqa: FBT001 - whether the last state before arrived
+    sender: FakeSender, uplink: Uplink, change: dict[str, Any], *, heard: bool
 ) -> None:
-    """It answers with its plan, which the broker may not bring again."""
+    """It answers with its plan, which the broker may not bring again. `heard`: whether the state before arrived."""
     at_scorer = TableStates()
     uplink.publish(saying(STATE_NOW))
     uplink.publish(saying(replace(STATE_NOW, calling=True)))
