@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import CentreAddress, Event, Hall, open_event, read_centre, read_halls
@@ -65,7 +66,7 @@ class MemoryJournal:
         """Return what is kept beside it: nothing."""
         return {}
 
-    def remember(self, key: str, value: str) -> None:
+    def keep(self, key: str, value: Struct | None) -> None:
         """Forget it: such a hall is never started again."""
 
     commit = nullcontext
