@@ -312,8 +312,8 @@ class BadEvent(ScorerError, ValueError, code="bad_event"):
 
     @classmethod
     def of(cls, *found: RuleError) -> "BadEvent":
-        """Return the error of these problems."""
-        return cls("; ".join(str(one.text) for one in found), found)
+        """Return the error of these problems; of one it is the text itself, which has translations."""
+        return cls(found[0].text if len(found) == 1 else "; ".join(str(one.text) for one in found), found)
 
 
 class EventKeyBroken(ScorerError, OSError, code="event_key_broken"):

@@ -252,7 +252,8 @@ class ServerLink:
             self.facts.publish(self.state_message)
 
     def greet(self) -> None:
-        """Say how the table stands, whether or not that is new."""
+        """Say how the table stands, whether or not that is new; the scorer answers with its plan."""
+        self._ask_at = None
         if self.connected:
             self.facts.publish(self.state_message, again=True)
 
@@ -373,7 +374,6 @@ class ServerLink:
         if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
             self.facts.resend(now)
         if self._ask_at and now >= self._ask_at:
-            self._ask_at = None
             self.greet()
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S * SECOND_NS

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from broker.errors import CredentialsMissing
@@ -153,8 +152,7 @@ class HallLink:
         """The number of a row, and when it was sent, for the first time: its receipt tells how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
-        kept = journal.remembered(KEPT).get("")
-        self.has: RowsAtCentre | None = msgspec.json.decode(kept, type=RowsAtCentre) if kept else None
+        self.has: RowsAtCentre | None = journal.kept(KEPT, RowsAtCentre).get("")
         """None until it is heard of for the first time."""
         self._kept = self.has
         self._heard: tuple[int, float] | None = None

@@ -261,7 +261,7 @@ class RulingBook:
         return entry
 
     def root_decision(self, decision: AnyDecision) -> AnyDecision:
-        """Return the same of a decision that may not be given yet."""
+        """Return the decision that one which may not be given yet takes back in the end; else that one itself."""
         if isinstance(decision, Undo) and decision.ruling in self.entries:
             return self.root(self.entries[decision.ruling]).decision
         return decision

@@ -135,7 +135,7 @@ class AlertBook:
         kept.append((next(self._number), alert))
         if len(kept) > KEPT:
             of_table = Counter(one.table for _, one in kept)
-            del kept[max(range(len(kept)), key=lambda at: (of_table[kept[at][1].table], -at))]
+            del kept[max(range(len(kept)), key=lambda place: (of_table[kept[place][1].table], -place))]
         self._newest_first = None
 
 

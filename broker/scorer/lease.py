@@ -34,7 +34,10 @@ ANSWER_S: Final = 3.0
 """For so long an answer is waited for, once the broker has brought our own question back."""
 
 LONG_S: Final = 30.0
-"""The same where the broker tells of a standby that has taken our place since. So long a broker may itself be slow."""
+"""The same where the broker tells of a standby that has taken our place since."""
+
+DEAF_S: Final = 30.0
+"""For so long the broker may be slow to bring our own question back."""
 
 AGAIN_S: Final = 1.0
 """Between two questions, as the broker may lose one."""
@@ -196,7 +199,7 @@ class LeaseRequest:
 
     def deaf(self, now: float) -> bool:
         """Return whether the broker has long not brought our question back: it would bring no answer either."""
-        return self.outcome == "asking" and not self._came_back and now - self._since >= LONG_S
+        return self.outcome == "asking" and not self._came_back and now - self._since >= DEAF_S
 
 
 class LeaseLink:

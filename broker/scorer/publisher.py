@@ -268,11 +268,11 @@ class Publisher:
             message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
             self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
 
-    def _header(self, seq: int) -> "_Header":
+    def _header(self, seq: int) -> _Header:
         """Return what every message begins with."""
         return {"id": _new_id(), "event": self._name, "seq": seq}
 
-    def _to(self, table: int) -> "_ToTable":
+    def _to(self, table: int) -> _ToTable:
         """Return the same of the next message to a table."""
         return {**self._header(next(self._numbers[table])), "table": table}
 

@@ -219,6 +219,8 @@ class Takeover:
 
         One that was started again hears of few at first: what it has heard of just before is not forgotten at once.
         """
+        if self.silent(now):
+            self._known_at = now
         self._heard_at = now
         if tables >= self._known or now - self._known_at >= KNOWN_S:
             self._known, self._known_at = tables, now

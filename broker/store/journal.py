@@ -426,8 +426,8 @@ class Reader:
         found: dict[str, T] = {}
         for key, text in self.remembered(prefix).items():
             with suppress(msgspec.DecodeError, UnicodeError):
-                value = msgspec.json.decode(text, type=kind | None)
-                found |= {key: value} if value is not None else {}
+                if (value := msgspec.json.decode(text, type=kind | None)) is not None:
+                    found[key] = value
         return found
 
     def judged_from(self) -> int | None:

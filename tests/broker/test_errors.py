@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from broker.errors import reason
-from broker.i18n import Translator
+from broker.errors import BadEvent, RuleError, reason
+from broker.i18n import N_, Translator
 from broker.protocol import EventName, PlayerId
 
 
@@ -104,3 +104,11 @@ def test_what_is_wrong_in_a_file_is_told_in_ones_own_language() -> None:
 )
 def test_what_python_says_of_a_file_is_not_shown(error: Exception, words: str) -> None:
     assert reason(error) == words
+
+
+def test_one_problem_of_an_event_keeps_a_text_that_can_be_translated() -> None:
+    text = N_("two halls are called {hall}", hall="Paris")
+    (said,) = BadEvent.of(RuleError("hall_twice", text)).args
+    assert said is text
+    (said,) = BadEvent.of(RuleError("a", text), RuleError("b", "other")).args
+    assert said == "two halls are called Paris; other"

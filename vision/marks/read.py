@@ -328,13 +328,16 @@ def withhold_prints(marks: TileMarks) -> TileMarks:
 
 
 def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
-    """Take the serial from numbers on what is `loose` and has no edge on some side, where most of these have none."""
+    """Take the serial from numbers on what is `loose` and lacks an edge on some side, unless most of these have all.
+
+    What lies beside others hides edges of a few; a page is one thing, on which no number has any of its own.
+    """
     asked = [number for number in loose if (mark := marks[number]) is not None and says_number(mark)]
     sides = sides_with_edges(cut_backs(picture, [found.tiles[number].quad for number in asked]))
-    drawn = {number for number, edges in zip(asked, sides, strict=True) if edges < _ALL_SIDES}
-    if 2 * len(drawn) < len(asked):
+    printed = {number for number, edges in zip(asked, sides, strict=True) if edges < _ALL_SIDES}
+    if 2 * len(printed) < len(asked):
         return marks
-    return tuple(_unread(mark) if mark is not None and number in drawn else mark for number, mark in enumerate(marks))
+    return tuple(_unread(mark) if mark is not None and number in printed else mark for number, mark in enumerate(marks))
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:

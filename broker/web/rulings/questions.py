@@ -36,7 +36,7 @@ class WhatHappenedPage:
         """Return the routes."""
         return [self._access.route(WHAT_HAPPENED_PATH, self.show, "rule")]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Ask, and answer what can be answered."""
         event, said = self._rulings.event, dict(request.query_params)
         profile = event.profile

@@ -62,7 +62,7 @@ class MemoryJournal:
         """Yield the rows after a height, with their links."""
         yield from itertools.islice(self._rows, after, self.height)
 
-    def remembered(self, _prefix: str) -> dict[str, str]:
+    def kept(self, _prefix: str, _kind: type[Struct]) -> dict[str, Struct]:
         """Return what is kept beside it: nothing."""
         return {}
 

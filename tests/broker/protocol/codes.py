@@ -75,6 +75,8 @@ def in_source(source: str) -> Iterator[tuple[str, str]]:
     written: dict[str, ast.expr] = {}
     for node in _in_order(ast.parse(source)) if HAS_CODES.search(source) else ():
         match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                written.clear()
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 written[name] = value
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:

@@ -176,13 +176,16 @@ def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> Non
     assert takeover.silent(1.0 + SILENT_S)
 
 
-def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough() -> None:
+@pytest.mark.parametrize("back", [1.0, KNOWN_S + 1])  # after a restart, and after a longer outage
+def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough(back: float) -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 9)
-    takeover.heard(1.0, 0)  # it was started again, and has heard no beat yet
+    takeover.heard(back, 0)  # it was started again, and has heard no beat yet
     takeover.came(1)
     reasons = [takeover.reason]
-    takeover.heard(KNOWN_S, 3)  # by then it has heard all that are there
+    for second in range(1, int(KNOWN_S)):
+        takeover.heard(back + second, 0)
+    takeover.heard(back + KNOWN_S, 3)  # by then it has heard all that are there
     takeover.came(1)
     takeover.came(2)
     assert [*reasons, takeover.reason] == ["", "tables"]

@@ -19,6 +19,7 @@ from vision.marks.read import (
     is_sure,
     stand_mark_up,
     withhold_few,
+    withhold_print_on_paper,
     withhold_prints,
     withhold_repeated_serials,
     withhold_unsure,
@@ -98,6 +99,22 @@ def test_where_many_serials_are_there_twice_they_are_print_and_none_counts(repea
     marks = withhold_prints((*twice, mark(100), mark(None), None))
     assert [one.serial for one in marks if one is not None and one.serial] == told
     assert [one and one.clash for one in marks] == [one and one.clash for one in (*twice, mark(100), mark(None), None)]
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"),
+    [([4], [1]), ([3], []), ([4, 3], [1]), ([4, 4, 3], [1, 2, 3]), ([4, 3, 3], [1]), ([], [])],
+)
+def test_numbers_beside_trays_without_edges_of_their_own_are_print_unless_most_have_all(
+    monkeypatch: pytest.MonkeyPatch, sides: list[int], told: list[int]
+) -> None:
+    """What is tried lies beside trays, with tiles that are not read; 100 lies in one."""
+    monkeypatch.setattr(read, "sides_with_edges", lambda _: np.array(sides))
+    beside = [replace(mark(number), pitch=0.2) for number in range(1, len(sides) + 1)]
+    marks = (*beside, mark(None), None, replace(mark(100), pitch=0.2))
+    found = seen_at(*(100.0 * number for number in range(len(marks))))
+    left = withhold_print_on_paper(np.zeros((200, 200, 3), np.uint8), found, marks, frozenset(range(len(marks) - 1)))
+    assert [one.serial for one in left if one and one.serial] == [*told, 100]
 
 
 @pytest.mark.parametrize(("turned", "serial", "spot"), [(False, 60, 0.1), (True, 90, -0.1)])

@@ -98,6 +98,7 @@ def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(bro
         expect(page.locator("[name=title]")).to_have_value("Coupe de Lille")
         expect(page.locator("[name=keying][value=double]")).to_be_checked()
         expect(page.locator("[name=keep_plays]")).to_be_checked()
+        expect(page.locator("[name=keep_plays]")).to_be_visible()
         expect(page.locator("#structure [name=rounds]")).to_have_value("4")
         expect(page.locator("#structure [name=copies]")).to_have_value("2")
         expect(page.locator("#movement-csv")).to_have_value("own.xlsx")
@@ -109,18 +110,58 @@ def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(bro
         expect(page.locator("#players-csv")).to_have_value("Zoe\n")
 
 
-def test_what_was_typed_is_left_to_nobody_who_logs_in_afterwards(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [False, True])  # to the server, whose answer never came
+def test_what_was_typed_is_left_to_nobody_who_logs_in_afterwards(
+    browser: Browser, tmp_path: Path, *, sent: bool
+) -> None:
     with quickly(), new(tmp_path / "cup") as desk:
         page, failed = page_of(browser, desk, "organiser", "setup?lang=en"), list[str]()
         page.on("pageerror", lambda error: failed.append(error.message))
         listed_and(page)
         page.locator("#players-csv").fill("Zoe\n")
+        if sent:
+            page.route("**/setup?*", lambda route: route.fulfill(status=204))
+            page.locator("[name=action][value=head]").click()
+            page.unroute_all()
+            page.goto(f"{desk.url}people?lang=en")
         page.get_by_role("button", name="Log out").click()
         page.wait_for_url(re.compile("/login"))
         log_in(page.context, desk, "organiser")
         page.goto(f"{desk.url}setup?lang=en")
         expect(page.locator("#players-csv")).to_have_value("")
         assert failed == []
+
+
+def test_a_workbook_too_large_to_carry_over_is_chosen_again_and_all_else_stays(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        page = page_of(browser, desk, "organiser", "setup?lang=en")
+        listed_and(page)
+        page.locator("[data-into=movement-csv]").set_input_files(
+            {"name": "own.xlsx", "mimeType": "", "buffer": b"PK\xff" + bytes(5_000_000)}
+        )
+        expect(page.locator("#movement-csv")).to_have_value("own.xlsx")
+        page.locator("#players-csv").fill("Zoe\n")
+        submit(page, "head")
+        expect(page.locator("#players-csv")).to_have_value("Zoe\n")
+        expect(page.locator("#movement-csv")).to_have_value("")
+
+
+def test_what_is_confirmed_in_one_step_is_confirmed_again_after_another(browser: Browser, tmp_path: Path) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        page = page_of(browser, desk, "organiser", "setup?lang=en")
+        listed_and(page)
+        page.locator("#structure [name=rounds]").fill("5")
+        submit(page, "look_movement")
+        submit(page, "make_movement")
+        unfold(page, "players")
+        page.locator("#players-csv").fill("Zoe\n")
+        page.locator("[name=movement_anew]").check()
+        unfold(page, "head")
+        submit(page, "head")
+        expect(page.locator("#players-csv")).to_have_value("Zoe\n")
+        expect(page.locator("[name=movement_anew]")).not_to_be_checked()
 
 
 def test_what_is_carried_over_to_a_new_page_is_not_saved_over_what_another_window_has_changed(
