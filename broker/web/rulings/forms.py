@@ -54,6 +54,8 @@ PLAN_FORM_BYTES: Final = 2**18
 """Of a form that brings back where everybody sits."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
+LONGEST_TIME: Final = 16
+"""Digits of a time in ms since 1970."""
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
 OF_SESSION: Final = ("void",)
@@ -76,11 +78,14 @@ def whole_number(form: Form, field: str) -> int | None:
     return int(text)
 
 
-def _minutes(form: Form) -> int:
+def _deadline(form: Form, now: int) -> Deadline:
+    """Return when corrections end: as its preview has shown, or so many minutes from now."""
+    if (shown := form.get("at", "")).isdecimal():
+        return Deadline(at=int(shown[:LONGEST_TIME]))
     minutes = whole_number(form, "minutes")
     if minutes is None or minutes < 0:
         raise Refused("deadline_out_of_range", "minutes from now are 0 or more: corrections cannot end in the past")
-    return minutes
+    return Deadline(at=now + minutes * MINUTE_MS)
 
 
 PenaltyFor = Callable[[str, str], Penalty]
@@ -114,7 +119,7 @@ def draft_of(
             committee=tuple(filter(None, (" ".join(line.split()) for line in form.get("committee", "").splitlines()))),
         ),
         "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
-        "deadline": lambda: Deadline(at=now + _minutes(form) * MINUTE_MS),
+        "deadline": lambda: _deadline(form, now),
         "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
         "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),

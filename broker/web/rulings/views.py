@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from broker.event import Event
 from broker.i18n import N_
-from broker.protocol import SEATS, Refused
+from broker.protocol import SEATS, Deadline, Refused
 from broker.rules import Penalty, RiichiProfile, Rules, infractions_of
 from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
@@ -194,7 +194,10 @@ class RulingsPage:
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
         pagination = Pagination.at(form, len(effects.players))
         moved = sorted(effects.players, key=_place_alone)
-        values = {"kept": kept_fields(form), "draft": draft, "effects": effects, "text": text, "players": event.players}
+        kept = kept_fields(form)
+        if isinstance(draft.decision, Deadline):
+            kept["at"] = str(draft.decision.at)  # the minutes count from this preview
+        values = {"kept": kept, "draft": draft, "effects": effects, "text": text, "players": event.players}
         values["teams"] = [*event.plan.teams]
         values |= {"moved": moved[pagination.lines], "pagination": pagination}
         values["coming"] = self._rulings.look(

@@ -93,8 +93,8 @@ def opened(client: httpx.Client, address: str) -> dict[str, str]:
 def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
     """Look whom a form would move; return its fields as that page sends them on, or as they were."""
     page = client.post("/rulings/new", data=fields | {"action": "look"}).text
-    mark = re.search(r'name="looked_at" value="([0-9a-f]+)"', page)
-    return fields | ({"looked_at": mark[1]} if mark else {})
+    _, found, shown = page.partition('id="publish"')
+    return fields | (dict(HIDDEN.findall(shown)) if found else {})
 
 
 def send(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:

@@ -245,6 +245,15 @@ def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk
     assert [entry.who for entry in desk.auth.audit.entries() if entry.action == RULING_NOTED] == ["table_arbiter"]
 
 
+def test_corrections_end_when_the_preview_has_said_however_late_and_often_it_is_published(desk: Ruled) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        fields = looked(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "30"})
+        for _ in range(2):
+            desk.now += 60_000
+            assert send(client, fields).status_code == 303
+    assert (desk.kinds, desk.scorer.rulings.room.book.deadline) == ([("deadline", True)], NOW + 30 * 60_000)
+
+
 def test_after_the_correction_period_a_table_arbiter_is_refused_by_code(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "0"})
