@@ -56,8 +56,9 @@ log = get_logger("homologue.kiosk")
 ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at table and desk."""
 
-ServiceChange = Literal["back", "say_again", ""]
-"""We serve the table again; we say again how we stand, as another device has spoken or it is not known; nothing."""
+ServiceChange = Literal["back", "say_again", "late", ""]
+"""We serve the table again; we say again how we stand, as another device has spoken or it is not known; older than what
+was taken in before, and passed over; nothing."""
 
 
 class ServiceStatus:
@@ -66,6 +67,8 @@ class ServiceStatus:
     def __init__(self, device: str) -> None:
         self._device = device
         self._served: Served | None = None
+        self.latest = (0, 0)
+        """Term and number of what was taken in last, since the scorer was asked: its answer is never late."""
         self._greeted = False
 
     @property
@@ -96,6 +99,9 @@ class ServiceStatus:
 
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
+        if served.term and (served.term, served.seq) < self.latest:
+            return "late"
+        self.latest = served.term, served.seq
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
         was_unknown = self.unknown
         self._served = served
@@ -255,6 +261,7 @@ class ServerLink:
         """Say how the table stands, whether or not that is new; the scorer answers with its plan."""
         self._ask_at = None
         if self.connected:
+            self.service.latest = (0, 0)
             self.facts.publish(self.state_message, again=True)
 
     def send(self, facts: Iterable[LogMessage], now: int) -> None:
@@ -314,7 +321,8 @@ class ServerLink:
     def take_served(self, served: Served, now: int) -> None:
         """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
-        change = self.service.take(served)
+        if (change := self.service.take(served)) == "late":
+            return self._ask(now)
         unknown = "device_unknown" if self.service.unknown else None
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:

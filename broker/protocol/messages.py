@@ -369,6 +369,7 @@ class Served(ToTable, frozen=True, kw_only=True):
     unseen: Annotated[
         bool, Meta(description="its device is there, and how the table stands is not known: it is to say so again")
     ] = False
+    term: Annotated[Count, Meta(description="of the scorer: with `seq` it tells what is older; 0: not known")] = 0
 
 
 class PinAnswer(Struct, frozen=True, kw_only=True):

@@ -411,6 +411,7 @@ class Publisher:
                 arbiter_coming=coming,
                 upgrade=devices.upgrades.for_table(table),
                 unseen=table in devices.unseen,
+                term=self.lease.term,
             )
             self._publish(topics.SERVED, message, table=table)
 

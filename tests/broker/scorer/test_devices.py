@@ -17,6 +17,7 @@ from broker.protocol import CLOCK_TOLERANCE_MS, Call, Lifecycle, LogMessage, clo
 from broker.scorer.alerts import MOST_AT_ONCE
 from broker.scorer.devices import ClockWatch, HealthWatch, Serving
 from broker.scorer.grid import grid
+from broker.scorer.lease import Lease
 from broker.scorer.tables import FactTimes
 from broker.version import program_version
 from broker.web.tables.carriers import carrying
@@ -176,6 +177,21 @@ def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_
         assert hall.ear.told("receipt/1")["upto"] == 1
         hall.scorer.live.devices.hand_over(1, FIRST)
         assert served(hall)["device"] == FIRST
+
+
+def test_term_and_number_tell_in_which_order_it_was_said_who_serves_whenever_the_scorer_was_started(
+    tmp_path: Path,
+) -> None:
+    orders = list[tuple[int, int]]()
+    for term in (4, 5):
+        with open_hall(tmp_path) as hall:
+            hall.scorer.publisher.lease = Lease("run", term)
+            hall.hear(state(1), state(1, device=SECOND))
+            hall.scorer.live.devices.hand_over(1, hall.scorer.live.devices.serving.of(1)[1] or "")
+            told = [json.loads(body) for topic, body, _ in hall.ear.said if topic == "hm/cup/served/1"]
+            orders += [(one["term"], one["seq"]) for one in told]
+    assert orders == sorted(set(orders))
+    assert {term for term, _ in orders} == {4, 5}
 
 
 def test_where_no_device_waits_nothing_is_handed_over(hall: Hall) -> None:
