@@ -57,8 +57,7 @@ ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at table and desk."""
 
 ServiceChange = Literal["back", "say_again", "late", ""]
-"""We serve the table again; we say again how we stand, as another device has spoken or it is not known; older than what
-was taken in before, and passed over; nothing."""
+"""We serve the table again; we are to say again how we stand; it came late, after something newer; nothing."""
 
 
 class ServiceStatus:
@@ -321,10 +320,11 @@ class ServerLink:
     def take_served(self, served: Served, now: int) -> None:
         """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
         was_elsewhere = self.elsewhere
-        if (change := self.service.take(served)) == "late":
-            return self._ask(now)
-        unknown = "device_unknown" if self.service.unknown else None
-        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
+        change = self.service.take(served)
+        if change == "late":
+            self._ask(now)
+            return
+        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", "device_unknown" if self.service.unknown else None)
         if self.elsewhere and not was_elsewhere:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
