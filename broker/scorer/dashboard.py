@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.halls.centre import Centre, HallView
-from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
+from broker.protocol import SEATS, Imp, LogMessage, Result, Seat, TableState
 from broker.rulings import (
     CountedPlay,
     PlayKey,
@@ -34,7 +34,6 @@ from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
 from broker.scorer.view import (
     AnchorView,
-    Attending,
     BesideView,
     DashboardView,
     HallContact,
@@ -48,25 +47,11 @@ from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.version import program_version
 
+SAID: Final = tuple({*TableState.__struct_fields__} & {*TableView.__struct_fields__} - {"table"})
+"""What a card has from the table's last state."""
+
 VIEW_PAUSE_S: Final = 0.05
 """In a large event the view is made at most so often, and not after each message: no page changes faster."""
-
-
-class _TableFacts(NamedTuple):
-    """All that is shown of a table."""
-
-    state: TableState | None
-    seated: dict[Seat, Name]
-    gaps: tuple[int, ...]
-    plays_in: int
-    plays_expected: int
-    calling: tables.Since | None
-    playing: tables.Since | None
-    pausing: tables.Since | None
-    restored: tables.Walls | None
-    attended: Attending | None
-    silent: bool
-    hall: HallContact | None
 
 
 class _ArrivalLine(NamedTuple):
@@ -219,7 +204,7 @@ class Dashboard:
         self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(self._event) else 0.0, seconds, time.thread_time)
         self._lines: _ArrivalLines = {}
-        self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
+        self._cards: dict[int, TableView] = {}
         self._stale = set(self._event.tables)
         self._tables: tuple[TableView, ...] = ()
         self._lost: dict[int, int] = {}
@@ -329,12 +314,12 @@ class Dashboard:
         if self._live.centre:
             self._follow_halls(self._live.centre)
         for table in self._stale & self._live.intake.books.keys():
-            facts, last = self._facts(table), self._cards.get(table)
-            if last is None or last[0].state is not facts.state or last[0][1:] != facts[1:]:
-                self._cards[table] = facts, (card := _table(self._event, table, facts))
+            card, last = self._card(table), self._cards.get(table)
+            if card != last:
+                self._cards[table] = card
                 self._count_in_hall(card)
                 if last:
-                    self._count_in_hall(last[1], -1)
+                    self._count_in_hall(last, -1)
             apart = sum(WAITS not in one.codes for one in self._live.state.apart_plays(table))
             for kept, count in ((self._lost, self._lost_of(table)), (self._apart, apart)):
                 if count:
@@ -343,7 +328,7 @@ class Dashboard:
                     kept.pop(table, None)
         if self._stale:
             self._stale.clear()
-            self._tables = tuple([self._cards[table][1] for table in self._event.tables])
+            self._tables = tuple([self._cards[table] for table in self._event.tables])
         return self._tables
 
     def _anchor_of_round(self) -> AnchorView | None:
@@ -367,28 +352,30 @@ class Dashboard:
             self._arrivals = Arrivals(snapshot, self._lines)
         return self._arrivals
 
-    def _facts(self, table: int) -> _TableFacts:
-        state, last = self._live.state, self._live.devices.states.last.get(table)
-        key = table, last.round if last and last.round else self._next_round(table)
+    def _card(self, table: int) -> TableView:
+        """Return a table as it is now: what it has said last is in the card as it was said."""
+        live, room, said = self._live, self._live.state, self._live.devices.states.last.get(table)
+        key = table, said.round if said and said.round else self._next_round(table)
         booking = self._event.bookings.get(key) or self._event.riichi.get(key)
-        seated = state.tables.seatings.of(key) or (booking and booking.players)
-        there = sitting_players(state.event, state.book, key[1], seated) if seated else {}
-        names = {seat: player.name for seat, player in there.items()}
-        times = state.tables.times
-        call = times.calling.get(table)
-        return _TableFacts(
-            last,
-            names,
-            self._live.intake.books[table].gaps(),
-            state.plays_at(table),
-            self._event.expected_at[table],
-            call,
-            times.playing.get(table),
-            times.pausing.get(table),
-            times.restored.get(table),
-            self._live.attendance.call(table, call.at if call else None) if last and last.calling else None,
-            table in self._live.devices.liveness.silent,
-            self._contacts.get(self._live.centre.hall_of.get(table, "")) if self._live.centre else None,
+        seated = room.tables.seatings.of(key) or (booking and booking.players)
+        there = sitting_players(room.event, room.book, key[1], seated) if seated else {}
+        times = room.tables.times
+        call, playing, pausing = (began.get(table) for began in (times.calling, times.playing, times.pausing))
+        return TableView(
+            table=table,
+            gaps=live.intake.books[table].gaps(),
+            plays_in=room.plays_at(table),
+            plays_expected=self._event.expected_at[table],
+            players={seat: player.name for seat, player in there.items()},
+            calling_since=call.at if call else None,
+            attended=live.attendance.call(table, call.at if call else None) if said and said.calling else None,
+            playing_since=playing.at if playing and said and playing.round == said.round else None,
+            pausing_since=pausing.at if pausing else None,
+            walls=_walls(self._event, times.restored.get(table), said),
+            silent=table in live.devices.liveness.silent,
+            hall=self._contacts.get(live.centre.hall_of.get(table, "")) if live.centre else None,
+            other_version=said.version if said and said.version != program_version() else None,
+            **{name: getattr(said, name) for name in SAID} if said else {},
         )
 
     def _next_round(self, table: int) -> int:
@@ -396,47 +383,6 @@ class Dashboard:
         recorded = self._live.state.recorded(table)
         planned = {*self._event.rounds_at.get(table, ()), *(round_ for at, round_ in self._event.riichi if at == table)}
         return min(planned.difference(recorded), default=0)
-
-
-def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
-    state = facts.state
-    return TableView(
-        table=table,
-        lifecycle=state.lifecycle if state else None,
-        state=state.state if state else None,
-        round=state.round if state else None,
-        deal=state.deal if state else None,
-        unsent=state.unsent if state else 0,
-        calling=state.calling if state else False,
-        health=dict(state.health) if state else {},
-        gaps=facts.gaps,
-        plays_in=facts.plays_in,
-        plays_expected=facts.plays_expected,
-        players=facts.seated,
-        paused=state.paused if state else False,
-        ordered=state.ordered if state else 0,
-        obeyed=dict(state.obeyed) if state else {},
-        refused=dict(state.refused) if state else {},
-        pin=state.pin if state else None,
-        extra_min=state.extra_min if state else 0,
-        arbiter=state.arbiter if state else None,
-        calling_since=facts.calling.at if facts.calling else None,
-        attended=facts.attended,
-        playing_since=_playing_since(facts.playing, state),
-        minutes=state.minutes if state else None,
-        pausing_since=facts.pausing.at if facts.pausing else None,
-        stood_ms=state.stood_ms if state else None,
-        played_ms=state.played_ms if state else None,
-        walls=_walls(event, facts.restored, state),
-        silent=facts.silent,
-        hall=facts.hall,
-        other_version=state.version if state and state.version != program_version() else None,
-    )
-
-
-def _playing_since(playing: tables.Since | None, state: TableState | None) -> int | None:
-    """Return since when the present play goes on; None if the table has not begun it."""
-    return playing.at if playing and state and playing.round == state.round else None
 
 
 def _walls(event: Event, restored: tables.Walls | None, state: TableState | None) -> Walls | None:

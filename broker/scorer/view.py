@@ -38,17 +38,17 @@ class TableView(Struct, frozen=True):
     """One table by its last state. `lifecycle` is None until it has sent one."""
 
     table: int
-    lifecycle: Lifecycle | None
-    state: PublicState | None
-    round: int | None
-    deal: int | None
-    unsent: int
-    calling: bool
-    health: dict[str, str]
-    gaps: tuple[int, ...]
-    plays_in: int
-    plays_expected: int
-    players: dict[Seat, str]
+    lifecycle: Lifecycle | None = None
+    state: PublicState | None = None
+    round: int | None = None
+    deal: int | None = None
+    unsent: int = 0
+    calling: bool = False
+    health: dict[str, str] = {}
+    gaps: tuple[int, ...] = ()
+    plays_in: int = 0
+    plays_expected: int = 0
+    players: dict[Seat, str] = {}
     """Names of those who sit there in the table's present round, or in its next while it has said none."""
     paused: bool = False
     ordered: int = 0
