@@ -24,6 +24,7 @@ from broker.cli.nodes import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port
+from broker.closing import Closing
 from broker.daemon import ServiceNotifier, examine_structs, stop_on_signals
 from broker.discovery import DeskAnnouncement
 from broker.errors import ScorerActive, StoreError
@@ -345,7 +346,7 @@ def _place_of_store(folder: Path) -> str:
     return SHARED_PLACE if database_of(folder) else place_of(folder / STORE)
 
 
-class JoinWire:
+class JoinWire(Closing):
     """Connects a scorer with the broker as soon as it is known that no other one is active there."""
 
     def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, alone: bool) -> None:
@@ -377,15 +378,12 @@ class JoinWire:
         """Join as soon as may be. Raises ScorerActive."""
         if not self._joined and (lease := self._line.look(time.monotonic())):
             self._joined = True
-            self._line.stop()
+            self._line.close()
             self._work.connect(self._address, lease)
 
-    def __enter__(self) -> "JoinWire":
-        self._line.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._line.stop()
+    def close(self) -> None:
+        """Ask no more; may be called twice."""
+        self._line.close()
 
 
 def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:

@@ -256,8 +256,7 @@ class _Surroundings:
                 self._listen()
             where = self.started[0] if shared else _address(logins, peer.broker)
             self._line = LeaseLink(event, where, LeaseRequest(Lease(""), "", starts=False))
-            self._leaving.callback(self._line.stop)
-            self._line.start()
+            self._leaving.callback(self._line.close)
         except BaseException:
             self.close()
             raise
@@ -378,20 +377,17 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
         before, have = kept_lease(copy.journal) or Lease(""), copy.have
     if _desk_replaces(folder, peer, place, have, before):
         return True
-    line = LeaseLink(event_name(folder), broker, LeaseRequest(before, "", starts=False))
-    line.start()
+    until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
     try:
-        until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
-        while ((now := time.monotonic()) < until or line.request.replaced) and not line.failure:
-            if line.look(now) is not None:
-                if line.request.informed or not shared:
-                    break
-                line.request.again(now)
-            time.sleep(PAUSE_S / 10)
+        with LeaseLink(event_name(folder), broker, LeaseRequest(before, "", starts=False)) as line:
+            while ((now := time.monotonic()) < until or line.request.replaced) and not line.failure:
+                if line.look(now) is not None:
+                    if line.request.informed or not shared:
+                        break
+                    line.request.again(now)
+                time.sleep(PAUSE_S / 10)
     except ScorerActive:
         return True
-    finally:
-        line.stop()
     return _desk_replaces(folder, peer, place, have, before)
 
 

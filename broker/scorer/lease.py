@@ -13,7 +13,7 @@ tables send again what the other one lacks.
 
 import queue
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -24,7 +24,7 @@ from msgspec import Struct
 from broker.closing import Closing
 from broker.errors import ScorerActive, ScorerReplaced
 from broker.logs import get_logger
-from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
+from broker.protocol import Message, Refused, ScorerAsked, ScorerState, Topic, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkDown, LinkRefused, passing_id
 from broker.store import Journal
 
@@ -202,33 +202,58 @@ class LeaseRequest:
         return self.outcome == "asking" and not self._came_back and now - self._since >= DEAF_S
 
 
-class LeaseLink:
-    """Asks on the wire, over a connection of its own that leaves nothing behind."""
+class ScorerChannel(Closing):
+    """A connection of its own with a broker, over which scorers speak with each other. It leaves nothing behind."""
 
-    def __init__(self, event: str, address: Address, request: LeaseRequest) -> None:
-        self._event, self._address, self.request = event, address, request
+    def __init__(self, event: str, address: Address, name: str, *heard: Topic) -> None:
+        """Begin to connect; most of the time nothing answers."""
+        self._event, self._address = event, address
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
-        self.failure = ""
-        """Why there is no connection."""
-        name = passing_id(f"homologue-{event}-asks")
-        heard = [topics.SCORER.at(event), topics.SCORER_ASKED.at(event)]
-        self._link = Link(address, name, heard, self._news.put, kept=False)
-
-    def start(self) -> None:
-        """Begin to connect."""
+        where = [topic.at(event) for topic in heard]
+        self._link = Link(address, passing_id(f"homologue-{event}-{name}"), where, self._news.put, kept=False)
         self._link.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Leave; may be called twice."""
         self._link.stop()
 
+    def heard(self) -> Iterator[Message | LinkChanged]:
+        """Return what has come. Of a scorer that we do not understand nothing is known."""
+        while not self._news.empty():
+            item = self._news.get()
+            if isinstance(item, LinkChanged):
+                yield item
+                continue
+            item.acknowledge()
+            with suppress(Refused):
+                yield decode_on_topic(item.topic, item.payload)[1]
+
+    def say(self, topic: Topic, message: Message) -> None:
+        """Say something to the other scorers."""
+        self._link.publish(topic.at(self._event), encode(message), retain=topic.retain)
+
+
+class LeaseLink(ScorerChannel):
+    """Asks on the wire whether another scorer is active."""
+
+    def __init__(self, event: str, address: Address, request: LeaseRequest) -> None:
+        self.request, self.failure = request, ""
+        """What we ask for, and why there is no connection."""
+        super().__init__(event, address, "asks", topics.SCORER, topics.SCORER_ASKED)
+
     def look(self, now: float) -> Lease | None:
         """Return the lease once it is ours. Raises ScorerActive if another scorer is active."""
-        while not self._news.empty():
-            self._take(self._news.get(), now)
+        for item in self.heard():
+            if not isinstance(item, LinkChanged):
+                self.request.heard(item, now)
+            elif item.up:
+                self.request.connected(now)
+            else:
+                self.request.disconnected()
+                if item.why:
+                    self._fail(item.why)
         if self.request.may_ask(now):
-            question = self.request.question(self._event)
-            self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
+            self.say(topics.SCORER_ASKED, self.request.question(self._event))
         outcome = self.request.look(now)
         if self.request.deaf(now):
             self._fail(LinkRefused("the broker does not deliver what is published; trying again"))
@@ -237,68 +262,39 @@ class LeaseLink:
             raise ScorerActive(f"another scorer is active on {self._event} at the broker {where}")
         return self.request.lease if outcome == "taken" else None
 
-    def _take(self, item: Incoming | LinkChanged, now: float) -> None:
-        if isinstance(item, Incoming):
-            item.acknowledge()
-            try:
-                self.request.heard(decode_on_topic(item.topic, item.payload)[1], now)
-            except Refused:  # of a scorer that we do not understand nothing is known
-                return
-        elif item.up:
-            self.request.connected(now)
-        else:
-            self.request.disconnected()
-            if item.why:
-                self._fail(item.why)
-
     def _fail(self, why: LinkDown) -> None:
         if str(why) != self.failure:
             self.failure = str(why)
             log.warning(why.code, why=str(why))
 
 
-class OtherBroker(Closing):
+class OtherBroker(ScorerChannel):
     """The broker of the other machine of two, as the active scorer sees it: who else is active there gives way, or we.
 
     Tables that are still connected there are told where they find us.
     """
 
     def __init__(self, event: str, address: Address, lease: Lease, state: Callable[[], ScorerState]) -> None:
-        """`state` returns what is said there. Begin to connect; most of the time nothing answers."""
-        self._event, self._lease, self._state = event, lease, state
-        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        """`state` returns what is said there."""
+        self._lease, self._state = lease, state
         self._ask_at = self._say_at = inf
-        heard = [topics.SCORER.at(event)]
-        self._link = Link(address, passing_id(f"homologue-{event}-other"), heard, self._news.put, kept=False)
-        self._link.start()
-
-    def close(self) -> None:
-        """Leave it."""
-        self._link.stop()
+        super().__init__(event, address, "other", topics.SCORER)
 
     def look(self, now: float) -> None:
         """Take in what is said there, and say what is due. `now` in s of a clock that counts on. Raises ScorerReplaced.
 
         What the broker has kept says nothing: only who answers is active.
         """
-        while not self._news.empty():
-            item = self._news.get()
+        mine = self._lease
+        for item in self.heard():
             if isinstance(item, LinkChanged):
                 self._ask_at, self._say_at = (now, now + AGAIN_S) if item.up else (inf, inf)
-            else:
-                self._take(item)
+            elif isinstance(item, ScorerState) and item.answers == mine.run and mine.yields_to(item):
+                raise ScorerReplaced("the other machine's scorer has taken over: this one writes no more")
         if now >= self._ask_at:
             self._ask_at = now + REPEAT_S
-            mine = self._lease
             question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=mine.run, term=mine.term, starts=False)
-            self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
+            self.say(topics.SCORER_ASKED, question)
         if now >= self._say_at:
             self._say_at = now + REPEAT_S
-            self._link.publish(topics.SCORER.at(self._event), encode(self._state()), retain=topics.SCORER.retain)
-
-    def _take(self, item: Incoming) -> None:
-        item.acknowledge()
-        with suppress(Refused):
-            said = decode_on_topic(item.topic, item.payload)[1]
-            if isinstance(said, ScorerState) and said.answers == self._lease.run and self._lease.yields_to(said):
-                raise ScorerReplaced("the other machine's scorer has taken over: this one writes no more")
+            self.say(topics.SCORER, self._state())

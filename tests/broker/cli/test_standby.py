@@ -137,7 +137,6 @@ def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
 def outcome_of(address: Address, before: Lease | None) -> Lease | str:
     """Ask to be the one scorer on the store of the run before; return the lease, or why there is none."""
     line = LeaseLink(NAME, address, LeaseRequest(before, "its place"))
-    line.start()
     try:
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
@@ -148,7 +147,7 @@ def outcome_of(address: Address, before: Lease | None) -> Lease | str:
     except ScorerActive as active:
         return active.code
     finally:
-        line.stop()
+        line.close()
     return "no answer"
 
 
@@ -215,8 +214,7 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
     with ExitStack() as running:
         assert standing.run(Event(), running)
         line = LeaseLink(NAME, address, LeaseRequest(OURS, "", starts=False))
-        running.callback(line.stop)
-        line.start()
+        running.callback(line.close)
         until = time.monotonic() + PATIENCE_S
         while not line.request.replaced and time.monotonic() < until:
             assert line.look(time.monotonic()) is None
