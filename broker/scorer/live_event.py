@@ -1,8 +1,8 @@
 """An event while it is played: what its journal says, what else is known of tables, devices and arbiters, and the wire.
 
-The publisher, the dashboard and the desk's pages read it; the scorer's thread alone changes it. The `Recorder` is how
-messages get into the journal; `apply` is what they change once they are there. The `WireLog` keeps the last messages,
-for arbiters, and counts them, for those who look after the scorer.
+The publisher, the dashboard and the desk's pages read it; the scorer's thread alone changes it. `take` gets messages
+into the journal; `apply` is what they change once they are there. The `WireLog` keeps the last messages, for arbiters,
+and counts them, for those who look after the scorer.
 """
 
 import logging
@@ -148,6 +148,9 @@ LOG_ENDS: Final = topics.LOG.name
 class LiveEvent:
     """One event: `state` is what its journal says, and alone decides what counts.
 
+    Messages are judged, and what is taken and what is refused is stored in one commit, before anything is acknowledged
+    or applied. What needs to know whether a PIN is right waits for that in `pins`.
+
     `changed` is called with the tables that an arbiter has gone to, or whose device one has admitted or replaced;
     `back` with each decision of the desk that comes back from a second home. `clock` returns ms since 1970, `seconds`
     counts on.
@@ -167,7 +170,8 @@ class LiveEvent:
         changed: Callable[[set[int]], None],
         back: Callable[[Decided], None],
     ) -> None:
-        self._clock = clock
+        self._journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
+        self.wire = WireLog()
         self.state = EventState(event)
         self.alerts = AlertBook()
         self.devices = Devices(journal, event.name, stored.devices(), clock, changed)
@@ -200,6 +204,78 @@ class LiveEvent:
         if self.centre:
             self.centre.lack(self.intake.refused())
             self.intake.access = None  # whom a hall has let in at its tables it has judged itself
+
+    # ---- what comes -------------------------------------------------------------------------
+
+    def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
+        """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""
+        facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
+        self.devices.admissions.prove(facts, self.intake.has_taken)
+        with self._journal.commit():
+            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
+            if centre:
+                centre.keep()
+        return verdicts
+
+    def set_aside(self, faults: Sequence[Fault]) -> None:
+        """Keep what is wrong with the store, ask for it, and alert the arbiters."""
+        if not faults:
+            return
+        with self._journal.commit():
+            self._journal.put_aside(faults)
+        for fault in faults:
+            self.intake.want(fault)
+        self.alerts.note(concerns_of_faults(faults))
+
+    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
+        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
+        if self.pins.holds(one):
+            return None
+        verdict = self.intake.judge(one.topic, one.payload)
+        if verdict.waits and isinstance(verdict.message, LogMessage):
+            self.pins.hold(verdict.message.table, one)
+            return None
+        self._take_up(one, verdict, now)
+        return verdict
+
+    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
+        """Keep a message that was judged, or that it was refused."""
+        message = verdict.message
+        if isinstance(message, Beat) and not verdict.code:
+            self.devices.heard(message, now, self._seconds())
+            return  # of no use in the log of the wire
+        if isinstance(message, TableState) and not verdict.code:
+            self.alerts.note(self.devices.apply(message, now))
+            if book := self.intake.books.get(message.table):
+                self.alerts.note(self.devices.compare_receipts(message.table, book.upto))
+        self.wire.note(now, "in", one.topic, one.payload, verdict.code)
+        self.wire.metrics.judged(verdict)
+        fact = message if isinstance(message, LogMessage) else None
+        if fact:
+            _log(fact, verdict)
+        if verdict.code:
+            self._refuse(one, fact, verdict, now)
+        elif fact and (verdict.new or fact.seq in self.intake.books[fact.table].wanted):
+            self._keep(fact, now, kept_form(one.payload), verdict)
+
+    def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
+        """Keep that a message was refused, and why."""
+        place = topics.parse_topic(one.topic)
+        about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
+        is_new = self._journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
+        if is_new and not verdict.again:
+            self.alerts.note((concern_of_refusal(one.topic, place, verdict),))
+
+    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
+        """Store a fact, or store it again where what was stored is not as it was."""
+        wanted = self.intake.books[fact.table].wanted
+        if fact.seq in wanted:
+            self.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
+        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        if verdict.new:
+            self.intake.take(fact, verdict.hash)
+
+    # ---- what follows -----------------------------------------------------------------------
 
     def apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
         """Apply what was judged and is stored; return the deals that have changed. `now` in ms since 1970."""
@@ -255,87 +331,6 @@ class LiveEvent:
         """Return what a hand is worth, by all facts of its table up to now."""
         facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
         return self._counter.answer(request, facts, recorded=recorded)
-
-
-class Recorder:
-    """Judges messages, and stores in one commit what is taken and what is refused. Nothing is acknowledged before.
-
-    What needs to know whether a PIN is right waits for that in `pins`.
-    """
-
-    def __init__(
-        self, live: LiveEvent, journal: Journal, pins: PinChecker, wire: WireLog, seconds: Callable[[], float]
-    ) -> None:
-        self._live, self._journal, self._wire, self._seconds = live, journal, wire, seconds
-        self.pins = pins
-
-    def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
-        """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""
-        facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
-        self._live.devices.admissions.prove(facts, self._live.intake.has_taken)
-        with self._journal.commit():
-            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
-            if centre:
-                centre.keep()
-        return verdicts
-
-    def set_aside(self, faults: Sequence[Fault]) -> None:
-        """Keep what is wrong with the store, ask for it, and alert the arbiters."""
-        if not faults:
-            return
-        with self._journal.commit():
-            self._journal.put_aside(faults)
-        for fault in faults:
-            self._live.intake.want(fault)
-        self._live.alerts.note(concerns_of_faults(faults))
-
-    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
-        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
-        if self.pins.holds(one):
-            return None
-        verdict = self._live.intake.judge(one.topic, one.payload)
-        if verdict.waits and isinstance(verdict.message, LogMessage):
-            self.pins.hold(verdict.message.table, one)
-            return None
-        self._take_up(one, verdict, now)
-        return verdict
-
-    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
-        """Keep a message that was judged, or that it was refused."""
-        message, live = verdict.message, self._live
-        if isinstance(message, Beat) and not verdict.code:
-            live.devices.heard(message, now, self._seconds())
-            return  # of no use in the log of the wire
-        if isinstance(message, TableState) and not verdict.code:
-            live.alerts.note(live.devices.apply(message, now))
-            if book := live.intake.books.get(message.table):
-                live.alerts.note(live.devices.compare_receipts(message.table, book.upto))
-        self._wire.note(now, "in", one.topic, one.payload, verdict.code)
-        self._wire.metrics.judged(verdict)
-        fact = message if isinstance(message, LogMessage) else None
-        if fact:
-            _log(fact, verdict)
-        if verdict.code:
-            self._refuse(one, fact, verdict, now)
-        elif fact and (verdict.new or fact.seq in live.intake.books[fact.table].wanted):
-            self._keep(fact, now, kept_form(one.payload), verdict)
-
-    def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
-        """Keep that a message was refused, and why."""
-        place = topics.parse_topic(one.topic)
-        about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-        is_new = self._journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
-        if is_new and not verdict.again:
-            self._live.alerts.note((concern_of_refusal(one.topic, place, verdict),))
-
-    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
-        """Store a fact, or store it again where what was stored is not as it was."""
-        wanted = self._live.intake.books[fact.table].wanted
-        if fact.seq in wanted:
-            self._live.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
-        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
-        if verdict.new:
-            self._live.intake.take(fact, verdict.hash)
 
 
 def _log(fact: LogMessage, verdict: IntakeVerdict) -> None:

@@ -177,8 +177,8 @@ class Publisher:
         self.lease = new_lease()
         self._beat_at = inf
         """When to say next that we are there: as soon as there is a connection."""
-        self.height = 0
-        """The height of the journal."""
+        self.height: Callable[[], int] = lambda: 0
+        """Returns that of the journal."""
         self.at_centre = False
         """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
         self.centre_has: Callable[[int], AtCentre | None] = lambda _: None
@@ -523,7 +523,7 @@ class Publisher:
         """Publish who leads."""
         state = self._state
         message = Standings(
-            **self._header(self.height),
+            **self._header(self.height()),
             final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
@@ -539,7 +539,7 @@ class Publisher:
     def alert(self, concern: Concern, now: int) -> None:
         """Alert the arbiters."""
         message = Alert(
-            **self._header(self.height),
+            **self._header(self.height()),
             code=concern.code,
             table=concern.table,
             topic=concern.topic,
@@ -552,7 +552,7 @@ class Publisher:
         """Publish all plays of a deal side by side, for arbiters."""
         complete, expected = self._state.complete(deal), self._state.expected(deal)
         message = Traveller(
-            **self._header(self.height),
+            **self._header(self.height()),
             deal=deal,
             complete=complete,
             expected=expected,
@@ -614,9 +614,9 @@ class Publisher:
         """Tell the halls how far their journals have come, and which deals are over everywhere, where that is news."""
         if not (self.link and self.link.up):
             return
-        for receipt in centre.receipts(self.height, self.key):
+        for receipt in centre.receipts(self.height(), self.key):
             self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
-        if word := centre.word(self._state.snapshot().complete, self.height, self.key):
+        if word := centre.word(self._state.snapshot().complete, self.height(), self.key):
             self._publish(topics.CENTRE, word)
 
     def _publish(

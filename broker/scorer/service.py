@@ -48,7 +48,7 @@ from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
-from broker.scorer.live_event import LOG_ENDS, LiveEvent, Recorder, WireLog
+from broker.scorer.live_event import LOG_ENDS, LiveEvent, WireLog
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
@@ -192,11 +192,11 @@ class Scorer:
             back=self._count_again,
         )
         self.live.alerts.note(found)
+        self.live.set_aside(stored.faults)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self.publisher.height, self.publisher.lease = journal.height, kept_lease(journal) or new_lease()
+        self.publisher.height, self.publisher.wire = lambda: journal.height, self.live.wire
+        self.publisher.lease = kept_lease(journal) or new_lease()
         self.publisher.at_centre = self.live.centre is not None
-        self._recorder = Recorder(self.live, journal, pins, self.wire, seconds)
-        self._recorder.set_aside(stored.faults)
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
@@ -255,7 +255,7 @@ class Scorer:
     @property
     def wire(self) -> WireLog:
         """The last messages."""
-        return self.publisher.wire
+        return self.live.wire
 
     def report_backup(self, report: BackupReport) -> None:
         """Alert the arbiters to how copies of the event are doing."""
@@ -332,7 +332,7 @@ class Scorer:
         finally:
             self.publisher.hurry()
             self.live.alerts.note(self.publisher.standings_if_due(whole=True))
-            self._recorder.pins.close()
+            self.live.pins.close()
             self._plays.close()
             self.publisher.close()
             if self.live.hall:
@@ -464,12 +464,11 @@ class Scorer:
         if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
-        verdicts = self._recorder.take(batch, now, centre)
+        verdicts = self.live.take(batch, now, centre)
         if self.live.centre:
             note_judged(self.live.centre, verdicts)
         for one in batch:
             one.acknowledge()
-        self.publisher.height = self._journal.height
         self._answer(verdicts, now)
         self.wire.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
@@ -488,7 +487,7 @@ class Scorer:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
         self.live.access.found(check, right=right)
         self.publisher.pin(check.table, self.live.access)
-        self._take(self._recorder.pins.released(check.table))
+        self._take(self.live.pins.released(check.table))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
@@ -497,7 +496,7 @@ class Scorer:
     def _found(self, faults: Sequence[Fault]) -> None:
         known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
-        self._recorder.set_aside(new)
+        self.live.set_aside(new)
         self.dashboard.changed({fault.table for fault in new if fault.table})
         for table, book in self.live.intake.books.items():
             if any(fault.table == table for fault in new):
@@ -562,7 +561,6 @@ class Scorer:
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
-        self.publisher.height = self._journal.height
         self.live.intake.rule(ruling)
         for fact in self.live.intake.placed():  # what was played by a ruling that was missing
             deals |= self.state.apply(fact, self.live.judged)
@@ -602,7 +600,6 @@ class Scorer:
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Show that another device serves these tables, or another arbiter goes there."""
-        self.publisher.height = self._journal.height
         self.dashboard.changed(tables)
         self._publish_served(tables)
 
