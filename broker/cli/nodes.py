@@ -15,7 +15,7 @@ from broker.event import NODES, HallsFile, Nodes, read_halls, read_nodes, write_
 from broker.i18n import N_
 from broker.mqtt import NODE_FILE, Certificates, Cluster, Credentials, MqttBrokerSettings, NatsNode
 from broker.rules import RuleError
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Concern
 
 POLL_S: Final = 0.2
 

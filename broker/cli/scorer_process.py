@@ -49,7 +49,7 @@ from broker.people import Authentication, ClosedAccounts, copy_people, is_loopba
 from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.concerns import Concern, concern_of_second_home
+from broker.scorer.alerts import Concern, concern_of_second_home
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace

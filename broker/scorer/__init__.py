@@ -1,7 +1,7 @@
 """Messages in, standings out; the store."""
 
 from broker.scorer.access import Admissions
-from broker.scorer.concerns import ALERT_CODES, Concern, concerns_of_faults
+from broker.scorer.alerts import ALERT_CODES, Concern, concerns_of_faults
 from broker.scorer.intake import Intake
 from broker.scorer.quarantine import ApartPlay, Judged
 from broker.scorer.sheets import (

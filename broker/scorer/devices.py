@@ -31,7 +31,7 @@ from broker.protocol import (
     device_of,
 )
 from broker.scorer.access import Admissions
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Concern
 from broker.store import Journal
 
 LOOK_S: Final = 1.0

@@ -10,7 +10,7 @@ from broker.halls.link import HallLink, RowsAtCentre
 from broker.protocol import AtCentre, DeviceRecord, LogMessage, Refused, Ruling, topics
 from broker.protocol.link import Incoming
 from broker.rulings.service import RulingService
-from broker.scorer.concerns import Concern, concern_of_hall, concern_of_refusal
+from broker.scorer.alerts import Concern, concern_of_hall, concern_of_refusal
 from broker.scorer.devices import Devices
 from broker.scorer.intake import Intake, IntakeVerdict, TableBook
 from broker.scorer.publisher import PAUSE_S, Throttle

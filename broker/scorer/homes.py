@@ -30,7 +30,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.scorer.concerns import Concern, ranges
+from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import (
     DESK,

@@ -31,13 +31,15 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming
 from broker.scorer.access import ArbiterAccess, PinChecker
-from broker.scorer.alerts import AlertBook, Attendance, concerns_of_fact
-from broker.scorer.concerns import (
+from broker.scorer.alerts import (
+    AlertBook,
+    Attendance,
     Concern,
     concern_of_apart,
     concern_of_gap,
     concern_of_hall,
     concern_of_refusal,
+    concerns_of_fact,
     concerns_of_faults,
 )
 from broker.scorer.counting import HandCounter

@@ -53,8 +53,7 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.rulings import plan
 from broker.scorer.access import ArbiterAccess
-from broker.scorer.alerts import Attendance
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease

@@ -41,7 +41,7 @@ from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.access import PinCheck, PinChecker
-from broker.scorer.concerns import Concern, concern_of_hall
+from broker.scorer.alerts import Concern, concern_of_hall
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home

@@ -22,7 +22,7 @@ from msgspec import Struct
 from broker.errors import StandbyBehind
 from broker.files import write_private
 from broker.protocol import SigningKey
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Concern
 from broker.store.following import PEER, Have, JournalPart
 
 SILENT_S: Final = 3.0

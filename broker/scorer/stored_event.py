@@ -36,8 +36,13 @@ from broker.event import (
 from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated, fact_hash, is_signed_by
 from broker.rules import Profile, points_paid
 from broker.rulings import CountedPlay
-from broker.scorer.alerts import concerns_of_repeats, concerns_without_repeats
-from broker.scorer.concerns import Concern, concern_of_apart, concern_of_gap
+from broker.scorer.alerts import (
+    Concern,
+    concern_of_apart,
+    concern_of_gap,
+    concerns_of_repeats,
+    concerns_without_repeats,
+)
 from broker.scorer.intake import Intake, TableBook, lacks_ruling
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from broker.people import AuditEntry, AuditLog, PeopleStoreBroken
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Concern
 from broker.store import LogHead
 
 TOLD_ACTIONS: Final = frozenset(

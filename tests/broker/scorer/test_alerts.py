@@ -5,8 +5,7 @@ from msgspec.structs import replace
 
 from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Seated, Undo, Void
 from broker.protocol.link import Incoming
-from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
 from broker.scorer.devices import TableStates
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall

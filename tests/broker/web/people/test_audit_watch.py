@@ -14,7 +14,7 @@ from broker.cli.scorer_process import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
 from broker.scorer import AlertView
-from broker.scorer.concerns import Concern
+from broker.scorer.alerts import Concern
 from broker.store import AnchorPlace, find_anchor
 from broker.web import environment, translators
 from broker.web.people.audit_watch import TOLD_ACTIONS, AuditWatch, concern_of_entry

@@ -12,7 +12,7 @@ from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
 from broker.scorer import AlertView, access, intake
-from broker.scorer.concerns import ALERT_CODES
+from broker.scorer.alerts import ALERT_CODES
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
 from broker.web.alerts import APART, REFUSED_MESSAGE
