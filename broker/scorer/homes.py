@@ -51,7 +51,6 @@ from broker.store import (
 PATIENCE_WITH_GAPS_S: Final = 60.0
 """Rulings that tables have given back wait so long for those that were given before them."""
 
-
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
 

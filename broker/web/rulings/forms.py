@@ -54,8 +54,6 @@ PLAN_FORM_BYTES: Final = 2**18
 """Of a form that brings back where everybody sits."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
-LONGEST_TIME: Final = 16
-"""Digits of a time in ms since 1970."""
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
 OF_SESSION: Final = ("void",)
@@ -80,8 +78,8 @@ def whole_number(form: Form, field: str) -> int | None:
 
 def _deadline(form: Form, now: int) -> Deadline:
     """Return when corrections end: as its preview has shown, or so many minutes from now."""
-    if (shown := form.get("at", "")).isdecimal():
-        return Deadline(at=int(shown[:LONGEST_TIME]))
+    if (shown := form.get("at", "")[:16]).isdecimal():
+        return Deadline(at=int(shown))
     minutes = whole_number(form, "minutes")
     if minutes is None or minutes < 0:
         raise Refused("deadline_out_of_range", "minutes from now are 0 or more: corrections cannot end in the past")
