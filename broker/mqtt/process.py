@@ -233,6 +233,18 @@ TAIL_LINES: Final = 12
 ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not bound
 
 
+def start_on_port(asked: int, start: Callable[[int], None]) -> None:
+    """Start something on the port that is asked for or, where that is 0, on a free one. Raises BrokerPortTaken."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            start(asked or SystemRandom().choice(PORTS))
+        except BrokerPortTaken:
+            if asked or not tries_left:
+                raise
+        else:
+            return
+
+
 class Broker(ABC):
     """A broker running as a child process, which ends when this process ends, however it ends.
 
@@ -312,20 +324,12 @@ class Broker(ABC):
         """
         if self.alive():
             return
-        self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self._port:
-            self._start_on(self._port)
-            return
-        for tries_left in reversed(range(TRIES)):
-            port = SystemRandom().choice(PORTS)
-            try:
-                self._start_on(port)
-            except BrokerPortTaken:
-                self._port = self._settings.port
-                if not tries_left:
-                    raise
-            else:
-                return
+        asked = self._port
+        try:
+            start_on_port(asked, lambda port: self.spawn(port)())
+        except BrokerPortTaken:
+            self._port = asked
+            raise
 
     def stop(self) -> None:
         """End the broker in good order, by force after some seconds; may be called twice."""
@@ -348,9 +352,6 @@ class Broker(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def _start_on(self, port: int) -> None:
-        self.spawn(port)()
 
     def spawn(self, port: int) -> Callable[[], None]:
         """Start the process; return what waits until a client is let in. Raises as `start`, and so does that."""

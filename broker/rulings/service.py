@@ -47,8 +47,8 @@ class RulingService:
     ) -> None:
         self._event, self.room, self._journal = event, room, journal
         self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
-        self.known = 0
-        """The highest number of a ruling that is known to have been given, though it may be missing here."""
+        self.known: Callable[[], int] = lambda: 0
+        """Returns the highest number of a ruling that is known to have been given, though it may be missing here."""
 
     def history(self) -> tuple[RulingEntry, ...]:
         """Return everything that was ruled, oldest first."""
@@ -101,7 +101,7 @@ class RulingService:
 
     def _highest(self) -> int:
         given = (entry.number for entry in self.room.book.entries.values() if not entry.at_table)
-        return max(self.known, max(given, default=0))
+        return max(self.known(), max(given, default=0))
 
     def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
         ruling = Ruling(

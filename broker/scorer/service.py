@@ -207,7 +207,7 @@ class Scorer:
                     journal.remember(ELSEWHERE, "[]")
         self._note_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
-        self.rulings.known = self.live.homes.numbers.given(DESK)
+        self.rulings.known = partial(self.live.homes.numbers.given, DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
         self._put_off: list[Incoming | OwnCall] = []
@@ -474,7 +474,6 @@ class Scorer:
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
                 self.live.alerts.note(self.live.homes.come_back(verdict.message))
-                self.rulings.known = self.live.homes.numbers.given(DESK)
 
     def _post(self, work: Callable[[], None]) -> None:
         """Have something done by the scorer's thread, from any other."""
