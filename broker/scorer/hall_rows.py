@@ -35,7 +35,7 @@ class FactsAtCentre:
         """Return what the centre has of a table's facts; None: it was never heard of."""
         return self._facts.get(table)
 
-    def tell(self, receipt: Callable[[int, TableBook], None]) -> None:
+    def tell(self, receipt: Callable[[int], None]) -> None:
         """Publish the receipts of tables for which it has changed, but not while more of the same table is to come."""
         if self._link.has != self._rows:
             self._due.ask()
@@ -45,7 +45,7 @@ class FactsAtCentre:
             for table, now in self._facts.items():
                 last = before.get(table)
                 if now != last and (last is None or now.upto < last.upto or table not in self._waiting):
-                    receipt(table, self._books[table])
+                    receipt(table)
 
     def _follow(self) -> None:
         self._rows = rows = self._link.has

@@ -200,6 +200,10 @@ class TableBook:
         """Name the facts that were taken, or seen again, last."""
         return tuple(Taken(seq=seq, id=self.taken.id_of(seq)) for seq in self.seen)
 
+    def asked_for(self) -> tuple[int, ...]:
+        """Return facts that were stored, and that the table is to send again."""
+        return tuple(sorted(self.wanted)[:MOST_LISTED])
+
     def lacks_before(self, seq: int) -> bool:
         """Return whether a fact before this one may still come: the one that let an arbiter in, for instance."""
         over = self.passed_over | {one.seq for one in self.refused if one.code not in UNEXPLAINED}

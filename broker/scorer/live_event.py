@@ -172,7 +172,7 @@ class LiveEvent:
         changed: Callable[[set[int]], None],
         back: Callable[[Decided], None],
     ) -> None:
-        self._journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
+        self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()
         self.state = EventState(event)
         self.alerts = AlertBook()
@@ -213,7 +213,7 @@ class LiveEvent:
         """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""
         facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
         self.devices.admissions.prove(facts, self.intake.has_taken)
-        with self._journal.commit():
+        with self.journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:
                 centre.keep()
@@ -223,8 +223,8 @@ class LiveEvent:
         """Keep what is wrong with the store, ask for it, and alert the arbiters."""
         if not faults:
             return
-        with self._journal.commit():
-            self._journal.put_aside(faults)
+        with self.journal.commit():
+            self.journal.put_aside(faults)
         for fault in faults:
             self.intake.want(fault)
         self.alerts.note(concerns_of_faults(faults))
@@ -264,7 +264,7 @@ class LiveEvent:
         """Keep that a message was refused, and why."""
         place = topics.parse_topic(one.topic)
         about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-        is_new = self._journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
+        is_new = self.journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
         if is_new and not verdict.again:
             self.alerts.note((concern_of_refusal(one.topic, place, verdict),))
 
@@ -273,7 +273,7 @@ class LiveEvent:
         wanted = self.intake.books[fact.table].wanted
         if fact.seq in wanted:
             self.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
-        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        self.journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
         if verdict.new:
             self.intake.take(fact, verdict.hash)
 

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from broker.errors import ScorerReplaced
 from broker.event import STANDINGS, Event, RiichiBooking
 from broker.files import write_file
-from broker.halls.centre import Centre
 from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
@@ -30,7 +29,6 @@ from broker.protocol import (
     Counted,
     CountRequest,
     Kept,
-    KeptRecord,
     LogMessage,
     Message,
     PlayFound,
@@ -52,12 +50,9 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.rulings import plan
-from broker.scorer.access import ArbiterAccess
-from broker.scorer.alerts import Attendance, Concern
-from broker.scorer.devices import Devices
-from broker.scorer.intake import MOST_LISTED, TableBook
+from broker.scorer.alerts import Concern
 from broker.scorer.lease import new_lease
-from broker.scorer.live_event import WireLog
+from broker.scorer.live_event import LiveEvent
 from broker.scorer.snapshot import PublicMessage, PublicPart
 from broker.scorer.standings import standings_csv_parts
 from broker.scorer.state import EventState
@@ -152,15 +147,13 @@ class _ToTable(_Header):
 class Publisher:
     """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
 
-    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on, `anchor` gives that of what
-    is stored.
+    `clock` gives ms since 1970, `seconds` counts on, `anchor` gives that of what is stored.
     """
 
     def __init__(
         self,
-        state: EventState,
+        live: LiveEvent,
         folder: Path,
-        store: str,
         key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
@@ -169,22 +162,20 @@ class Publisher:
         self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
-        self._state, self._store, self._clock, self._seconds = state, store, clock, seconds
+        self._live, self._state, self._clock, self._seconds = live, live.state, clock, seconds
+        self._store = live.journal.store
         self.folder = folder
         """The event's."""
-        self._name, self._version = state.planned.name, program_version()
+        self._name, self._version = live.state.planned.name, program_version()
         self.lease = new_lease()
         self._beat_at = inf
         """When to say next that we are there: as soon as there is a connection."""
-        self.height: Callable[[], int] = lambda: 0
-        """Returns that of the journal."""
-        self.at_centre = False
+        self._at_centre = live.centre is not None
         """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
         self.centre_has: Callable[[int], AtCentre | None] = lambda _: None
         """Returns what the centre has of a table's facts, in a hall among others."""
         self.standby = self.moved = ""
         """Where tables find the standby's broker, and where they are to go now as that has taken over."""
-        self.wire = WireLog()
         self.link: Link | None = None
         self._failure = ""
         """Why there is no connection, as it was logged last."""
@@ -197,7 +188,7 @@ class Publisher:
         self._untold: set[int] = set()
         """Deals whose plays have changed since their travellers were published."""
         self._public = PublicPart()
-        self.large = is_large(state.planned)
+        self.large = is_large(live.state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
         self._begun: Iterator[Concern | None] | None = None
         """What is being made of all players, bit by bit."""
@@ -210,14 +201,14 @@ class Publisher:
             *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.PIN_GIVEN),
             *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
         )
-        of_halls = (topics.HALL_ROW, topics.HALL_STATE) if self.at_centre else ()
+        of_halls = (topics.HALL_ROW, topics.HALL_STATE) if self._at_centre else ()
         self.link = Link(
             address,
             client_id=session_id(f"homologue-{self._name}-scorer", self.folder),
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
-            kept=not self.at_centre,  # halls send again: no broker is to keep for hours what they say to nobody
+            kept=not self._at_centre,  # halls send again: no broker is to keep for hours what they say to nobody
         )
         self.link.start()
 
@@ -320,10 +311,11 @@ class Publisher:
 
     # ---- to tables --------------------------------------------------------------------------
 
-    def receipt(self, table: int, book: TableBook) -> None:
+    def receipt(self, table: int) -> None:
         """Publish what of a table's facts is safe; by its time a table's clock is found to be behind."""
-        if self.at_centre:
+        if self._at_centre:
             return
+        book = self._live.intake.books[table]
         message = Receipt(
             **self._to(table),
             at=self._clock(),
@@ -333,23 +325,23 @@ class Publisher:
             taken=book.latest(),
             refused=tuple(book.refused),
             head=book.head,
-            wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
+            wanted=book.asked_for(),
             anchor=self._anchor(),
             version=self._version,
             centre=self.centre_has(table),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 
-    def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
+    def kept(self, table: int) -> None:
         """Publish what a table keeps for us: what it has more it gives back."""
-        if self.at_centre:
+        if self._at_centre:
             return
-        message = Kept(**self._to(table), records=records)
+        message = Kept(**self._to(table), records=self._live.homes.records(table))
         self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
-        if self.at_centre:
+        if self._at_centre:
             return
         state, event = self._state, self._state.event
         if session := state.tables.sessions.present(event.riichi, table):
@@ -384,17 +376,15 @@ class Publisher:
         )
         self._publish(topics.ASSIGNMENT, message, table=booking.table)
 
-    def served(self, tables: Iterable[int], devices: Devices, attendance: Attendance) -> None:
+    def served(self, tables: Iterable[int]) -> None:
         """Publish for these tables which device serves them, how many calls are before theirs, and who comes.
 
         Also for those whose call has moved up, or is another one.
         """
-        if self.at_centre:
+        if self._at_centre:
             return
-        times = self._state.tables.times
-        calls = {
-            table: (before, attendance.comes(table, times.calling[table])) for before, table in enumerate(times.queue())
-        }
+        times, devices, comes = self._state.tables.times, self._live.devices, self._live.attendance.comes
+        calls = {table: (before, comes(table, times.calling[table])) for before, table in enumerate(times.queue())}
         moved = {table for table, _ in calls.items() ^ self._calls.items()}
         self._calls = calls
         for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):
@@ -414,15 +404,13 @@ class Publisher:
             )
             self._publish(topics.SERVED, message, table=table)
 
-    def pin(self, table: int, access: ArbiterAccess) -> None:
+    def pin(self, table: int) -> None:
         """Publish how a table has a PIN judged, and what was found of the last one."""
-        if self.at_centre:
+        if self._at_centre:
             return
+        access = self._live.access
         message = ArbiterPin(
-            **self._to(table),
-            key=access.pin_key.public,
-            mark=access.mark,
-            answer=access.answer(table),
+            **self._to(table), key=access.pin_key.public, mark=access.mark, answer=access.answer(table)
         )
         self._publish(topics.PIN, self.key.sign(message), table=table)
 
@@ -522,7 +510,7 @@ class Publisher:
         """Publish who leads."""
         state = self._state
         message = Standings(
-            **self._header(self.height()),
+            **self._header(self._live.journal.height),
             final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
@@ -538,7 +526,7 @@ class Publisher:
     def alert(self, concern: Concern, now: int) -> None:
         """Alert the arbiters."""
         message = Alert(
-            **self._header(self.height()),
+            **self._header(self._live.journal.height),
             code=concern.code,
             table=concern.table,
             topic=concern.topic,
@@ -551,7 +539,7 @@ class Publisher:
         """Publish all plays of a deal side by side, for arbiters."""
         complete, expected = self._state.complete(deal), self._state.expected(deal)
         message = Traveller(
-            **self._header(self.height()),
+            **self._header(self._live.journal.height),
             deal=deal,
             complete=complete,
             expected=expected,
@@ -609,13 +597,14 @@ class Publisher:
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
 
-    def halls(self, centre: Centre) -> None:
+    def halls(self) -> None:
         """Tell the halls how far their journals have come, and which deals are over everywhere, where that is news."""
-        if not (self.link and self.link.up):
+        centre = self._live.centre
+        if centre is None or not (self.link and self.link.up):
             return
-        for receipt in centre.receipts(self.height(), self.key):
+        for receipt in centre.receipts(self._live.journal.height, self.key):
             self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
-        if word := centre.word(self._state.snapshot().complete, self.height(), self.key):
+        if word := centre.word(self._state.snapshot().complete, self._live.journal.height, self.key):
             self._publish(topics.CENTRE, word)
 
     def _publish(
@@ -628,7 +617,7 @@ class Publisher:
         hall: str | None = None,
     ) -> None:
         address, payload = topic.at(self._name, table=table, deal=deal, hall=hall), encode(message)
-        self.wire.note(self._clock(), "out", address, payload)
+        self._live.wire.note(self._clock(), "out", address, payload)
         if len(payload) > LARGEST:
             log.error("message_too_large", topic=address, bytes=len(payload))
         elif self.link:

@@ -193,10 +193,8 @@ class Scorer:
         )
         self.live.alerts.note(found)
         self.live.set_aside(stored.faults)
-        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
-        self.publisher.height, self.publisher.wire = lambda: journal.height, self.live.wire
+        self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
         self.publisher.lease = kept_lease(journal) or new_lease()
-        self.publisher.at_centre = self.live.centre is not None
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
@@ -301,7 +299,7 @@ class Scorer:
     def pin_changed(self) -> None:
         """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
         for table in self.live.intake.books:
-            self.publisher.pin(table, self.live.access)
+            self.publisher.pin(table)
         self.dashboard.changed()
 
     # ---- the loop ---------------------------------------------------------------------------
@@ -352,14 +350,13 @@ class Scorer:
             self._publish_standings()
             self.dashboard.show_if_due()
         for table in sorted(self.live.homes.due):
-            self.publisher.kept(table, self.live.homes.records(table))
+            self.publisher.kept(table)
         self.live.homes.due.clear()
         self.publisher.publish_again()
         if self.live.hall:
             self.live.hall.step()
             self._at_centre.tell(self.publisher.receipt)
-        if self.live.centre:
-            self.publisher.halls(self.live.centre)
+        self.publisher.halls()
 
     def _look(self) -> None:
         """Say that we are there, and look at what nobody reports. Raises ScorerReplaced if we have handed over."""
@@ -485,7 +482,7 @@ class Scorer:
     def _found_pin(self, check: PinCheck, *, right: bool) -> None:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
         self.live.access.found(check, right=right)
-        self.publisher.pin(check.table, self.live.access)
+        self.publisher.pin(check.table)
         self._take(self.live.pins.released(check.table))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
@@ -497,9 +494,8 @@ class Scorer:
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
         self.live.set_aside(new)
         self.dashboard.changed({fault.table for fault in new if fault.table})
-        for table, book in self.live.intake.books.items():
-            if any(fault.table == table for fault in new):
-                self.publisher.receipt(table, book)
+        for table in sorted(self.live.intake.books.keys() & {fault.table for fault in new}):
+            self.publisher.receipt(table)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
@@ -512,14 +508,14 @@ class Scorer:
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
         connected = live.devices.connected
         for table in sorted((tables | connected) & books.keys()):
-            self.publisher.receipt(table, books[table])
+            self.publisher.receipt(table)
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
         for table in sorted(connected & books.keys()):
-            self.publisher.kept(table, live.homes.records(table))
-            self.publisher.pin(table, live.access)
-        self._publish_served(connected | live.devices.refused | live.devices.unseen)
+            self.publisher.kept(table)
+            self.publisher.pin(table)
+        self.publisher.served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)
@@ -535,9 +531,9 @@ class Scorer:
             self.publisher.counted(message, self.live.count(message))
         elif isinstance(message, PinGiven) and not verdict.code:
             if access.ask(message):
-                self.publisher.pin(message.table, access)
+                self.publisher.pin(message.table)
         elif isinstance(message, LogMessage) and isinstance(message.fact, LetIn):
-            self.publisher.pin(message.table, access)
+            self.publisher.pin(message.table)
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
@@ -549,12 +545,12 @@ class Scorer:
         self.publisher.connection_changed(change)
         self._plays.connection_changed(up=change.up)
         if change.up:
-            for table, book in self.live.intake.books.items():
-                self.publisher.kept(table, self.live.homes.records(table))
-                self.publisher.receipt(table, book)
+            for table in self.live.intake.books:
+                self.publisher.kept(table)
+                self.publisher.receipt(table)
                 self.publisher.assignment(table)
-                self.publisher.pin(table, self.live.access)
-            self._publish_served(self.live.intake.books.keys())
+                self.publisher.pin(table)
+            self.publisher.served(self.live.intake.books.keys())
             self.publisher.standings()
         self.publisher.publish_again()
 
@@ -600,10 +596,7 @@ class Scorer:
     def _tables_changed(self, tables: set[int]) -> None:
         """Show that another device serves these tables, or another arbiter goes there."""
         self.dashboard.changed(tables)
-        self._publish_served(tables)
-
-    def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.live.devices, self.live.attendance)
+        self.publisher.served(tables)
 
     def _publish_standings(self) -> None:
         self.live.alerts.note(self.publisher.standings_if_due())

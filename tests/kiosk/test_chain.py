@@ -155,7 +155,7 @@ class Devices:
 
     def settle(self, journal: TableJournal) -> None:
         """Let a device hear how its facts stand."""
-        self.hall.scorer.publisher.receipt(TABLE, self.hall.scorer.live.intake.books[TABLE])
+        self.hall.scorer.publisher.receipt(TABLE)
         journal.settle([one for one in self.hall.ear.heard(f"receipt/{TABLE}") if isinstance(one, Receipt)][-1])
 
     def finish(self) -> None:

@@ -71,7 +71,7 @@ class StandbyService:
         self._heard(asked, host, asked.have.height if self._follows else 0)
         loop = asyncio.get_running_loop()
         until = loop.time() + WAIT_S
-        while self._scorer.publisher.height() <= asked.have.height and loop.time() < until:
+        while self._scorer.live.journal.height <= asked.have.height and loop.time() < until:
             await asyncio.sleep(STEP_S)
         answer = await run_in_threadpool(self._answer, asked, host)
         return Response(answer, media_type="application/msgpack")

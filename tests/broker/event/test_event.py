@@ -28,9 +28,8 @@ from broker.event import (
 from broker.protocol import SEATS, Assignment, Player, Session, decode_on_topic
 from broker.rules import FULL_SET, KINDS, Profile, form_hash, mcr_folder
 from broker.scorer import EventState
-from broker.scorer.publisher import Publisher
-from tests.broker.scorer.hall import Ear
-from tests.broker.scorer.small import KEY, deals, event, plan, registry
+from tests.broker.scorer.hall import publisher
+from tests.broker.scorer.small import deals, event, plan, registry
 
 
 def same(one: Event, other: Event) -> bool:
@@ -227,9 +226,8 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 def told_of(of: Event, table: int) -> tuple[str, bytes]:
     """Return what a table is told before the first play: topic and payload."""
-    publisher, ear = Publisher(EventState(of), Path("/nowhere"), "store-0001", KEY, lambda: 0), Ear()
-    publisher.link = ear
-    publisher.assignment(table)
+    publishes, ear = publisher(EventState(of))
+    publishes.assignment(table)
     ((topic, payload, _),) = ear.said
     return topic, payload
 

@@ -2,20 +2,26 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from broker.event import Event
 from broker.protocol import Beat, LetIn, LogMessage, Message, TableState, decode_on_topic
 from broker.protocol.link import Incoming, Link, LinkChanged
+from broker.scorer import EventState
+from broker.scorer.intake import TableBook
+from broker.scorer.live_event import LiveEvent, WireLog
+from broker.scorer.publisher import Publisher
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
 from broker.store import Journal, SqliteJournal
-from tests.broker.scorer.small import NAME, admissions, event, sent
+from tests.broker.scorer.small import KEY, NAME, admissions, event, sent
 
 NOW = 1_800_000_000_000
 
@@ -70,6 +76,37 @@ class Ear(Link):
         """Start over."""
         self.story.clear()
         self.said.clear()
+
+
+class Height:
+    """In the journal's place: how high it is."""
+
+    store = "store-0001"
+
+    def __init__(self, height: Callable[[], int]) -> None:
+        self._height = height
+
+    @property
+    def height(self) -> int:
+        """How many messages there are."""
+        return self._height()
+
+
+def publisher(
+    state: EventState, books: Mapping[int, TableBook] | None = None, height: Callable[[], int] = lambda: 0
+) -> tuple[Publisher, Ear]:
+    """Return what publishes an event of which its state is known, and perhaps its tables' books; and what hears it."""
+    live = SimpleNamespace(
+        state=state,
+        journal=Height(height),
+        wire=WireLog(),
+        centre=None,
+        intake=SimpleNamespace(books=books or defaultdict[int, TableBook](TableBook)),
+        homes=SimpleNamespace(records=lambda _table: ()),
+    )
+    made, ear = Publisher(cast("LiveEvent", live), Path("/nowhere"), KEY, lambda: NOW), Ear()
+    made.link = ear
+    return made, ear
 
 
 @dataclass(frozen=True)

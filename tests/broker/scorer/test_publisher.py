@@ -35,27 +35,20 @@ from broker.protocol import (
 from broker.protocol.link import LinkChanged
 from broker.scorer import EventState, standings_csv
 from broker.scorer import publisher as publisher_module
-from broker.scorer.intake import MOST_MISSING, Intake, TableBook
-from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, Publisher, Throttle
+from broker.scorer.intake import MOST_MISSING, Intake
+from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, Throttle
 from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.benchmarks.scorer.large import large_event, plays
-from tests.broker.rulings.ruled import AT, room_of, ruling
-from tests.broker.scorer.hall import Ear, Hall, admitting, make_hall, open_journal, put
-from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event
+from tests.broker.rulings.ruled import room_of, ruling
+from tests.broker.scorer.hall import Ear, Hall, admitting, make_hall, open_journal, publisher, put
+from tests.broker.scorer.small import OUTCOMES, declared, event, fact, restored, result, sent, whole_event
 from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
 ROUND = 4
 DEAL = event().bookings[1, ROUND].deal
-
-
-def publisher(state: EventState) -> tuple[Publisher, Ear]:
-    """Return a publisher, and what hears it."""
-    made, ear = Publisher(state, Path("/nowhere"), "store-0001", KEY, lambda: AT), Ear()
-    made.link = ear
-    return made, ear
 
 
 def public(ear: Ear) -> list[tuple[int, bool, int] | int]:
@@ -130,12 +123,11 @@ def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_bac
 def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
     """Return all public messages of an event that is told by its tables, without what names this process."""
     room, seqs = EventState(event()), Counter[int]()
-    publishes, ear = publisher(room)
+    publishes, ear = publisher(room, height=seqs.total)
     publishes.connection_changed(LinkChanged(up=True))
-    publishes.height = seqs.total
     for table, said in facts:
         seqs[table] += 1
-        publishes.receipt(table, TableBook())
+        publishes.receipt(table)
         publishes.plays_changed(room.apply(fact(table, seqs[table], said)))
         publishes.standings_if_due()
     told = [message for message in ear.heard("") if isinstance(message, PublicTraveller | PublicStandings)]
@@ -213,9 +205,8 @@ def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connec
 
 
 def test_public_standings_are_told_again_when_they_are_declared_final_and_when_that_is_taken_back() -> None:
-    room, ear = room_of(), Ear()
-    publishes = Publisher(room, Path("/nowhere"), "store-0001", KEY, lambda: AT)
-    publishes.link = ear
+    room = room_of()
+    publishes, ear = publisher(room)
     publishes.players_renamed()
 
     def finals() -> list[bool]:
@@ -241,9 +232,8 @@ def receipt(*seqs: int) -> Receipt:
         verdict = intake.judge(*sent(told))
         assert verdict.new
         intake.take(told, verdict.hash)
-    publishes, ear = publisher(EventState(event()))
-    publishes.height = lambda: 7
-    publishes.receipt(1, intake.books[1])
+    publishes, ear = publisher(EventState(event()), intake.books, height=lambda: 7)
+    publishes.receipt(1)
     ((topic, _, retain),), (message,) = ear.said, ear.heard("")
     assert isinstance(message, Receipt)
     assert (topic, retain, message.seq, message.table) == ("hm/cup/receipt/1", True, 1, 1)
@@ -252,12 +242,12 @@ def receipt(*seqs: int) -> Receipt:
 
 @given(st.lists(st.tuples(st.sampled_from(event().tables), st.integers(0, 50)), min_size=1, max_size=20))
 def test_the_numbers_of_what_a_table_hears_tell_nothing_of_what_others_have_said(heard: list[tuple[int, int]]) -> None:
-    (publishes, ear), height = publisher(EventState(event())), 0
-    publishes.height = lambda: height
+    height = 0
+    publishes, ear = publisher(EventState(event()), height=lambda: height)
     for table, stored in heard:
         height += stored
-        publishes.receipt(table, TableBook())
-        publishes.kept(table, ())
+        publishes.receipt(table)
+        publishes.kept(table)
     told = [one for one in ear.heard("") if isinstance(one, Receipt | Kept)]
     for table in event().tables:
         numbers = [one.seq for one in told if one.table == table]
