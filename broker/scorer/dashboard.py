@@ -26,12 +26,12 @@ from broker.rulings import (
     sitting_players,
 )
 from broker.rulings.follow_ups import follow_ups
-from broker.scorer import tables
 from broker.scorer.live_event import LiveEvent
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
+from broker.scorer.tables import RestoredWalls
 from broker.scorer.view import (
     AnchorView,
     BesideView,
@@ -199,8 +199,6 @@ class Dashboard:
         """`anchor` returns that of what is stored now."""
         self._live, self._new_anchor = live, anchor
         self._version = 0
-        self.connected = False
-        """Whether there is a connection with the broker."""
         self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(self._event) else 0.0, seconds, time.thread_time)
         self._lines: _ArrivalLines = {}
@@ -253,7 +251,7 @@ class Dashboard:
             event=event.name,
             title=event.plan.title,
             profile=event.profile.id,
-            connected=self.connected,
+            connected=self._live.connected,
             disk=self.disk,
             anchor=self._anchor_of_round(),
             final=state.final,
@@ -385,7 +383,7 @@ class Dashboard:
         return min(planned.difference(recorded), default=0)
 
 
-def _walls(event: Event, restored: tables.Walls | None, state: TableState | None) -> Walls | None:
+def _walls(event: Event, restored: RestoredWalls | None, state: TableState | None) -> Walls | None:
     """Return what is the matter with the walls of a table's present play."""
     if restored is None or state is None or (restored.round, restored.deal) != (state.round, state.deal):
         return None

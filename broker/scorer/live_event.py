@@ -174,6 +174,8 @@ class LiveEvent:
     ) -> None:
         self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()
+        self.connected = False
+        """Whether there is a connection with the broker, so that tables can be heard."""
         self.state = EventState(event)
         self.alerts = AlertBook()
         self.devices = Devices(journal, event.name, stored.devices(), clock, changed)
@@ -304,12 +306,12 @@ class LiveEvent:
         self.attendance.apply(one)
         self.alerts.note(concerns_of_fact(self.state, one, self._clock()))
 
-    def look(self, now: float, *, listening: bool) -> list[Concern]:
+    def look(self, now: float) -> list[Concern]:
         """Return what nobody has said: who is silent, and what has come back from second homes.
 
-        `now` in s of a clock that counts on; `listening`: whether tables can be heard.
+        `now` in s of a clock that counts on.
         """
-        found = self.devices.look(now, listening=listening)
+        found = self.devices.look(now, listening=self.connected)
         if now >= self.homes.gaps_at:
             found += self.homes.take_back(now)
         if self.centre:

@@ -365,7 +365,7 @@ class Scorer:
         if self._plays.unwritten:
             self._plays.look()
         self.publisher.beat(now)
-        found += self.live.look(now, listening=self.dashboard.connected)
+        found += self.live.look(now)
         if self._space and (level := self._space.look()) != self.dashboard.disk:
             self.dashboard.disk = level
             found.append(Concern(f"scorer_disk_{level}"))
@@ -537,7 +537,7 @@ class Scorer:
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
-        self.dashboard.connected = change.up
+        self.live.connected = change.up
         if self.live.centre:
             self.live.centre.again()
         if self._space:

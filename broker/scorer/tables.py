@@ -94,7 +94,7 @@ class Since(NamedTuple):
     round: int
 
 
-class Walls(NamedTuple):
+class RestoredWalls(NamedTuple):
     """How a table has restored its walls."""
 
     round: int
@@ -112,7 +112,7 @@ class TableTimes:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
         self.pausing: dict[int, Since] = {}
-        self.restored: dict[int, Walls] = {}
+        self.restored: dict[int, RestoredWalls] = {}
 
     def queue(self) -> list[int]:
         """Return the tables whose call is open, the oldest first."""
@@ -130,14 +130,14 @@ class TableTimes:
         elif isinstance(fact, Call):
             _keep(self.calling, message, begins=fact.open)
         elif isinstance(fact, Restored):
-            self.restored[table] = Walls(fact.round, fact.deal, fact.form, fact.verified)
+            self.restored[table] = RestoredWalls(fact.round, fact.deal, fact.form, fact.verified)
         elif isinstance(fact, Paused):
             _keep(self.pausing, message, begins=fact.begin)
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in a whole play: it is over."""
         table, round_ = play.key
-        self.restored[table] = Walls(round_, play.deal, play.form, verified=True)
+        self.restored[table] = RestoredWalls(round_, play.deal, play.form, verified=True)
         self.playing.pop(table, None)
 
 

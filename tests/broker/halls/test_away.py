@@ -30,7 +30,7 @@ def test_no_session_waits_for_a_scorer_of_the_centre_that_is_away(tmp_path: Path
         scorer.publisher.connect(
             Address("127.0.0.1", broker.port, "scorer", known.password("scorer")), scorer._inbox.put
         )
-        while not scorer.dashboard.connected:
+        while not scorer.live.connected:
             scorer.step(timeout=PATIENCE_S)
         scorer.publisher.close()
         again = paho.Client(
