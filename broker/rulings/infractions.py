@@ -10,13 +10,12 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from broker.event import MINUTE_MS
 from broker.i18n import N_
 from broker.protocol import APPEAL_DECISIONS, AppealDecided, Appealed, CheckedIn, FineRuled, Refused
 from broker.rules.infractions import FALSE_HU, Measure, Penalty, appeal_minutes, fines_of, in_imp, infractions_of
 from broker.rulings.model import CountedPlay, PlayKey, RulingEntry, appeal_subject, result_of
 from broker.scorer import EventState
-
-MINUTE_MS = 60_000
 
 
 class RegisterEntry(Struct, frozen=True, kw_only=True):
