@@ -441,13 +441,12 @@ class TableProgram:
             if key == "enter":
                 self._server.greet()
             return
-        now = self._clock()
-        if not self._did(self._tasks.key(key, self.state, now)):
-            typed: tuple[str, ...] = (key,)
-            if self._keyboard.panel is None:
-                typed = self._tasks.form_keys(key, self.state, self._keyboard.filled_in, now)
-            for one in typed:
-                self._keyboard.key(one, self.state, now)
+        now, keyboard = self._clock(), self._keyboard
+        if keyboard.panel is not None and self._tasks.self_test is None:  # a PIN's digits are no ticks
+            keyboard.key(key, self.state, now)
+        elif not self._did(self._tasks.key(key, self.state, now)):
+            for one in self._tasks.form_keys(key, self.state, keyboard.filled_in, now):
+                keyboard.key(one, self.state, now)
         self._follow()
 
     def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key
