@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
+from broker.protocol import SEATS, NextSeat, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
-from kiosk.screens import RestoringView
+from kiosk.screens import RecordedView, RestoringView
 from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
@@ -171,6 +171,19 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.type("enter")
         assert active_guards(table.program.state) == ("player_played_deal",)
         assert phase_view(table.program.view(), RestoringView).repeating == ("west",)
+
+
+def test_a_plan_in_which_only_other_tables_have_changed_says_where_the_four_go_now(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+        table.program._server.facts.settle(receipt(), now=0)
+        there = {player.id: NextSeat(round=2, table=9, seat=seat) for seat, player in play(1).players.items()}
+        table.program._server.take_plan(
+            msgspec.structs.replace(plan(play(1), play(2)), onward={1: there}), table.time.now
+        )
+        table.program.step(timeout=0)
+        onward = phase_view(table.program.view(), RecordedView).onward
+        assert onward == {seat: there[player.id] for seat, player in play(1).players.items()}
 
 
 def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp_path: Path) -> None:
