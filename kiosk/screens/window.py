@@ -28,7 +28,7 @@ from firmware import keyboards, reports, scanners
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens import drawing, layout, table
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import PairingView, ScreenView
 from kiosk.table import Light
 
 DRM: Final = Path("/sys/class/drm")
@@ -208,10 +208,15 @@ class ScreenWindow(Closing):
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
                 self._pace.touched(self._clock())
-            if (key := self._key(event)) == table.LIGHT_KEY:
+            if (key := self._key(event)) == table.LIGHT_KEY and not self._is_letter(event):
                 self._change_light()
             elif key:
                 yield key
+
+    def _is_letter(self, event: pygame.event.Event) -> bool:
+        """Return whether a key is a letter of the desk's address: then the clock alone changes the light."""
+        types = self._drawn is not None and isinstance(self._drawn[0].phase, PairingView)
+        return types and event.type not in TOUCHES
 
     def _change_light(self) -> None:
         if self._drawn is not None and self._drawn[0].state != "playing":

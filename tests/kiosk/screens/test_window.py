@@ -96,6 +96,18 @@ def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -
     assert seen[0] == seen[2]
 
 
+def test_every_letter_of_an_address_can_be_typed_and_the_clock_still_changes_the_light() -> None:
+    view = SCENES["pairing, no address"]()
+    with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
+        before = picture_of(window, view)
+        for key in "homologue":
+            type_key(key)
+        assert [key for key in window.pressed() if key != QUIT] == [*"homologue"]
+        time.now += SEEN_NS
+        assert touched(window, target("pairing, no address", "m")) == []
+        assert picture_of(window, view) != before
+
+
 def test_in_a_play_nothing_changes_the_light() -> None:
     view = SCENES["playing"]()
     with ScreenWindow(DUMMY, Translator("en")) as window:
