@@ -207,7 +207,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
     """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
-    if view.call is None or view.panel is not None or view.play is None:
+    if view.call is None or view.play is None or view.panel is not None or view.self_test is not None:
         return found
     open_it = KeyButton("a", _("Arbiter"))
     if found.panel:

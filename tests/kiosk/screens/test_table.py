@@ -11,7 +11,16 @@ import pytest
 
 from broker.i18n import Translator, languages
 from kiosk.camera.observations import CameraView, TableObservation
-from kiosk.screens import DeclaredView, RestoringView, ScreenView, SeatingView, TableScreen, TextPen, TouchTarget
+from kiosk.screens import (
+    CallView,
+    DeclaredView,
+    RestoringView,
+    ScreenView,
+    SeatingView,
+    TableScreen,
+    TextPen,
+    TouchTarget,
+)
 from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
 from kiosk.screens.restoring import MOST_WAITED_FOR
@@ -192,6 +201,11 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart() -> None:
 )
 def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:
     assert " ".join(target.key for target in targets(scene)) == keys
+
+
+def test_the_self_test_whose_keys_are_its_own_offers_no_panel_to_the_arbiter_who_is_called() -> None:
+    tested = replace(SCENES["confirming"](), call=CallView(), self_test=SCENES["self-test, buttons"]().self_test)
+    assert "a" not in {button.key for button in current_screen(Translator("en"), tested).actions}
 
 
 def test_a_left_handed_table_has_its_buttons_at_the_left() -> None:
