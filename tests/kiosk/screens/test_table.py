@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
+from typing import get_args
 
 import numpy as np
 import pygame
 import pytest
 
 from broker.i18n import Translator, languages
+from broker.protocol import RiichiEvent
+from broker.rules.riichi import AbortReason
 from kiosk.camera.observations import CameraView, TableObservation
 from kiosk.screens import (
     CallView,
@@ -24,6 +27,7 @@ from kiosk.screens import (
 from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
 from kiosk.screens.restoring import MOST_WAITED_FOR
+from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.scenes import unread
@@ -267,6 +271,12 @@ def test_what_a_colour_says_is_also_said_without_colour() -> None:
     phases = SeatingView("confirming"), DeclaredView(), DeclaredView(("east",))
     told = [confirming, *(replace(confirming, phase=one) for one in phases)]
     assert len({pixels(one) for one in told}) == len(told)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_how_a_hand_of_riichi_was_broken_off_begins_as_a_sentence_does(language: str) -> None:
+    ended = [RiichiEvent(kind="abort", reason=reason) for reason in get_args(AbortReason)]
+    assert all(how_it_ended(Translator(language), one)[0].isupper() for one in ended)
 
 
 def test_no_line_begins_with_a_sign_that_ends_a_sentence() -> None:
