@@ -197,8 +197,11 @@ class ScreenWindow(Closing):
         return self._pace.pause(self._clock())
 
     def picture(self, path: str) -> None:
-        """Save what is on the screen."""
-        pygame.image.save(self._surface, path)
+        """Save what is on the screen, for who looks from afar: where that cannot be, the table plays on all the same."""
+        try:
+            pygame.image.save(self._surface, path)
+        except pygame.error as error:
+            log.warning("picture_not_saved", why=str(error))
 
     def pressed(self) -> Iterator[str]:
         """Return the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""

@@ -79,6 +79,14 @@ def picture_of(window: ScreenWindow, view: ScreenView) -> bytes:
     return shown_pixels()
 
 
+def test_a_picture_that_cannot_be_saved_ends_no_table(tmp_path: Path) -> None:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        window.show(SCENES["confirming"]())
+        window.picture(str(tmp_path / "gone" / "table.png"))
+        window.picture(str(tmp_path / "table.png"))
+    assert [one.name for one in tmp_path.iterdir()] == ["table.png"]
+
+
 @pytest.mark.parametrize("how", ["key", "finger"])
 def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -> None:
     view = SCENES["confirming"]()
