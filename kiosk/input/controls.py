@@ -300,6 +300,8 @@ class Keyboard:
             self.problem = self._apply(events.CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state, ArbiterPanel("pin"))
+        elif state.paused:  # the screen shows the pause, and nothing that a key could mean
+            self.problem = None
         elif key == "x" and (seat := self._asked_of(state)):
             self._open(state, panel_on_claim(seat))
         else:

@@ -197,7 +197,7 @@ class ScreenWindow(Closing):
         return self._pace.pause(self._clock())
 
     def picture(self, path: str) -> None:
-        """Save what is on the screen, for who looks from afar: where that cannot be, the table plays on all the same."""
+        """Save what is on the screen, for who looks from afar; where that cannot be, the table plays on."""
         try:
             pygame.image.save(self._surface, path)
         except pygame.error as error:
