@@ -20,7 +20,7 @@ from kiosk.screens.texts import REASON
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.keyed import Keyed
-from tests.kiosk.riichi_tables import riichi_in, session_plan
+from tests.kiosk.riichi_tables import AloneSitting, riichi_in, session_plan
 from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, TABLE, S, Sitting, plan, play, sitting_in
 from tests.pins import HASHED, PIN
@@ -186,6 +186,14 @@ def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None
     sitting = riichi_in(phase)
     test = () if phase is Phase.PLAYING else ("self_test",)
     assert possible_acts(sitting.table) == (*test, "extra_time", "pause")
+
+
+def test_no_false_hu_is_offered_where_a_drawn_hand_asks_who_is_tenpai() -> None:
+    sitting = AloneSitting()
+    sitting.begin()
+    sitting.draw()
+    assert sitting.table.hand.asking
+    assert "false_hu" not in possible_acts(sitting.table)
 
 
 def at_riichi(table: Judged) -> None:
