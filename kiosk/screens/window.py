@@ -133,14 +133,14 @@ class ScreenWindow(Closing):
             # SDL would take desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
             # itself asks for, and what a Pi's drivers speak first.
             os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "opengles2")
-        size = (settings.width, settings.height)
+        size = layout.drawn_size((settings.width, settings.height))
         whole = (settings.width, settings.height + below)
         try:
             pygame.display.init()
             self._whole = pygame.display.set_mode(whole, pygame.FULLSCREEN if settings.fullscreen else 0)
         except pygame.error as error:
             raise ScreenMissing(str(error)) from None
-        self._surface = self._whole.subsurface((0, 0), size) if below else self._whole
+        self._surface = self._whole if whole == size else self._whole.subsurface((0, 0), size)
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)

@@ -26,6 +26,7 @@ from kiosk.screens import (
 )
 from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
+from kiosk.screens.layout import drawn_size
 from kiosk.screens.restoring import MOST_WAITED_FOR
 from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
@@ -41,7 +42,7 @@ Room = tuple[tuple[int, int], float]
 """A size, and how much larger letters are to be."""
 
 ROOMS: list[Room] = [
-    *((size, 1.0) for size in (SIZES[0], SIZES[1], SIZES[2], SIZES[4])),
+    *((size, 1.0) for size in (SIZES[0], SIZES[1], SIZES[2], SIZES[4], drawn_size((480, 480)))),
     (SIZES[0], 1.4),
     (SIZES[3], 1.4),
     (SIZES[4], 1.2),
@@ -133,6 +134,11 @@ def mislaid(scene: str, room: Room) -> list[str]:
 @pytest.mark.parametrize("room", ROOMS, ids=str)
 def test_every_line_stands_on_the_screen_apart_from_the_others_and_nothing_but_a_name_is_cut_off(room: Room) -> None:
     assert [one for scene in SCENES for one in mislaid(scene, room)] == []
+
+
+@pytest.mark.parametrize("scene", ["arbiter, wrong PIN", "riichi, on the riichi tile"])
+def test_in_a_seat_beside_a_panel_nothing_lies_on_anything_where_the_screen_stands_upright(scene: str) -> None:
+    assert mislaid(scene, ((480, 800), 1.0)) == []
 
 
 @pytest.mark.parametrize("language", languages())

@@ -79,6 +79,26 @@ def picture_of(window: ScreenWindow, view: ScreenView) -> bytes:
     return shown_pixels()
 
 
+@pytest.mark.parametrize(
+    ("size", "drawn"),
+    [
+        ((1280, 1024), (1280, 853)),
+        ((1024, 768), (1024, 682)),
+        ((480, 320), (480, 320)),
+        ((768, 1024), (614, 1024)),
+        ((480, 800), (480, 800)),
+    ],
+)
+def test_a_display_that_is_nearly_square_is_drawn_on_as_if_it_were_not(
+    size: tuple[int, int], drawn: tuple[int, int], tmp_path: Path
+) -> None:
+    with ScreenWindow(ScreenSettings(driver="dummy", width=size[0], height=size[1]), Translator("en")) as window:
+        window.show(SCENES["confirming"]())
+        window.picture(str(tmp_path / "table.png"))
+        assert pygame.display.get_surface().get_size() == size
+    assert pygame.image.load(tmp_path / "table.png").get_size() == drawn
+
+
 def test_a_picture_that_cannot_be_saved_ends_no_table(tmp_path: Path) -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         window.show(SCENES["confirming"]())
