@@ -95,7 +95,7 @@ def test_a_display_that_is_nearly_square_is_drawn_on_as_if_it_were_not(
     with ScreenWindow(ScreenSettings(driver="dummy", width=size[0], height=size[1]), Translator("en")) as window:
         window.show(SCENES["confirming"]())
         window.picture(str(tmp_path / "table.png"))
-        assert pygame.display.get_surface().get_size() == size
+        assert window._whole.get_size() == size
     assert pygame.image.load(tmp_path / "table.png").get_size() == drawn
 
 
