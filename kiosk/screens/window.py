@@ -38,9 +38,6 @@ EACH_NS: Final = 5 * SECOND_NS
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
 
-SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
-"""What the desk is told about a screen."""
-
 
 class ScreenCheck:
     """One display without a desktop; with one, whatever draws the desktop looks after it."""

@@ -161,6 +161,17 @@ def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Pat
         assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[0], author="Anne")}
 
 
+def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_no_longer(table: Judged) -> None:
+    table.come_to(Phase.ACCEPTING)
+    table.type("a", PIN[0])
+    table.pass_time(119 * S)
+    table.type(PIN[1])
+    table.pass_time(119 * S)
+    assert table.program.view().panel is not None
+    table.pass_time(2 * S)
+    assert table.program.view().panel is None
+
+
 def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
