@@ -124,10 +124,8 @@ class KeepDesk:
         recorded = state.phase is Phase.RECORDED and state.outcome is not None and state.ruled is None
         self.over |= not recorded or state.play != self.now.play
 
-    def key(self, key: str, state: Table, now: int) -> bool:
+    def key(self, key: str, now: int) -> bool:
         """Take a key; return whether it was one of ours."""
-        if state.paused:
-            return key in (TAKES, PASSES, GAPS, BACK, LEAVES)  # the screen shows the pause, and none of them
         if self.now.asked is None or key == LEAVES or (key == BACK and not self.now.at):
             self.over = True
             return key in (BACK, LEAVES)  # after the last step any other key is for what comes after

@@ -178,7 +178,7 @@ class CameraTasks:
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
         """Return what the form gets for a key: none where a play is kept by it, more where a hand was counted."""
         if self.keeping is not None:
-            if self.keeping.key(key, state, now):
+            if self.keeping.key(key, now):
                 return ()
         elif key == OPENS and state.play is not None and self.may_keep(state):
             self.keeping = KeepDesk(state.play, self._apply)
@@ -436,18 +436,18 @@ class TableProgram:
         )
 
     def key(self, key: str) -> None:
-        """Take one key in. Where another device serves the table, Enter asks to be let in."""
+        """Take one key in, as the screen shows it. Where another device serves the table, Enter asks to be let in."""
         if self._server.elsewhere:
             if key == "enter":
                 self._server.greet()
             return
-        now = self._clock()
-        if not self._did(self._tasks.key(key, self.state, now)):
-            typed: tuple[str, ...] = (key,)
-            if self._keyboard.panel is None:
-                typed = self._tasks.form_keys(key, self.state, self._keyboard.filled_in, now)
-            for one in typed:
-                self._keyboard.key(one, self.state, now)
+        now, keyboard = self._clock(), self._keyboard
+        hidden = keyboard.panel is not None or self.state.paused  # else a PIN's digits would tick rows
+        if hidden and self._tasks.self_test is None:
+            keyboard.key(key, self.state, now)
+        elif not self._did(self._tasks.key(key, self.state, now)):
+            for one in self._tasks.form_keys(key, self.state, keyboard.filled_in, now):
+                keyboard.key(one, self.state, now)
         self._follow()
 
     def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key

@@ -140,9 +140,8 @@ class ScorerWatch:
 def plan_content(plan: Assignment) -> tuple[object, ...]:
     """Return what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
-    of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
-    content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
-    return *content, *of_rounds, plan.settled, session
+    content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address, plan.keep_plays
+    return *content, plan.repeats, plan.minutes, plan.onward, plan.settled, session
 
 
 def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:

@@ -141,7 +141,7 @@ class TableButtons:
 
 
 STAYS_NS: Final = 120_000_000_000
-"""An arbiter who has touched nothing for so long has gone."""
+"""An arbiter who has touched nothing for so long has gone, as has whoever was asked for the PIN."""
 
 CHECK_NS: Final = 2_000_000_000
 """So long the scorer has to judge a PIN; then the arbiter goes on, and it is judged later."""
@@ -206,7 +206,7 @@ class Keyboard:
         self._proved = ""
         """The PIN that was judged right last, of those that were given while the scorer could not be asked."""
         self._seen_at: int | None = None
-        """When an arbiter who is let in last touched something."""
+        """When the arbiter last touched something, let in or asked for the PIN."""
         self.problem: str | None = None
         """Code of what was refused last."""
         self.riichi = RiichiKeys(apply)
@@ -282,7 +282,7 @@ class Keyboard:
         if self._checking is not None and now >= self._checking.until:
             checking, self._checking = self._checking, None
             self.problem = self._begin_unproven(checking.panel, checking.given, state, now)
-        if state.arbiter is None:
+        if state.arbiter is None and self.panel is None:
             self._seen_at = None
         elif self._seen_at is None:
             self._seen_at = now
@@ -300,6 +300,8 @@ class Keyboard:
             self.problem = self._apply(events.CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state, ArbiterPanel("pin"))
+        elif state.paused:  # the screen shows the pause, and nothing that a key could mean
+            self.problem = None
         elif key == "x" and (seat := self._asked_of(state)):
             self._open(state, panel_on_claim(seat))
         else:

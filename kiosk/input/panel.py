@@ -159,7 +159,7 @@ def _acts_of_play(state: Table) -> tuple[Act, ...]:
         acts.append("swap")
     if state.public in ("playing", "declared", "accepting"):
         acts.append("declared")
-    if state.phase is Phase.DECLARED:
+    if state.phase is Phase.DECLARED and state.declarations:
         acts.append("false_hu")
     if state.phase is Phase.RECORDED and state.outcome is not None:
         acts.append("reopen")

@@ -194,6 +194,10 @@ class TextPen:
             return (text,)
         return min(halves, key=lambda two: max(self.wide(half, share) for half in two))
 
+    def uncut(self, lines: Iterable[TextLine], width: int) -> list[TextLine]:
+        """Return lines, each of them in two where it would be cut otherwise."""
+        return [line._replace(text=part) for line in lines for part in self.in_two(line.text, self._smallest, width)]
+
     def name_lines(self, name: str, share: float, width: int) -> tuple[str, ...]:
         """Return a name in one line or two: broken within a word where one would be cut otherwise."""
         parts = self.in_two(name, share, width)

@@ -44,6 +44,15 @@ LONG: Final = 5 / 3
 """Of a screen that is not upright: its width by its height; buttons of an upright one are as wide as there."""
 
 
+def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Return how much of a display is drawn on: one that is nearly square stays dark below, or at the right.
+
+    Beside each other texts would have so little room that they would be cut.
+    """
+    width, height = size
+    return (min(width, height * 3 // 5), height) if height > width else (width, min(height, width * 2 // 3))
+
+
 class ScreenLayout:
     """Rectangles for one size. A screen may stand upright."""
 

@@ -103,6 +103,7 @@ class SeatBox:
         elif view.play:
             wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
             who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
+        what = self._pen.uncut(what, came.width)
         if wide:
             what = self._pen.fit(what, came.width, came.height)
             at = (came.centerx, came.centery - self._pen.high(what, came.width) // 2)
@@ -146,6 +147,9 @@ class SeatBox:
         else:
             beside = None
         fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
+        if small and len(who) > 1 and self._pen.high([fitted, *lines], inside.width) > inside.height:
+            who = who[:-1]  # the wind, which stands on the buttons of the panel too
+            fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
         large = name._replace(share=max(fitted.share, LEAST * name.share))
         left = inside.height - self._pen.high([large], inside.width)
         rest = self._pen.fit([*who, *what], inside.width, left)

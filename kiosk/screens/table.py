@@ -137,6 +137,8 @@ class TableScreen:
             room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
+        if self._pen.high(lines, room.width, leading) > room.height:  # then fewer lines, however small
+            lines = self._pen.fit(self._pen.uncut(now.lines, room.width), room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2
         y = self._pen.write_lines(surface, lines, (room.centerx, y), room.width, leading=leading)
@@ -207,7 +209,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
     """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
-    if view.call is None or view.panel is not None or view.play is None:
+    if view.call is None or view.play is None or view.panel is not None or view.self_test is not None:
         return found
     open_it = KeyButton("a", _("Arbiter"))
     if found.panel:

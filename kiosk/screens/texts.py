@@ -325,11 +325,11 @@ RIICHI_OF: Final[Mapping[str, Message]] = {
 }
 
 RIICHI: Final[Mapping[str, Message]] = {
-    "nine_terminals": N_("nine terminals"),
-    "four_winds": N_("four winds"),
-    "four_riichi": N_("four riichi"),
-    "four_kans": N_("four kans"),
-    "triple_ron": N_("triple ron"),
+    "nine_terminals": N_("Nine terminals"),
+    "four_winds": N_("Four winds"),
+    "four_riichi": N_("Four riichi"),
+    "four_kans": N_("Four kans"),
+    "triple_ron": N_("Triple ron"),
     "tsumo": N_("Drawn by the winner: {seats}"),
     "draw": NP_("riichi", "Drawn hand"),
     "chombo": N_("Chombo: {seats}"),

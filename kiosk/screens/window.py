@@ -28,7 +28,7 @@ from firmware import keyboards, reports, scanners
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens import drawing, layout, table
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import PairingView, ScreenView
 from kiosk.table import Light
 
 DRM: Final = Path("/sys/class/drm")
@@ -37,9 +37,6 @@ EACH_NS: Final = 5 * SECOND_NS
 """Between two looks at the plugs."""
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
-
-SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
-"""What the desk is told about a screen."""
 
 
 class ScreenCheck:
@@ -133,14 +130,14 @@ class ScreenWindow(Closing):
             # SDL would take desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
             # itself asks for, and what a Pi's drivers speak first.
             os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "opengles2")
-        size = (settings.width, settings.height)
+        size = layout.drawn_size((settings.width, settings.height))
         whole = (settings.width, settings.height + below)
         try:
             pygame.display.init()
             self._whole = pygame.display.set_mode(whole, pygame.FULLSCREEN if settings.fullscreen else 0)
         except pygame.error as error:
             raise ScreenMissing(str(error)) from None
-        self._surface = self._whole.subsurface((0, 0), size) if below else self._whole
+        self._surface = self._whole if whole == size else self._whole.subsurface((0, 0), size)
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
@@ -197,8 +194,11 @@ class ScreenWindow(Closing):
         return self._pace.pause(self._clock())
 
     def picture(self, path: str) -> None:
-        """Save what is on the screen."""
-        pygame.image.save(self._surface, path)
+        """Save what is on the screen, for who looks from afar; where that cannot be, the table plays on."""
+        try:
+            pygame.image.save(self._surface, path)
+        except pygame.error as error:
+            log.warning("picture_not_saved", why=str(error))
 
     def pressed(self) -> Iterator[str]:
         """Return the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
@@ -208,10 +208,15 @@ class ScreenWindow(Closing):
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
                 self._pace.touched(self._clock())
-            if (key := self._key(event)) == table.LIGHT_KEY:
+            if (key := self._key(event)) == table.LIGHT_KEY and not self._is_letter(event):
                 self._change_light()
             elif key:
                 yield key
+
+    def _is_letter(self, event: pygame.event.Event) -> bool:
+        """Return whether a key is a letter of the desk's address: then the clock alone changes the light."""
+        types = self._drawn is not None and isinstance(self._drawn[0].phase, PairingView)
+        return types and event.type not in TOUCHES
 
     def _change_light(self) -> None:
         if self._drawn is not None and self._drawn[0].state != "playing":

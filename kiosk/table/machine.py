@@ -118,7 +118,7 @@ def on_deal_brought_forward(state: Table, event: events.DealBroughtForward) -> S
 def refuse_in_pause(state: Table, event: events.Event) -> None:
     """Refuse what does not go on in a pause, by when it happened, not by when it is told. Raises NotNow.
 
-    The arbiter may still be called, trays may be looked at, and a result on the screen may be entered again.
+    The arbiter may still be called and rule, and trays may be looked at. Keys reach the arbiter's panel alone.
     """
     pause = state.pause
     if pause is None:

@@ -1,15 +1,17 @@
 """What a table's program makes of a slow device, of the scorer's plans and messages, and of the desk's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from broker.protocol import SEATS, Order, TableState, decode_on_topic, topics
+from broker.protocol import SEATS, NextSeat, Order, TableState, decode_on_topic, topics
 from firmware.reports import Pressed, Released
-from kiosk.screens import RestoringView
+from kiosk.camera.observations import CameraHealth
+from kiosk.screens import RecordedView, RestoringView
 from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards
+from kiosk.table.arbiter import event_of_order
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
@@ -173,6 +175,19 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         assert phase_view(table.program.view(), RestoringView).repeating == ("west",)
 
 
+def test_a_plan_in_which_only_other_tables_have_changed_says_where_the_four_go_now(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+        table.program._server.facts.settle(receipt(), now=0)
+        there = {player.id: NextSeat(round=2, table=9, seat=seat) for seat, player in play(1).players.items()}
+        table.program._server.take_plan(
+            msgspec.structs.replace(plan(play(1), play(2)), onward={1: there}), table.time.now
+        )
+        table.program.step(timeout=0)
+        onward = phase_view(table.program.view(), RecordedView).onward
+        assert onward == {seat: there[player.id] for seat, player in play(1).players.items()}
+
+
 def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp_path: Path) -> None:
     """What the camera tells once, of a tray that nobody touches, must not come while it is refused."""
     with standing(tmp_path) as table:
@@ -182,3 +197,26 @@ def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne Arbiter", session="0" * 32))
         table.program._apply(GuardOverridden(at=table.time.wait(), reason="he saw no tile"))
         assert table.program.camera_target == play(1)
+
+
+@pytest.mark.parametrize(
+    ("phase", "typed"),
+    [(Phase.RESTORING, "h123"), (Phase.DECLARED, ("1", "8", "enter", "n")), (Phase.RECORDED, ("enter",))],
+)
+def test_in_a_pause_which_fills_the_screen_no_key_does_what_it_would_without(
+    tmp_path: Path, phase: Phase, typed: Sequence[str]
+) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(phase)
+        table.program.observe(CameraHealth("camera_unplugged"))
+        table.program.step(timeout=0)
+        pause = Order(id="order-0001-3", event=EVENT, table=TABLE, seq=1, command="pause", author="Anne")
+        table.program._apply(event_of_order(pause, table.time.wait()))
+        paused = table.program.state, table.program.view()
+        table.type(*typed)
+        assert (table.program.state, table.program.view()) == paused
+        resume = msgspec.structs.replace(pause, id="order-0002-3", seq=2, command="resume")
+        table.program._apply(event_of_order(resume, table.time.wait()))
+        before = table.program.state
+        table.type(*typed)
+        assert table.program.state != before

@@ -26,6 +26,7 @@ from kiosk.restoring import (
 )
 from kiosk.screens import RestoringView
 from kiosk.table import PLACES, Phase, TilePlace, TrayChecked, place_by_serial
+from tests.kiosk.judging import tell_pin
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.table.carriers import DEAL
 from tests.kiosk.tables import EVENT, play, right, strange, swapped
@@ -298,3 +299,20 @@ def test_staff_sort_by_seat_until_nearly_all_in_view_are_of_one_seat() -> None:
     assert sorting_stage([*of("east", 2), *of("south", 8)], HOMES) == ("place", "south")
     assert sorting_stage([*of("east", 3), *of("south", 8)], HOMES) == ("seat", None)
     assert sorting_stage(of("east", 4), HOMES) == ("seat", None)
+
+
+def test_keys_at_the_arbiters_panel_tick_no_rows_and_answer_no_question_behind_it(tmp_path: Path) -> None:
+    tell_pin(tmp_path)
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RESTORING)
+        table.program.observe(strange(play(1), "east", table.time.wait()))
+        break_camera(table)
+        table.type("h", "a", "1", "2", "3", "h")
+        panel = table.program.view().panel
+        assert panel is not None
+        assert panel.digits == "***"
+        assert table.program.state.work.rows == frozenset()
+        table.type("back", "back", "back", "back", "h", "enter", "a", "y")
+        assert not table.program.state.taken_apart
+        table.type("back", "y")
+        assert table.program.state.taken_apart

@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 from inspect import getsource
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -23,7 +24,7 @@ from broker.web.i18n import choose_translator
 from broker.web.labels import STATE
 from kiosk.errors import FAULT_CODES, JournalNewer
 from kiosk.restoring import FOREIGN
-from kiosk.screens.window import SCREEN_CODES
+from kiosk.screens.window import ScreenFault
 from kiosk.status import LATE_PRESS
 from kiosk.table import machine
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
@@ -96,7 +97,7 @@ ARRIVING = {
     LATE_PRESS,
     *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"} - {FOREIGN},  # told with the upgrade, and on a screen
     JournalNewer.code,
-    *SCREEN_CODES,
+    *get_args(ScreenFault),
     *({*under(PictureError)} - {"picture_missing"}),  # of a file
 }
 """Every code of its own that a table's health can have."""

@@ -20,7 +20,7 @@ from kiosk.screens.texts import REASON
 from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.keyed import Keyed
-from tests.kiosk.riichi_tables import riichi_in, session_plan
+from tests.kiosk.riichi_tables import AloneSitting, riichi_in, session_plan
 from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, TABLE, S, Sitting, plan, play, sitting_in
 from tests.pins import HASHED, PIN
@@ -161,6 +161,17 @@ def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Pat
         assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[0], author="Anne")}
 
 
+def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_no_longer(table: Judged) -> None:
+    table.come_to(Phase.ACCEPTING)
+    table.type("a", PIN[0])
+    table.pass_time(119 * S)
+    table.type(PIN[1])
+    table.pass_time(119 * S)
+    assert table.program.view().panel is not None
+    table.pass_time(2 * S)
+    assert table.program.view().panel is None
+
+
 def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
@@ -186,6 +197,14 @@ def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None
     sitting = riichi_in(phase)
     test = () if phase is Phase.PLAYING else ("self_test",)
     assert possible_acts(sitting.table) == (*test, "extra_time", "pause")
+
+
+def test_no_false_hu_is_offered_where_a_drawn_hand_asks_who_is_tenpai() -> None:
+    sitting = AloneSitting()
+    sitting.begin()
+    sitting.draw()
+    assert sitting.table.hand.asking
+    assert "false_hu" not in possible_acts(sitting.table)
 
 
 def at_riichi(table: Judged) -> None:

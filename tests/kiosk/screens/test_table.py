@@ -4,17 +4,31 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
+from typing import get_args
 
 import numpy as np
 import pygame
 import pytest
 
 from broker.i18n import Translator, languages
+from broker.protocol import RiichiEvent
+from broker.rules.riichi import AbortReason
 from kiosk.camera.observations import CameraView, TableObservation
-from kiosk.screens import DeclaredView, RestoringView, ScreenView, SeatingView, TableScreen, TextPen, TouchTarget
+from kiosk.screens import (
+    CallView,
+    DeclaredView,
+    RestoringView,
+    ScreenView,
+    SeatingView,
+    TableScreen,
+    TextPen,
+    TouchTarget,
+)
 from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
+from kiosk.screens.layout import drawn_size
 from kiosk.screens.restoring import MOST_WAITED_FOR
+from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.scenes import unread
@@ -28,10 +42,12 @@ Room = tuple[tuple[int, int], float]
 """A size, and how much larger letters are to be."""
 
 ROOMS: list[Room] = [
-    *((size, 1.0) for size in (SIZES[0], SIZES[1], SIZES[2], SIZES[4])),
+    *((size, 1.0) for size in (SIZES[0], SIZES[1], SIZES[2], SIZES[4], drawn_size((480, 480)))),
     (SIZES[0], 1.4),
     (SIZES[3], 1.4),
     (SIZES[4], 1.2),
+    ((480, 800), 1.0),
+    ((480, 800), 1.2),
 ]
 """All shares are of a size: the largest is as its half is, but where letters are larger."""
 
@@ -194,6 +210,11 @@ def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:
     assert " ".join(target.key for target in targets(scene)) == keys
 
 
+def test_the_self_test_whose_keys_are_its_own_offers_no_panel_to_the_arbiter_who_is_called() -> None:
+    tested = replace(SCENES["confirming"](), call=CallView(), self_test=SCENES["self-test, buttons"]().self_test)
+    assert "a" not in {button.key for button in current_screen(Translator("en"), tested).actions}
+
+
 def test_a_left_handed_table_has_its_buttons_at_the_left() -> None:
     width, scene = SIZES[0][0], "declared, value"
     assert all(target.box.left > width / 2 for target in targets(scene, hand="right"))
@@ -253,6 +274,12 @@ def test_what_a_colour_says_is_also_said_without_colour() -> None:
     phases = SeatingView("confirming"), DeclaredView(), DeclaredView(("east",))
     told = [confirming, *(replace(confirming, phase=one) for one in phases)]
     assert len({pixels(one) for one in told}) == len(told)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_how_a_hand_of_riichi_was_broken_off_begins_as_a_sentence_does(language: str) -> None:
+    ended = [RiichiEvent(kind="abort", reason=reason) for reason in get_args(AbortReason)]
+    assert all(how_it_ended(Translator(language), one)[0].isupper() for one in ended)
 
 
 def test_no_line_begins_with_a_sign_that_ends_a_sentence() -> None:

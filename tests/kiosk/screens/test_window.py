@@ -79,6 +79,34 @@ def picture_of(window: ScreenWindow, view: ScreenView) -> bytes:
     return shown_pixels()
 
 
+@pytest.mark.parametrize(
+    ("size", "drawn"),
+    [
+        ((1280, 1024), (1280, 853)),
+        ((1024, 768), (1024, 682)),
+        ((480, 320), (480, 320)),
+        ((768, 1024), (614, 1024)),
+        ((480, 800), (480, 800)),
+    ],
+)
+def test_a_display_that_is_nearly_square_is_drawn_on_as_if_it_were_not(
+    size: tuple[int, int], drawn: tuple[int, int], tmp_path: Path
+) -> None:
+    with ScreenWindow(ScreenSettings(driver="dummy", width=size[0], height=size[1]), Translator("en")) as window:
+        window.show(SCENES["confirming"]())
+        window.picture(str(tmp_path / "table.png"))
+        assert window._whole.get_size() == size
+    assert pygame.image.load(tmp_path / "table.png").get_size() == drawn
+
+
+def test_a_picture_that_cannot_be_saved_ends_no_table(tmp_path: Path) -> None:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        window.show(SCENES["confirming"]())
+        window.picture(str(tmp_path / "gone" / "table.png"))
+        window.picture(str(tmp_path / "table.png"))
+    assert [one.name for one in tmp_path.iterdir()] == ["table.png"]
+
+
 @pytest.mark.parametrize("how", ["key", "finger"])
 def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -> None:
     view = SCENES["confirming"]()
@@ -94,6 +122,18 @@ def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -
             seen.append(picture_of(window, view))
     assert seen[0] != seen[1]
     assert seen[0] == seen[2]
+
+
+def test_every_letter_of_an_address_can_be_typed_and_the_clock_still_changes_the_light() -> None:
+    view = SCENES["pairing, no address"]()
+    with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
+        before = picture_of(window, view)
+        for key in "homologue":
+            type_key(key)
+        assert [key for key in window.pressed() if key != QUIT] == [*"homologue"]
+        time.now += SEEN_NS
+        assert touched(window, target("pairing, no address", "m")) == []
+        assert picture_of(window, view) != before
 
 
 def test_in_a_play_nothing_changes_the_light() -> None:
