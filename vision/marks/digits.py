@@ -119,6 +119,7 @@ class DigitLook:
     agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits, and no others
     other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
     rivals: tuple[int, ...] = ()  # as in `TileMark`
+    again: tuple[float, ...] = ()  # confidence in the same number, seen larger and smaller
 
     @cached_property
     def mark(self) -> TileMark:
@@ -177,9 +178,18 @@ def _rise_along(side: NDArray[np.int16]) -> NDArray[np.int16]:
     return np.asarray(np.maximum(ordered[:, few], -ordered[:, -1 - few]).max(axis=(1, 2)))
 
 
+def _enlarging(scale: float, degrees: float) -> NDArray[np.float64]:
+    """Return the map, shape (2, 3), that enlarges and turns a crop about its middle."""
+    return np.asarray(cv2.getRotationMatrix2D(((CROP[0] - 1) / 2, (CROP[1] - 1) / 2), degrees, scale))
+
+
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
+_LIKELY, _CLEAR = 0.8, 0.97  # confidences between which a number is looked at again, larger and smaller
+_SIZES = (_enlarging(1.06, -1.5), _enlarging(0.94, 1.5))
+_MEANS, _WORTH = (0.0, 0.9, 1.0), (0.0, 0.95, 1.0)
+"""A mean of 0.9 over all looks is worth the 0.95 that a serial needs: see docs/vision-measured.md."""
 _DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be another
 _RULED_OUT = 2e-3  # likelihood up to which a reader rules that other one out
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
@@ -201,10 +211,35 @@ def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
 
 
 def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
-    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt.
+    """Look at crops, shape (n, 112, 80, 3), with both readers; at a number in doubt also larger, and smaller.
 
+    What looks like another number by chance, for noise or a worn stroke, mostly does so in one size only.
     `first` are the first looks, where there are some.
     """
+    looks, logs = _ask_second_reader(crops, _look_both_ways(crops, first))
+    doubted = [number for number in logs if _LIKELY <= looks[number].mark.confidence < _CLEAR]
+    for number, marks in zip(doubted, _read_in_other_sizes(crops[doubted]), strict=True):
+        said = looks[number].mark
+        same = [mark.confidence if _agree(mark, said) else 0.0 for mark in marks]
+        looks[number] = replace(looks[number], again=tuple(same))
+    return _with_rivals(looks, logs)
+
+
+def _read_in_other_sizes(crops: Picture) -> list[list[TileMark]]:
+    """Return what each crop, shape (n, 112, 80, 3), says in other sizes."""
+    moved = [cv2.warpAffine(crop, way, CROP, borderMode=cv2.BORDER_REPLICATE) for crop in crops for way in _SIZES]
+    pixels = np.array(moved, dtype=np.uint8).reshape(-1, *crops.shape[1:])
+    looks, _ = _ask_second_reader(pixels, _look_both_ways(pixels))
+    return [[look.mark for look in looks[at : at + len(_SIZES)]] for at in range(0, len(looks), len(_SIZES))]
+
+
+def _agree(one: TileMark, other: TileMark) -> bool:
+    """Return whether two marks may be of one tile: that it reads both ways up need not show each time."""
+    return bool({one.serial or 0, *(one.either or ())} & {other.serial or -1, *(other.either or ())})
+
+
+def _look_both_ways(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
+    """Look at crops; again, upside down, where the first look sees a number and is in doubt."""
     looks = look_at_crops(crops) if first is None else list(first)
     numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
     doubted = [number for number in numbers if looks[number].mark.confidence < SURE_AT_ONCE]
@@ -212,16 +247,19 @@ def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None
         looks[number] = combine_looks(looks[number], again)
     for number, sides in zip(numbers, sides_with_edges(crops[numbers]), strict=True):
         looks[number] = looks[number] if sides >= _SIDES else _on_no_tile(looks[number])
-    return _ask_second_reader(crops, looks)
+    return looks
 
 
-def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook]:
-    """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
+def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, Logs]]:
+    """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is.
+
+    Also return what it saw, shape (26, 13), of each that was asked about.
+    """
     marks = [look.mark for look in looks]
     asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
     torn = [number for number in asked if marks[number].serial is not None and _other_way(marks[number]) is not None]
     if not asked:
-        return looks
+        return looks, {}
     wanted = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in asked]
     wanted += [(number, not marks[number].turned, _other_way(marks[number]) or 0) for number in torn]
     lines = [cut_line(crops[number], looks[number].places.mean(axis=0), turned=down)[0] for number, down, _ in wanted]
@@ -232,7 +270,7 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
         looks[number] = replace(looks[number], agreed=float(likelihood))
     for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
         looks[number] = replace(looks[number], other_way=float(likelihood))
-    return _with_rivals(looks, dict(zip(asked, logs, strict=False)))
+    return looks, dict(zip(asked, logs, strict=False))
 
 
 def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
@@ -395,6 +433,8 @@ def _mark(
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
     way, confidence = turned if first > _MADE_OUT else None, confidence_of_both(first, look.agreed)
+    if look.again:
+        confidence = float(np.interp(np.mean([confidence, *look.again]), _MEANS, _WORTH))
     pitch = hypot(*(look.places[2] - look.places[0]).tolist()) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch, rivals=look.rivals)
 

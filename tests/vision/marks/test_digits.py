@@ -447,9 +447,73 @@ def test_a_first_look_that_is_surer_than_994_of_1000_is_not_asked_again(
         return [seen] * len(crops)
 
     monkeypatch.setattr(digits, "look_at_crops", note)
-    monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: looks)
+    monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: (looks, {}))
     look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
     assert sum(asked) == times
+
+
+class DoubtedBack:
+    """One crop whose number the readers doubt, and what they see larger and smaller."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, first: DigitLook, confidence: float, *others: DigitLook
+    ) -> None:
+        """All looks are as sure: the first reader has no doubt, the second one has."""
+        self._looks = [first, *others]
+        self._agreed = confidence ** (np.log(0.7) / np.log(0.95))
+        monkeypatch.setattr(digits, "_look_both_ways", self._look)
+        monkeypatch.setattr(digits, "_ask_second_reader", self._ask)
+
+    def _look(self, crops: Picture, _: object = None) -> list[DigitLook]:
+        taken, self._looks = self._looks[: len(crops)], self._looks[len(crops) :]
+        return taken
+
+    def _ask(self, _: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, np.ndarray]]:
+        return [replace(seen, agreed=self._agreed) for seen in looks], {0: line_of((1, 1.0), (1, 1.0), (7, 1.0))}
+
+    def seen(self) -> DigitLook:
+        """Return what all looks come to."""
+        (seen,) = look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
+        return seen
+
+
+@pytest.mark.parametrize(
+    ("confidence", "again"), [(0.7999, False), (0.8001, True), (0.9699, True), (0.9701, False), (1.0, False)]
+)
+def test_a_number_in_doubt_is_also_looked_at_larger_and_smaller(
+    monkeypatch: pytest.MonkeyPatch, confidence: float, *, again: bool
+) -> None:
+    back = DoubtedBack(monkeypatch, look(117), confidence, look(117), look(117))
+    assert len(back.seen().again) == (2 if again else 0)
+
+
+@pytest.mark.parametrize("others", range(3))
+def test_a_look_that_says_another_number_counts_against_one_in_doubt(
+    monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    """All three looks are sure to 0.93. A mean of nine tenths is worth 0.95, one of less in proportion."""
+    again = (look(111),) * others + (look_upside_down(117),) * (2 - others)
+    mark = DoubtedBack(monkeypatch, look(117), 0.93, *again).seen().mark
+    mean = 0.93 * (3 - others) / 3
+    assert mark.serial == 117
+    assert mark.confidence == pytest.approx(0.95 * mean / 0.9 if others else 0.95 + 0.05 * (mean - 0.9) / 0.1)
+
+
+@pytest.mark.parametrize(
+    ("other", "agrees"), [(look(90, turned=0.5), True), (look(60, letter=2), True), (look(66), False)]
+)
+def test_a_number_that_is_a_serial_both_ways_up_may_show_one_of_them_only(
+    monkeypatch: pytest.MonkeyPatch, other: DigitLook, *, agrees: bool
+) -> None:
+    seen = DoubtedBack(monkeypatch, look(60, turned=0.5), 0.9, other, other).seen()
+    assert seen.mark.either == (60, 90)
+    assert all(seen.again) == agrees
+
+
+def test_a_crop_is_enlarged_and_turned_about_its_middle() -> None:
+    for way in digits._SIZES:
+        assert way @ [39.5, 55.5, 1] == pytest.approx([39.5, 55.5])
+    assert [round(float(np.sqrt(np.linalg.det(way[:, :2]))), 3) for way in digits._SIZES] == [1.06, 0.94]
 
 
 def test_near_serials_differ_in_one_digit_and_are_on_tiles() -> None:
