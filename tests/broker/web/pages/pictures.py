@@ -46,7 +46,6 @@ def set_up(page: Page) -> None:
     submit(page, "look_movement")
     submit(page, "make_movement")
     submit(page, "deals")
-    page.evaluate("scrollTo(0, 0)")
 
 
 def corrected(page: Page) -> None:
@@ -59,6 +58,10 @@ def corrected(page: Page) -> None:
     submit(page, "look")
 
 
+LIVE: Final = "!document.querySelector('.line') || document.documentElement.dataset.line === 'live'"
+"""Whether a page gets its updates, if it has any."""
+
+
 class Picture(NamedTuple):
     """What is on a picture, and how large it is."""
 
@@ -67,18 +70,18 @@ class Picture(NamedTuple):
 
 
 PICTURES: Final[Mapping[str, Picture]] = {
-    "carriers": Picture(Place("carriers", "busy", "/carriers"), {"width": 390, "height": 844}),
-    "deal": Picture(Place("deal", "over", "/deal/3"), {"width": 1280, "height": 1060}),
-    "desk": Picture(Place("room", "busy", "/"), {"width": 1400, "height": 1250}),
+    "carriers": Picture(Place("carriers", "busy", "/carriers"), {"width": 390, "height": 872}),
+    "deal": Picture(Place("deal", "over", "/deal/3"), {"width": 1280, "height": 896}),
+    "desk": Picture(Place("room", "busy", "/"), {"width": 1400, "height": 1284}),
     "display": Picture(Place("display", "over", "/display"), {"width": 1280, "height": 720}),
-    "grid": Picture(Place("grid", "busy", "/grid"), {"width": 1280, "height": 860}),
-    "paper": Picture(Place("paper", "busy", "/paper", HEAD, keyed), {"width": 1100, "height": 800}),
+    "grid": Picture(Place("grid", "busy", "/grid"), {"width": 1280, "height": 924}),
+    "paper": Picture(Place("paper", "busy", "/paper", HEAD, keyed), {"width": 1100, "height": 652}),
     "receipt": Picture(Place("receipt", "over", f"/receipt/{CODE}", None), {"width": 780, "height": 860}),
-    "riichi": Picture(Place("riichi", "sessions", "/riichi"), {"width": 1280, "height": 800}),
+    "riichi": Picture(Place("riichi", "sessions", "/riichi"), {"width": 1280, "height": 846}),
     "ruling": Picture(
-        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1440}
+        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1544}
     ),
-    "setup": Picture(Place("set-up", "new", "/setup", "organiser", set_up), {"width": 960, "height": 1020}),
+    "setup": Picture(Place("set-up", "new", "/setup", "organiser", set_up), {"width": 960, "height": 966}),
 }
 
 
@@ -121,7 +124,10 @@ def main(folder: Path, wanted: Collection[str] = ()) -> None:
     ):
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
         for name, (place, size) in shown.items():
-            save(visits.to(place, size=size).screenshot(animations="disabled"), out / f"{name}.png")
+            page = visits.to(place, size=size)
+            page.wait_for_function(LIVE)
+            page.evaluate("scrollTo(0, 0)")  # a page goes to the field that has the focus
+            save(page.screenshot(animations="disabled"), out / f"{name}.png")
         if "replay" in wanted:
             page = browser.new_page(viewport=REPLAY)
             page.set_content(replayed())
