@@ -157,3 +157,13 @@ def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
     pins = re.split(r"\n(?=\S)", lock.strip())
     assert [pin for pin in pins if "--hash=sha256:" not in pin] == []
     assert re.findall(r"https?:|--index|--find-links|--extra", lock) == []
+
+
+MODULE: Final = re.compile(r"`([\w./-]+\.py)`")
+
+
+def test_the_modules_that_a_readme_names_are_there() -> None:
+    named = [
+        (page, name) for page in tracked("*/README.md") for name in MODULE.findall(page.read_text(encoding="utf-8"))
+    ]
+    assert [each for each in named if not any((at / each[1]).is_file() for at in (each[0].parent, ROOT))] == []
