@@ -1,5 +1,6 @@
 """What the documents say is there is there: commands, files, topics, targets."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -93,6 +94,24 @@ def test_every_command_of_a_page_is_one_with_these_options() -> None:
             known = {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts]}
             known |= set(context.help_option_names) | {"--help", "--version"}
             assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == [], page
+
+
+def samples(page: Path) -> Iterator[tuple[str, str]]:
+    """Return the commands of a page that need no file, each with what it is shown to print."""
+    for box in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for command, shown in re.findall(r"^(?:\$ )?((?:echo|homologue).*)\n((?:(?!\$ ).*\n)*)", box, re.MULTILINE):
+            if shown.strip() and "game" not in command and not shown.startswith("homologue"):
+                yield command, shown
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/riichi.md", "docs/riichi-session.md"])
+def test_what_a_page_shows_of_a_command_is_what_it_prints(page: str) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, shown in samples(ROOT / page):
+        told = subprocess.run(
+            ["bash", "-c", command], env={**os.environ, "PATH": programs}, capture_output=True, text=True, check=True
+        )
+        assert told.stdout.strip() == shown.strip()
 
 
 ITALIC: Final = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?![*\w])")
