@@ -186,3 +186,14 @@ def test_the_modules_that_a_readme_names_are_there() -> None:
         (page, name) for page in tracked("*/README.md") for name in MODULE.findall(page.read_text(encoding="utf-8"))
     ]
     assert [each for each in named if not any((at / each[1]).is_file() for at in (each[0].parent, ROOT))] == []
+
+
+def test_a_code_that_a_page_of_the_desk_shows_is_explained() -> None:
+    explained = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+    shown = [
+        code
+        for page in tracked("broker/web/*.html")
+        for code in re.findall(r"<code>([a-z]+(?:_[a-z]+)+)</code>", page.read_text(encoding="utf-8"))
+    ]
+    assert shown != []
+    assert [code for code in shown if f"| `{code}` |" not in explained] == []
