@@ -1,7 +1,7 @@
-"""The pictures of the guides that show the desk: `python -m tests.broker.web.pages.pictures FOLDER` (`make pictures`).
+"""The pictures of the guides that show the desk, or what it prints (`make pictures`).
 
-They are of the pages as they are today, of events that are made for it, on a clock that stands. Names after the folder:
-only these.
+`python -m tests.broker.web.pages.pictures FOLDER [NAME...]`: all, or only these. They are of the pages as they are
+today, of events that are made for it, on a clock that stands.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
+import pypdfium2
 from msgspec.structs import replace
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize
@@ -85,6 +86,8 @@ PICTURES: Final[Mapping[str, Picture]] = {
 }
 
 
+EXPORTS: Final = Place("exports", "over", "/exports")
+DPI: Final = 100
 REPLAY: Final[ViewportSize] = {"width": 1180, "height": 800}
 TURN: Final = 7
 
@@ -106,20 +109,28 @@ def replayed() -> str:
     return page_of_records(records, "Coupe des Quatre Vents 2026: replay", Translator())
 
 
-def save(taken: bytes, path: Path) -> None:
+def printed(page: Page, name: str) -> Image.Image:
+    """Return the first page of a PDF, of those to which a page of the desk leads."""
+    sent = page.context.request.get(page.url.replace("?", f"/{name}?", 1), fail_on_status_code=True)
+    picture: Image.Image = pypdfium2.PdfDocument(sent.body())[0].render(scale=DPI / 72).to_pil()
+    return picture
+
+
+def save(taken: bytes | Image.Image, path: Path) -> None:
     """Write a picture in few colours."""
-    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    picture = taken if isinstance(taken, Image.Image) else Image.open(io.BytesIO(taken))
+    picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
 def main(folder: Path, wanted: Collection[str] = ()) -> None:
     """Write the pictures, or only some."""
-    out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay"}
+    out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay", "travellers"}
     shown = {name: picture for name, picture in PICTURES.items() if name in wanted}
     # The desks' folders are told by their own names alone, as the page of set-up shows the command for this one.
     with (
         tempfile.TemporaryDirectory() as events,
         contextlib.chdir(events),
-        served(Path(), (place.desk for place, _ in shown.values())) as desks,
+        served(Path(), ("over", *(place.desk for place, _ in shown.values()))) as desks,
         chromium() as browser,
     ):
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
@@ -128,6 +139,8 @@ def main(folder: Path, wanted: Collection[str] = ()) -> None:
             page.wait_for_function(LIVE)
             page.evaluate("scrollTo(0, 0)")  # a page goes to the field that has the focus
             save(page.screenshot(animations="disabled"), out / f"{name}.png")
+        if "travellers" in wanted:
+            save(printed(visits.to(EXPORTS), "travellers.pdf"), out / "travellers.png")
         if "replay" in wanted:
             page = browser.new_page(viewport=REPLAY)
             page.set_content(replayed())
