@@ -203,7 +203,7 @@ pages: setup ## look at every page of the desk: contact sheets in build/pages, a
 	$(BIN)/python -m tests.broker.web.pages.gallery build/pages $(LOOKS)
 
 .PHONY: pictures
-pictures: setup ## take the pictures of the guides that show the desk anew, in docs/pictures
+pictures: setup ## take the pictures of the guides that show the desk or its prints anew, in docs/pictures
 	$(BIN)/python -m tests.broker.web.pages.pictures docs/pictures
 
 .PHONY: lock

@@ -47,10 +47,10 @@ class DeskUnproven(KioskError, PermissionError, code="desk_unproven"):
 
 
 class PairingRefused(KioskError, PermissionError, code="pairing_refused"):
-    """The desk has refused the code; `why` is the desk's own code."""
+    """The desk has refused a pairing code; the sentence ends with its own code, which says why."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(why)
+        super().__init__(f"the desk has refused the code: {why}")
         self.why = why
 
 

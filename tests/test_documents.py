@@ -1,5 +1,6 @@
 """What the documents say is there is there: commands, files, topics, targets."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -95,6 +96,24 @@ def test_every_command_of_a_page_is_one_with_these_options() -> None:
             assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == [], page
 
 
+def samples(page: Path) -> Iterator[tuple[str, str]]:
+    """Return the commands of a page that need no file, each with what it is shown to print."""
+    for box in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for command, shown in re.findall(r"^(?:\$ )?((?:echo|homologue).*)\n((?:(?!\$ ).*\n)*)", box, re.MULTILINE):
+            if shown.strip() and "game" not in command and not shown.startswith("homologue"):
+                yield command, shown
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/riichi.md", "docs/riichi-session.md"])
+def test_what_a_page_shows_of_a_command_is_what_it_prints(page: str) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, shown in samples(ROOT / page):
+        told = subprocess.run(
+            ["bash", "-c", command], env={**os.environ, "PATH": programs}, capture_output=True, text=True, check=True
+        )
+        assert told.stdout.strip() == shown.strip()
+
+
 ITALIC: Final = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?![*\w])")
 PART_AND_CODE: Final = re.compile(r"[\w-]+: [a-z]+_\w+")
 
@@ -157,3 +176,24 @@ def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
     pins = re.split(r"\n(?=\S)", lock.strip())
     assert [pin for pin in pins if "--hash=sha256:" not in pin] == []
     assert re.findall(r"https?:|--index|--find-links|--extra", lock) == []
+
+
+MODULE: Final = re.compile(r"`([\w./-]+\.py)`")
+
+
+def test_the_modules_that_a_readme_names_are_there() -> None:
+    named = [
+        (page, name) for page in tracked("*/README.md") for name in MODULE.findall(page.read_text(encoding="utf-8"))
+    ]
+    assert [each for each in named if not any((at / each[1]).is_file() for at in (each[0].parent, ROOT))] == []
+
+
+def test_a_code_that_a_page_of_the_desk_shows_is_explained() -> None:
+    explained = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+    shown = [
+        code
+        for page in tracked("broker/web/*.html")
+        for code in re.findall(r"<code>([a-z]+(?:_[a-z]+)+)</code>", page.read_text(encoding="utf-8"))
+    ]
+    assert shown != []
+    assert [code for code in shown if f"| `{code}` |" not in explained] == []

@@ -230,7 +230,7 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
         rows[top - 3 : top + crop.shape[0] + 3, left - 3 : left + crop.shape[1] + 3] = colour
         rows[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
         text = "?" if read.serial is None else f"{read.set or ''}{read.serial:03d}"
-        under = np.array([left + crop.shape[1] / 2, top + crop.shape[0] + 18.0])
+        under = np.array([left + crop.shape[1] / 2, top + crop.shape[0] + 15.0])
         pen.text(text, under, crop.shape[1], 25.0, WHITE)
     return rows
 

@@ -52,22 +52,28 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 def certs_show(folder: Path, *, as_json: bool) -> None:
     """Show the authority, the server's names and expiry date, and the devices of each table. No secret is shown.
 
-    Compare the authority's fingerprint with the one that a browser shows.
+    Compare the server's fingerprint with the one that a browser shows.
 
     \b
     homologue certs show my-cup
     """
     known = Certificates.of_event(folder)
-    server = {"names": known.server_names, "ends": known.server_ends.date().isoformat()}
+    ends, names = known.server_ends.date(), known.server_names
+    server = {"fingerprint": known.server_fingerprint, "names": names, "ends": ends.isoformat()}
     said = {"authority": known.fingerprint, "server": server, "tables": [_row(one) for one in known.tables()]}
     if as_json:
         click.echo(json.dumps(said))
         return
-    pairs = ":".join(known.fingerprint[at : at + 2] for at in range(0, len(known.fingerprint), 2)).upper()
-    click.echo(f"authority  {pairs}\nserver     until {server['ends']}, for {', '.join(known.server_names)}")
+    click.echo(f"authority  {_pairs(known.fingerprint)}\nserver     {_pairs(known.server_fingerprint)}")
+    click.echo(f"           until {ends}, for {', '.join(names)}")
     for one in known.tables():
         revoked = f"  REVOKED ({one.revoked})" if one.revoked else ""
         click.echo(f"table {one.table:4d} device {one.device}{revoked}")
+
+
+def _pairs(fingerprint: str) -> str:
+    """Return a fingerprint as browsers show it."""
+    return bytes.fromhex(fingerprint).hex(":").upper()
 
 
 def _row(one: TableCertificate) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -17,6 +18,10 @@ from broker.web.server import ANYWHERE, Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 """In the event's folder: a certificate of the desk's own, which browsers trust."""
+
+PLAIN_CODES: Final = {
+    "connection_plain": "passwords and results are NOT ENCRYPTED, anybody on the network can read them"
+}
 
 
 def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) -> Certificates | None:
@@ -50,8 +55,7 @@ def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) ->
 
 def say_plain(why: str) -> None:
     """Say in red that anybody can listen; once, as it goes into the log."""
-    text = f"connection_plain: passwords and results are NOT ENCRYPTED, anybody on the network can read them ({why})"
-    click.secho(text, fg="red", bold=True)
+    click.secho(f"connection_plain: {PLAIN_CODES['connection_plain']} ({why})", fg="red", bold=True)
 
 
 def desk_certificate(

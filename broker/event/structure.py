@@ -243,7 +243,7 @@ ONE_PLAY: Final = 0.0245
 """The share of strength in one play that is compared with very many: what docs/why-duplicate.md measured."""
 
 RESTORING_MINUTES: Final = 9
-"""So long one person takes for a carrier with a camera (docs/restoring.md): 8.8 minutes, a model."""
+"""So long one person takes for a carrier: 7 with a camera, 10 by hand, by a model (docs/restoring.md)."""
 
 MOST_TURNS: Final = 200
 """Plays one after the other; more no event has."""

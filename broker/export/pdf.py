@@ -6,6 +6,7 @@ not have otherwise, and the list of players has first and last name in Latin let
 """
 
 import io
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -120,7 +121,7 @@ def draw_name(
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
-    size, markup = LEGIBLE, _markup(name, bold=bold)
+    size, markup = LEGIBLE, _markup(_hyphenated(name, wide, bold=bold), bold=bold)
     while True:
         lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
         if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
@@ -329,7 +330,7 @@ def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) ->
         return ""
     width = text_width(text, size, bold=bold)
     if width * LEGIBLE > room * size:
-        return _paragraph(_markup(text, bold=bold), LEGIBLE, align)
+        return _paragraph(_markup(_hyphenated(text, room, bold=bold), bold=bold), LEGIBLE, align)
     return _Line(text, size * min(1.0, room / width), align, bold=bold)
 
 
@@ -352,6 +353,20 @@ class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
             _right(self.canv, (self.width, base), self._text, self._size, bold=self._bold)
         else:
             draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
+
+
+def _hyphenated(text: str, room: float, *, bold: bool) -> str:
+    """Return a text whose words are parted after hyphens where they are too long for a line."""
+    parts: list[str] = []
+    for word in text.split(" "):
+        first, *others = re.split(r"(?<=-)", word)
+        parts.append(first)
+        for one in others:
+            if text_width(parts[-1] + one, LEGIBLE, bold=bold) > room:
+                parts.append(one)
+            else:
+                parts[-1] += one
+    return " ".join(parts)
 
 
 def _markup(text: str, *, bold: bool = False) -> str:

@@ -176,6 +176,11 @@ class Certificates:
         return [str(one.value) for one in _names(_certificate(self.server))]
 
     @property
+    def server_fingerprint(self) -> str:
+        """SHA-256 of the server's certificate, in hex: what a browser shows of the desk."""
+        return fingerprint_of(self.server.read_text(encoding="ascii"))
+
+    @property
     def server_ends(self) -> datetime:
         """When the server's certificate ends."""
         return _certificate(self.server).not_valid_after_utc

@@ -27,7 +27,7 @@ RESERVE: Final = "disk-reserve"
 """In the event's folder."""
 
 LARGEST: Final = 32_000_000
-"""Bytes of the reserve: some 20,000 results. On a small disk it is an eighth of that."""
+"""Bytes of the reserve: some 9,000 plays. On a small disk it is an eighth of that."""
 
 WAIT_S: Final = 1.0
 

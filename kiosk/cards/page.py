@@ -141,7 +141,7 @@ PLAYING: Final = ScreenView(
     play=PlayView(round=2, deal=7, prevalent_wind="east", players=PLAYERS, winds={seat: seat for seat in SEATS}),
 )
 CONFIRMING: Final = replace(PLAYING, phase=SeatingView("confirming", frozenset[Seat](("east", "north"))))
-VALUE: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",), digits="18")))
+VALUE: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",), digits="18", least=8)))
 
 WON: Final = ResultView("discard", {"west": 18}, "north", {"east": -8, "south": -8, "west": 42, "north": -26})
 RESULT: Final = replace(PLAYING, phase=AcceptingView(WON, frozenset[Seat](("east", "west"))))
@@ -225,7 +225,7 @@ STAFF_CARD: Final = Card(
 
 SEATING: Final = replace(PLAYING, phase=SeatingView("seating", frozenset[Seat](("south", "north"))))
 
-DECLARED: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",))))
+DECLARED: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",), least=8)))
 
 NOBODY: Final = replace(PLAYING, phase=PlayingView(ended=True))
 

@@ -158,3 +158,10 @@ def test_tiles_are_listed_with_the_doubtful_first() -> None:
     listed = list_serials(picture, PictureReading(tuple(reads), ()), 600, [fault])
     assert listed.shape == (148, 600, 3)
     assert [int(listed[60, 46 + 92 * place, 0]) for place in range(6)] == [90, 170, 210, 250, 130, 50]
+
+
+def test_a_serial_under_a_tile_of_the_list_is_whole() -> None:
+    read = TileRead(71, "03", ((0, 0), (80, 0), (80, 112), (0, 112)), 0.99, 0.0, 0, 0)
+    listed = list_serials(np.zeros((112, 80, 3), dtype=np.uint8), PictureReading((read,), ()), 600)
+    ink = np.flatnonzero((listed[122:] > 200).any(axis=(1, 2)))
+    assert 0 < ink[0] < ink[-1] < len(listed[122:]) - 1

@@ -1,8 +1,10 @@
 """`homologue certs`: what an event's certificates are, and what is made anew or revoked."""
 
 import json
+import ssl
 from contextlib import closing
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from broker.protocol import SigningKey
 from broker.web.people.audit_watch import TOLD_ACTIONS
 
 KEY = SigningKey.new()
+ENDS = "-----END CERTIFICATE-----\n"
 
 
 @pytest.fixture
@@ -35,6 +38,13 @@ def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:
     assert said["tables"] == [{"table": 3, "device": KEY.device, "revoked": None}]
     shown = ask("show", event).output
     assert (KEY.device in shown, "PRIVATE" in shown) == (True, False)
+
+
+def test_the_fingerprint_that_a_browser_shows_of_the_desk_is_there_to_compare(event: Path) -> None:
+    server = ssl.PEM_cert_to_DER_cert((event / "tls" / "server.crt").read_text().partition("-----END")[0] + ENDS)
+    shown = sha256(server).hexdigest()
+    assert json.loads(ask("show", event, "--json").output)["server"]["fingerprint"] == shown
+    assert f"server     {bytes.fromhex(shown).hex(':').upper()}\n" in ask("show", event).output
 
 
 def test_an_event_without_certificates_is_told_and_gets_them(tmp_path: Path) -> None:

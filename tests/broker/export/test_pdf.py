@@ -169,6 +169,13 @@ def test_a_name_that_is_too_long_goes_on_in_the_next_line(name: str) -> None:
     assert sorted("".join(page).replace(" ", "")) == sorted(f"{name}41of1".replace(" ", ""))
 
 
+def test_a_word_of_a_name_that_is_too_long_is_broken_at_its_hyphen() -> None:
+    row = PageLine("row", (PageCell("Marie-Hélène Beauregard-Desrosiers-Sarrazin"), PageCell("4")))
+    (page,) = pages([PageBlock((), (row,))])
+    told = "|".join(page).replace("\x02", "-|")  # so it tells of a hyphen at which a word goes on in the next line
+    assert told.startswith("Marie-Hélène|Beauregard-Desrosiers-|Sarrazin")
+
+
 def test_a_text_crosses_as_many_columns_as_it_takes() -> None:
     wide = "a text that is wider than its column"
     (page,) = pages([PageBlock((), (PageLine("row", (PageCell(wide, columns=2),)),))])

@@ -9,13 +9,15 @@ from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 
 
-def event_folder(folder: Path, said: Iterable[LogMessage] | None = None, of: Plan | None = None) -> Path:
+def event_folder(
+    folder: Path, said: Iterable[LogMessage] | None = None, of: Plan | None = None, *, heard_at: int = 0
+) -> Path:
     """Write the small event and what its tables have said: all of it, unless told otherwise. `of`: another plan."""
     save_event(folder, of or plan(), deals(), registry())
     journal = SqliteJournal(folder / STORE, NAME)
     with journal.commit():
         for message in whole_event() if said is None else said:
-            journal.append(message, 0)
+            journal.append(message, heard_at)
     journal.close()
     return folder
 

@@ -11,7 +11,9 @@ from click.testing import CliRunner
 
 from broker.cli.main import homologue
 from broker.i18n import Translator, languages
+from broker.rules import DEFAULT_MCR, load_mcr
 from kiosk.cards.page import CARDS, Card, card_page
+from kiosk.input import Form
 from tests.refusals import codes
 
 EDGE = 20
@@ -43,6 +45,12 @@ def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Car
     ]
     assert all(inside)
     assert [(one, other) for one, other in product(texts, pictures) if _overlap(one, other)] == []
+
+
+def test_a_card_shows_the_least_value_that_wins() -> None:
+    least = load_mcr(DEFAULT_MCR).payments.minimum.value
+    shown = [getattr(one.phase, "form", None) for card in CARDS for _text, one in card.moments if not callable(one)]
+    assert {form.least for form in shown if isinstance(form, Form)} == {least}
 
 
 def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -295,7 +295,7 @@ def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LO
 def one_value() -> ScreenView:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
-    return seen(sitting, form=Form(("west",), digits="18"))
+    return seen(sitting, form=Form(("west",), digits="18", least=8))
 
 
 def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
@@ -474,7 +474,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
-    "declared, value": lambda: entering(Form(("west", "east"), tiles=("north", "north"))),
+    "declared, value": lambda: entering(Form(("west", "east"), least=8, tiles=("north", "north"))),
     "declared, on whose tile": lambda: entering(Form(("west", "east"), tiles=("north",))),
     "declared, on a later tile": lambda: entering(Form(("west", "east"), tiles=("north", "east"))),
     "declared, one value": one_value,

@@ -10,8 +10,9 @@ const stored = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
 const { sent, kept } = stored.visitor === visitor && stored.kept ? stored : { kept: [] };
 sessionStorage.removeItem(STORED);
 
-// Without a button a form cannot be sent: the event has started.
-const stepOf = (form) => form?.elements.opened && form.querySelector("[name=action]")?.value;
+// Without a button a form cannot be sent: the event has started. A movement is previewed in one form and taken in the next.
+const sentBy = (action) => (action === "look_movement" ? "make_movement" : action);
+const stepOf = (form) => form?.elements.opened && sentBy(form.querySelector("[name=action]")?.value);
 const isTicked = (field) => ["checkbox", "radio"].includes(field.type);
 const keyOf = (field) => [stepOf(field.form), field.dataset.name ?? field.name, isTicked(field) && field.value].join();
 

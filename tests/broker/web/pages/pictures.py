@@ -1,7 +1,7 @@
-"""The pictures of the guides that show the desk: `python -m tests.broker.web.pages.pictures FOLDER` (`make pictures`).
+"""The pictures of the guides that show the desk, or what it prints (`make pictures`).
 
-They are of the pages as they are today, of events that are made for it, on a clock that stands. Names after the folder:
-only these.
+`python -m tests.broker.web.pages.pictures FOLDER [NAME...]`: all, or only these. They are of the pages as they are
+today, of events that are made for it, on a clock that stands.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
+import pypdfium2
 from msgspec.structs import replace
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize
@@ -46,7 +47,6 @@ def set_up(page: Page) -> None:
     submit(page, "look_movement")
     submit(page, "make_movement")
     submit(page, "deals")
-    page.evaluate("scrollTo(0, 0)")
 
 
 def corrected(page: Page) -> None:
@@ -59,6 +59,10 @@ def corrected(page: Page) -> None:
     submit(page, "look")
 
 
+LIVE: Final = "!document.querySelector('.line') || document.documentElement.dataset.line === 'live'"
+"""Whether a page gets its updates, if it has any."""
+
+
 class Picture(NamedTuple):
     """What is on a picture, and how large it is."""
 
@@ -67,21 +71,23 @@ class Picture(NamedTuple):
 
 
 PICTURES: Final[Mapping[str, Picture]] = {
-    "carriers": Picture(Place("carriers", "busy", "/carriers"), {"width": 390, "height": 844}),
-    "deal": Picture(Place("deal", "over", "/deal/3"), {"width": 1280, "height": 1060}),
-    "desk": Picture(Place("room", "busy", "/"), {"width": 1400, "height": 1250}),
+    "carriers": Picture(Place("carriers", "busy", "/carriers"), {"width": 390, "height": 872}),
+    "deal": Picture(Place("deal", "over", "/deal/3"), {"width": 1280, "height": 896}),
+    "desk": Picture(Place("room", "busy", "/"), {"width": 1400, "height": 1284}),
     "display": Picture(Place("display", "over", "/display"), {"width": 1280, "height": 720}),
-    "grid": Picture(Place("grid", "busy", "/grid"), {"width": 1280, "height": 860}),
-    "paper": Picture(Place("paper", "busy", "/paper", HEAD, keyed), {"width": 1100, "height": 800}),
+    "grid": Picture(Place("grid", "busy", "/grid"), {"width": 1280, "height": 924}),
+    "paper": Picture(Place("paper", "busy", "/paper", HEAD, keyed), {"width": 1100, "height": 652}),
     "receipt": Picture(Place("receipt", "over", f"/receipt/{CODE}", None), {"width": 780, "height": 860}),
-    "riichi": Picture(Place("riichi", "sessions", "/riichi"), {"width": 1280, "height": 800}),
+    "riichi": Picture(Place("riichi", "sessions", "/riichi"), {"width": 1280, "height": 846}),
     "ruling": Picture(
-        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1440}
+        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1544}
     ),
-    "setup": Picture(Place("set-up", "new", "/setup", "organiser", set_up), {"width": 960, "height": 1020}),
+    "setup": Picture(Place("set-up", "new", "/setup", "organiser", set_up), {"width": 960, "height": 966}),
 }
 
 
+EXPORTS: Final = Place("exports", "over", "/exports")
+DPI: Final = 100
 REPLAY: Final[ViewportSize] = {"width": 1180, "height": 800}
 TURN: Final = 7
 
@@ -103,25 +109,38 @@ def replayed() -> str:
     return page_of_records(records, "Coupe des Quatre Vents 2026: replay", Translator())
 
 
-def save(taken: bytes, path: Path) -> None:
+def printed(page: Page, name: str) -> Image.Image:
+    """Return the first page of a PDF, of those to which a page of the desk leads."""
+    sent = page.context.request.get(page.url.replace("?", f"/{name}?", 1), fail_on_status_code=True)
+    picture: Image.Image = pypdfium2.PdfDocument(sent.body())[0].render(scale=DPI / 72).to_pil()
+    return picture
+
+
+def save(taken: bytes | Image.Image, path: Path) -> None:
     """Write a picture in few colours."""
-    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    picture = taken if isinstance(taken, Image.Image) else Image.open(io.BytesIO(taken))
+    picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
 def main(folder: Path, wanted: Collection[str] = ()) -> None:
     """Write the pictures, or only some."""
-    out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay"}
+    out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay", "travellers"}
     shown = {name: picture for name, picture in PICTURES.items() if name in wanted}
     # The desks' folders are told by their own names alone, as the page of set-up shows the command for this one.
     with (
         tempfile.TemporaryDirectory() as events,
         contextlib.chdir(events),
-        served(Path(), (place.desk for place, _ in shown.values())) as desks,
+        served(Path(), ("over", *(place.desk for place, _ in shown.values()))) as desks,
         chromium() as browser,
     ):
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
         for name, (place, size) in shown.items():
-            save(visits.to(place, size=size).screenshot(animations="disabled"), out / f"{name}.png")
+            page = visits.to(place, size=size)
+            page.wait_for_function(LIVE)
+            page.evaluate("scrollTo(0, 0)")  # a page goes to the field that has the focus
+            save(page.screenshot(animations="disabled"), out / f"{name}.png")
+        if "travellers" in wanted:
+            save(printed(visits.to(EXPORTS), "travellers.pdf"), out / "travellers.png")
         if "replay" in wanted:
             page = browser.new_page(viewport=REPLAY)
             page.set_content(replayed())

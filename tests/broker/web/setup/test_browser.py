@@ -110,6 +110,19 @@ def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(bro
         expect(page.locator("#players-csv")).to_have_value("Zoe\n")
 
 
+def test_a_movement_that_was_taken_is_folded_away_and_the_deals_are_next(browser: Browser, tmp_path: Path) -> None:
+    with quickly(), new(tmp_path / "cup") as desk:
+        page = page_of(browser, desk, "organiser", "setup?lang=en")
+        named(page)
+        page.locator("#players-csv").fill("".join(f"Player {number}\n" for number in range(1, 17)))
+        submit(page, "players")
+        page.locator("#structure [name=rounds]").fill("4")
+        submit(page, "look_movement")
+        submit(page, "make_movement")
+        expect(page.locator("#done")).to_be_visible()
+        expect(page.locator("details.step[open] > summary")).to_have_text([re.compile("^4. Deals and sets")])
+
+
 @pytest.mark.parametrize("sent", [False, True])  # to the server, whose answer never came
 def test_what_was_typed_is_left_to_nobody_who_logs_in_afterwards(
     browser: Browser, tmp_path: Path, *, sent: bool
