@@ -3,8 +3,8 @@
 A serial that a reader is sure of needs its own picture to be the likest, or as like as the likest: very pale ink on
 clouded plastic tells few pictures apart, and such a set must not be read worse than one that is not enrolled. Where no
 reader is sure (worn, written by hand, without leading zeros) the picture alone may say it, if it is well ahead of
-every other serial's. Numbers that are another upside down (60 and 90) are left open, as they are without pictures,
-unless the pictures tell them apart.
+every other serial's; it need not be as far ahead where a reader makes out the same. Numbers that are another upside
+down (60 and 90) are left open, as they are without pictures, unless the pictures tell them apart.
 """
 
 from collections.abc import Sequence
@@ -37,6 +37,8 @@ TELLS: Final = Bar(0.8, 0.35, 0.65)
 TURNS: Final = Bar(0.8, 0.5, 2.0)
 """A picture tells a number from what it is upside down only so: in many fonts 66 is 99 but for wear and noise."""
 
+_MADE_OUT: Final = 0.3  # confidence from which a reader that is not sure supports a picture
+_SUPPORTED: Final = 0.7  # share of the bar that a picture has to reach then: what wears a number misleads both
 _MOST: Final = 0.9999
 
 
@@ -51,13 +53,15 @@ def check_marks(
 
 def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     """Return what a reader's mark and the likest picture say together. `text` is what the set's backs call it."""
+    said = {mark.serial} if mark.serial is not None else set(mark.either or ())
     if is_sure(mark):
-        said = {mark.serial} if mark.serial is not None else set(mark.either or ())
         if not _is_confirmed(mark, said, own):
             return _silent(mark)
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
     twins = [rival for rival in own.others if rival.turned != own.turned and _is_near(rival, TURNS)]
     how_far = strength(own, [rival for rival in own.others if rival not in twins])
+    if own.serial in said and mark.confidence >= _MADE_OUT:
+        how_far /= _SUPPORTED
     if how_far < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
     agreed = replace(

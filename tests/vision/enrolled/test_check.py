@@ -54,6 +54,26 @@ def test_a_picture_that_just_reaches_its_bar_says_its_serial_and_one_below_does_
     assert agreed_mark(UNREAD, own(110, like, lead, odds - BELOW), None).serial is None
 
 
+@pytest.mark.parametrize(
+    ("mark", "share"),
+    [
+        (replace(UNREAD, serial=110, confidence=0.3), 0.7),
+        (replace(UNREAD, either=(11, 110), confidence=0.3), 0.7),
+        (replace(UNREAD, serial=110, confidence=0.2999), 1.0),
+        (replace(UNREAD, serial=118, confidence=0.9), 1.0),
+        (UNREAD, 1.0),
+    ],
+)
+def test_a_picture_needs_seven_tenths_of_its_bar_where_a_reader_makes_out_the_same(
+    mark: TileMark, share: float
+) -> None:
+    at_bar = [share * part for part in (TELLS.likeness, TELLS.lead, TELLS.odds)]
+    above, below = ([part + off for part in at_bar] for off in (BELOW, -BELOW))
+    assert agreed_mark(mark, own(110, *above), None).serial == 110
+    assert agreed_mark(mark, own(110, *above), None).confidence == pytest.approx(0.95, abs=1e-4)
+    assert agreed_mark(mark, own(110, *below), None).serial is None
+
+
 def likest(serial: int, claimed: Rival, likeness: float = CONFIRMS.likeness) -> OwnPicture:
     return OwnPicture(serial, turned=False, likeness=likeness, rivals=(claimed,))
 
