@@ -70,6 +70,12 @@ def nothing_given(page: Page, value: str = "") -> None:
     submit(page, value)
 
 
+def coded(page: Page) -> None:
+    """Create a code for the table that has no device."""
+    page.locator("[name=table-4]").check()
+    submit(page)
+
+
 def unreasoned(page: Page) -> None:
     """Look at a ruling for which nothing was filled in."""
     nothing_given(page, "look")
@@ -307,7 +313,7 @@ PLACES: Final = (
     Place("draw: nothing announced", "new", "/setup/draw"),
     Place("draw", "new", "/setup/draw", HEAD, drawing),
     Place("pairing", "busy", "/pairing?new=1"),
-    Place("pairing: codes", "busy", "/pairing"),
+    Place("pairing: codes", "busy", "/pairing?new=1", HEAD, coded),
     Place("people", "busy", "/people"),
     Place("people: refused", "busy", "/people", HEAD, nobody_added),
     Place("no such deal", "busy", "/deal/99"),

@@ -18,6 +18,7 @@ STATES: Final = (
     "deal: final",
     "ruling: correction, riichi",
     "ruling: whom it moves",
+    "what happened: answered",
     "paper: a second look",
     "set-up: new",
     "standings: likely places",
