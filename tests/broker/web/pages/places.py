@@ -167,6 +167,7 @@ def offered_formats(page: Page) -> None:
             "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
         )
         submit(page, "players")
+    unfold(page, "movement")  # where there is one already it is folded
     submit(page, "formats")
 
 
@@ -201,6 +202,7 @@ def nobody_named(page: Page) -> None:
 PLACES: Final = (
     Place("log in", "busy", "/login", None),
     Place("log in: refused", "busy", "/login", None, wrong_password),
+    Place("welcome: used before", "busy", "/welcome", None),
     Place("receipt: code", "busy", "/receipt", None),
     Place("receipt", "busy", f"/receipt/{CODE}", None),
     Place("receipt: published", "over", f"/receipt/{CODE}", None),
@@ -314,6 +316,7 @@ PLACES: Final = (
     Place("draw", "new", "/setup/draw", HEAD, drawing),
     Place("pairing", "busy", "/pairing?new=1"),
     Place("pairing: codes", "busy", "/pairing?new=1", HEAD, coded),
+    Place("devices", "busy", "/devices"),
     Place("people", "busy", "/people"),
     Place("people: refused", "busy", "/people", HEAD, nobody_added),
     Place("no such deal", "busy", "/deal/99"),
