@@ -101,7 +101,7 @@ def create_app(
     live = LivePages(feeds.of, access, streams, pace, grids=services.grids, attends=attends)
     routes = [
         *_setup_routes(services, access),
-        *DashboardPage(feeds, streams, pace, access, _dashboard(services, attends=attends), trace).routes(),
+        *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
         *(_people_routes(feed, services, access, auth) if auth else ()),
         *_result_routes(feeds, services, access, live, trace),
         *_scorer_routes(feed, services, access, live),
