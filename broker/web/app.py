@@ -98,7 +98,7 @@ def create_app(
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
     feeds, trace = Feeds(feed), EmbargoTrace(auth)
-    live = LivePages(feeds.of, access, streams, pace, grids=services.grids, attends=attends)
+    live = LivePages(feeds.of, access, streams, pace, attends=attends)
     routes = [
         *_setup_routes(services, access),
         *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
@@ -128,14 +128,14 @@ def create_app(
 
 def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
     if services.snapshots is None:
-        return DashboardRenderer(grids=services.grids, attends=attends)
+        return DashboardRenderer(attends=attends)
     snapshots = services.snapshots
 
     def origin_of(player: str) -> Origin:
         return snapshots().event.origin_of(player)
 
     teams = snapshots().event.plan.teams
-    return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
+    return DashboardRenderer(sheets=True, teams=teams, origin_of=origin_of, attends=attends)
 
 
 def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:

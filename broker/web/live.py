@@ -276,14 +276,10 @@ class LivePages:
         streams: EventStreams,
         pace: StreamPace,
         *,
-        grids: bool,
         attends: bool = False,
     ) -> None:
-        """`feed_of`: what a visitor may follow; `grids`: there are the arbiters' grid and feed to point to.
-
-        `attends`: calls and alerts have buttons.
-        """
-        self._grids, self._attends = grids, attends
+        """`feed_of`: what a visitor may follow; `attends`: calls and alerts have buttons."""
+        self._attends = attends
         self._feed_of, self._access, self._streams, self._pace = feed_of, access, streams, pace
         self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
 
@@ -312,8 +308,6 @@ class LivePages:
             now=None,
             here="?" + urlencode(query) + ("&" if query else ""),
             visitor=visitor,
-            log_in=visitor.open_public,
-            grids=self._grids,
             attends=self._attends and visitor.may("give_orders"),
             to=request.url.path,
             back=f"{request.url.path}?{urlencode(query)}",

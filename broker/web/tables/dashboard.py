@@ -86,18 +86,17 @@ class DashboardRenderer:
         self,
         *,
         sheets: bool = False,
-        grids: bool = False,
         teams: Iterable[str] = (),
         origin_of: Callable[[str], Origin] = no_origin,
         attends: bool = False,
     ) -> None:
-        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
+        """`sheets`: there are travellers and players' sheets to point to.
 
         `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
         `attends`: calls and alerts have buttons.
         """
         self.origin_of = origin_of
-        self._sheets, self._grids, self._attends = sheets, grids, attends
+        self._sheets, self._attends = sheets, attends
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._rooms: dict[bool, tuple[DashboardView, dict[Audience, Rendering]]] = {}
         """What was rendered of the newest view: of the arbiters' (True), and of everybody's."""
@@ -123,9 +122,6 @@ class DashboardRenderer:
             stream=f"/events?show=page&{here}lang={_.language}",
             here=f"?{here}",
             visitor=visitor,
-            sheets=self._sheets,
-            grids=self._grids,
-            log_in=visitor.open_public,
             attends=self._attends and visitor.may("give_orders"),
             to="/",
             back=f"/?{here}",
