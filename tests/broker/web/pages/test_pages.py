@@ -125,6 +125,25 @@ def test_on_a_phone_nothing_of_the_grid_sticks_out(browser: Browser, tmp_path: P
             assert len(rows) == 4
 
 
+def test_in_the_reader_s_own_colours_it_is_seen_what_is_chosen_and_how_far_the_event_is(
+    browser: Browser, tmp_path: Path
+) -> None:
+    pairs = {"what happened: answered": ".touch label", "ruling: correction": ".kinds a", "room": ".pages a"}
+    with served(tmp_path, ("busy",)) as desks:
+        visits = Visits(browser, desks, Look("laptop", "dark", "en"))
+        for name, choices in pairs.items():
+            page = visits.to(next(place for place in PLACES if place.name == name))
+            page.emulate_media(forced_colors="active")
+            colours = page.locator(choices).evaluate_all(
+                """(all) => all.map((one) => [
+                  one.matches("[aria-current], :has(:checked)"), getComputedStyle(one).backgroundColor
+                ])"""
+            )
+            chosen, others = ({colour for is_chosen, colour in colours if is_chosen is one} for one in (True, False))
+            assert (len(chosen), chosen & others) == (1, set()), name
+        assert page.evaluate("getComputedStyle(document.querySelector('progress')).forcedColorAdjust") == "none"
+
+
 def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
