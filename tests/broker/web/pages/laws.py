@@ -21,7 +21,7 @@ STRUCTURE: Final = """() => {
     if (!shown(part) || getComputedStyle(part).textOverflow !== "ellipsis") continue;
     if (part.scrollWidth > part.clientWidth) wrong.push(`cut short: ${part.textContent.trim().slice(0, 60)}`);
   }
-  const words = document.querySelectorAll("main :is(.traveller a, .team-deals a, th:not(.unseen *))");
+  const words = document.querySelectorAll("main :is(.traveller a, .team-deals a, .name, :is(th, th a):not(.unseen *))");
   for (const part of [...words].filter(shown)) {
     const [text] = [...part.childNodes].filter((node) => node.data?.trim());
     for (const word of text?.data.matchAll(/(?<!\\p{L})\\p{L}{2,16}(?!\\p{L})/gu) ?? []) {

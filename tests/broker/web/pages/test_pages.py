@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 from broker.i18n import languages
 from tests.broker.web.pages.desks import PLAYERS, cup, quickly, served, whole
@@ -15,6 +15,7 @@ from tests.broker.web.pages.places import PLACES, Place
 from tests.broker.web.pages.visits import SIZES, Look, Visits, page_of
 
 STATES: Final = (
+    "receipt: published",
     "deal: final",
     "ruling: correction, riichi",
     "ruling: whom it moves",
@@ -25,6 +26,8 @@ STATES: Final = (
     "display: seating",
 )
 """Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
+
+TABLET: Final[ViewportSize] = {"width": 820, "height": 1180}
 
 SEEN_THROUGH: Final = {"room": "dark", "grid": "light", "deal": "dark", "paper": "dark", "riichi": "light"}
 """Of these axe-core takes its time; between them they have what a page of the desk can have."""
@@ -76,11 +79,31 @@ def test_country_and_club_stand_beside_a_name_once_on_any_screen(browser: Browse
     with served(tmp_path, ("late",)) as desks:
         page = Visits(browser, desks, Look("laptop", "light", "en")).to(Place("standings", "late", "/standings"))
         row = page.locator(".ladder tbody tr").first
-        shown = dict.fromkeys(SIZES, 0)
-        for size in shown:
-            page.set_viewport_size(SIZES[size])
+        sizes = {**SIZES, "tablet": TABLET}
+        shown = dict.fromkeys(sizes, 0)
+        for size, viewport in sizes.items():
+            page.set_viewport_size(viewport)
             shown[size] = row.locator(".origin:visible").count()
-        assert shown == dict.fromkeys(SIZES, 1)
+        assert shown == dict.fromkeys(sizes, 1)
+
+
+def test_a_receipt_shows_all_of_its_play_on_a_screen_of_any_width(browser: Browser, tmp_path: Path) -> None:
+    published = next(place for place in PLACES if place.name == "receipt: published")
+    with served(tmp_path, ("over",)) as desks:
+        visits = Visits(browser, desks, Look("phone", "light", "fr"))
+        found = [[*broken(visits.to(published, size={"width": wide, "height": 800}))] for wide in (360, 640, 820)]
+    assert found == [[], [], []]
+
+
+def test_a_tablet_shows_names_whole_beside_all_numbers(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("busy", "late")) as desks:
+        visits = Visits(browser, desks, Look("laptop", "light", "fr"))
+        for desk, path in (("late", "/standings"), ("busy", "/player/p07")):
+            page = visits.to(Place(path, desk, path), size=TABLET)
+            assert [*broken(page)] == []
+            assert page.evaluate(
+                "[...document.querySelectorAll('.scrolling')].every((one) => one.scrollWidth <= one.clientWidth)"
+            )
 
 
 def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_is_asked_for(
