@@ -21,8 +21,8 @@ STRUCTURE: Final = """() => {
     if (!shown(part) || getComputedStyle(part).textOverflow !== "ellipsis") continue;
     if (part.scrollWidth > part.clientWidth) wrong.push(`cut short: ${part.textContent.trim().slice(0, 60)}`);
   }
-  const words = document.querySelectorAll("main :is(.traveller a, .team-deals a, .name, :is(th, th a):not(.unseen *))");
-  for (const part of [...words].filter(shown)) {
+  const texts = ".traveller a, .team-deals a, .name, :is(th, th a, label):not(.unseen *)";
+  for (const part of [...document.querySelectorAll(`main :is(${texts})`)].filter(shown)) {
     const [text] = [...part.childNodes].filter((node) => node.data?.trim());
     for (const word of text?.data.matchAll(/(?<!\\p{L})\\p{L}{2,16}(?!\\p{L})/gu) ?? []) {
       const range = new Range();

@@ -57,8 +57,10 @@ def test_words_that_are_wider_than_a_phone_are_broken_and_make_no_page_wider(bro
     with quickly(), whole(tmp_path / "cup", replace(cup(), title="m" * 50, players=players)) as made:
         page = page_of(browser, made.server, "head_arbiter", size="phone")
         found = []
-        for path in ("grid", "standings", "seating", "player/p01", "carriers", "exports", "players"):
-            page.goto(f"{made.server.url}{path}?lang=fr")
+        ruling = "rulings/new?play=1-1&kind"
+        paths = ("grid", "standings", "seating", "player/p01", "carriers", "exports", "players", "setup?player=p01")
+        for path in (*paths, f"{ruling}=fine", f"{ruling}=seats_played"):
+            page.goto(f"{made.server.url}{path}{'&' if '?' in path else '?'}lang=fr")
             found += [f"{path}: {wrong}" for wrong in broken(page) if "wide" in wrong]
     assert found == []
 
