@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, PageBreak
 
 from broker.event import SeatPar
-from broker.export.pdf import PageBlock, PageCell, PageLine, draw_text, fit_text, pages_pdf, text_width
+from broker.export.pdf import PageBlock, PageCell, PageLine, draw_fitted, draw_text, pages_pdf
 from broker.export.pmn.record import in_order
 from broker.export.printed_results import (
     TRAVELLERS,
@@ -156,7 +156,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         canvas.setLineWidth(0.5)
         for row, seat in enumerate(SEATS, 1):
             middle = self.height - (row - 0.5) * STRIP
-            draw_text(canvas, (0, middle - 1 * mm), *fit_text(self._names[seat], NAME - 2 * mm, 8, 6))
+            draw_fitted(canvas, (0, middle - 1 * mm), self._names[seat], NAME - 2 * mm, (8, 6))
             canvas.setStrokeGray(0.7)
             canvas.line(NAME, middle, SCALE, middle)
             if one := self._par.get(seat):
@@ -173,8 +173,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         canvas.setDash(1, 2)
         canvas.line(zero, STRIP, zero, self.height)
         for points in {self._low, 0, self._high}:
-            text = signed_text(Fraction(points))
-            draw_text(canvas, (self._across(points) - text_width(text, 7) / 2, 1.5 * mm), text, 7)
+            draw_text(canvas, (self._across(points), 1.5 * mm), signed_text(Fraction(points)), 7, align="centre")
         canvas.setDash()
 
 
@@ -194,8 +193,8 @@ class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
         """Draw them, the first seat on top."""
         for row, seat in enumerate(SEATS, 1):
             base = self.height - row * ROW
-            name, size = fit_text(self._names[seat], NAME - 2 * mm, 10, 6, bold=seat == self._deal.dealer)
-            draw_text(self.canv, (0, base + 3 * mm), name, size, bold=seat == self._deal.dealer)
+            bold = seat == self._deal.dealer
+            draw_fitted(self.canv, (0, base + 3 * mm), self._names[seat], NAME - 2 * mm, (10, 6), bold=bold)
             tray = self._deal.faces[seat]
             for at, face in enumerate((*in_order(tray[: ROWS[0]]), *tray[ROWS[0] :])):
                 left = NAME + at * TILE[0] + (APART if at >= ROWS[0] else 0)
@@ -212,6 +211,5 @@ def draw_tile(canvas: Canvas, at: tuple[float, float], face: str) -> None:
     rank, sign = tile_signs(face)
     signs = ((rank, 10, 0.55), (sign, 9, 0.12)) if rank else ((sign, 12, 0.32),)
     for sign, size, up in signs:
-        bold = sign.isascii()
-        draw_text(canvas, (x + (wide - text_width(sign, size, bold=bold)) / 2, y + up * high), sign, size, bold=bold)
+        draw_text(canvas, (x + wide / 2, y + up * high), sign, size, bold=sign.isascii(), align="centre")
     canvas.restoreState()

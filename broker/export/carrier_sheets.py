@@ -3,7 +3,6 @@
 It shows no face. For programs the same layout is written as JSON and as CSV.
 """
 
-import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from broker.errors import collect_errors
 from broker.event import DealRecord, Registry, read_registry
 from broker.event.deals import NO_KEY, Opener, read_event_head, refuse_other_event, resolve_event_name
 from broker.export import revealed_deals
-from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
+from broker.export.pdf import BOLD, LATIN, draw_fitted, draw_qr, draw_text, drawn_pdf, text_width
 from broker.i18n import N_, SEAT_NAMES, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
@@ -134,17 +133,11 @@ def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: str) -> bytes
 
 
 def _pdf(layouts: Iterable[CarrierLayout], title: str, language: str) -> bytes:
-    out = io.BytesIO()
-    canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
-    canvas.setTitle(title)
-    for layout in layouts:
-        _page(canvas, layout, Translator(language))
-        canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+    _ = Translator(language)
+    return drawn_pdf((partial(_page, layout, _) for layout in layouts), title, language)
 
 
-def _page(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
+def _page(layout: CarrierLayout, _: Translator, canvas: Canvas) -> None:
     _head(canvas, layout, _)
     for at, seat in enumerate(SEATS):
         _tray(canvas, layout, _, seat, FIRST_TRAY - at * TRAY)
@@ -153,16 +146,14 @@ def _page(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
 
 def _head(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     room = RIGHT - LEFT - QR - 4 * mm
-    title, size = fit_text(layout.title, room, 16, 9)
-    draw_text(canvas, (LEFT, 282 * mm), title, size)
+    draw_fitted(canvas, (LEFT, 282 * mm), layout.title, room, (16, 9))
     draw_text(canvas, (LEFT, 263 * mm), _("Deal {number}", number=layout.deal), 44, bold=True)
     told = (
         _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[layout.prevalent_wind])),
         _("Dealer: {seat}", seat=_(SEAT_NAMES[layout.dealer])),
         _("Tile set: {number}", number=layout.set),
     )
-    text, size = fit_text("   ·   ".join(told), room, 15, 10, bold=True)
-    draw_text(canvas, (LEFT, 252 * mm), text, size, bold=True)
+    draw_fitted(canvas, (LEFT, 252 * mm), "   ·   ".join(told), room, (15, 10), bold=True)
     draw_qr(canvas, layout.payload, (RIGHT - QR, 252 * mm), QR)
 
 
@@ -177,8 +168,7 @@ def _tray(canvas: Canvas, layout: CarrierLayout, _: Translator, seat: Seat, top:
         zip((N_("1  Hand"), N_("2  Wall"), N_("3  Wall")), layout.order[seat], strict=True)
     ):
         bottom = top - 11.5 * mm - (row + 1) * CELL[1] - (AFTER_HAND if row else 0)
-        label, size = fit_text(_(name), LABEL - 1 * mm, 11, 8)
-        draw_text(canvas, (LEFT, bottom + CELL[1] / 2 - 4), label, size)
+        draw_fitted(canvas, (LEFT, bottom + CELL[1] / 2 - 4), _(name), LABEL - 1 * mm, (11, 8))
         _row(canvas, serials, bottom)
     _places(canvas, top - 10.6 * mm)
 
@@ -210,13 +200,7 @@ def _places(canvas: Canvas, y: float) -> None:
 
 
 def _foot(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
-    text, size = fit_text(
-        _("Tiles face down. Each number is the serial of the tile at that place; rows run from the player’s left."),
-        RIGHT - LEFT,
-        9,
-        7,
-    )
-    draw_text(canvas, (LEFT, 10.5 * mm), text, size)
+    about = _("Tiles face down. Each number is the serial of the tile at that place; rows run from the player’s left.")
+    draw_fitted(canvas, (LEFT, 10.5 * mm), about, RIGHT - LEFT, (9, 7))
     form = _("Form {start}", start=layout.form[:FORM])
-    text, size = fit_text(f"{form}   ·   {layout.payload}", RIGHT - LEFT, 9, 7)
-    draw_text(canvas, (LEFT, 6 * mm), text, size)
+    draw_fitted(canvas, (LEFT, 6 * mm), f"{form}   ·   {layout.payload}", RIGHT - LEFT, (9, 7))

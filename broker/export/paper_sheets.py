@@ -4,8 +4,8 @@ For when a table's device is out: what is written on a sheet is keyed at the des
 it is, so that a sheet that lies on the floor still belongs somewhere.
 """
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from reportlab.lib.pagesizes import A4
@@ -13,7 +13,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import BookedPlay, DealRecord, Event
-from broker.export.pdf import draw_name, draw_text, fit_text, text_width
+from broker.export.pdf import draw_fitted, draw_name, draw_text, drawn_pdf
 from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
@@ -108,51 +108,35 @@ def blank_sheets(
 
 def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: str) -> bytes:
     """Return the sheets as PDF, two on a page; the same sheets give the same bytes."""
-    out = io.BytesIO()
-    canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
-    _ = Translator(language)
-    at = -1
-    for at, sheet in enumerate(sheets):
-        if at and at % 2 == 0:
-            canvas.showPage()
-        _sheet(canvas, sheet, _, HALF * (1 - at % 2))
-        if at % 2 == 0:
-            _cut(canvas)
-    canvas.setTitle(_("Blank sheets"))
-    if at >= 0:
-        canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+    _, all_of_them = Translator(language), [*sheets]
+    pairs = (all_of_them[at : at + 2] for at in range(0, len(all_of_them), 2))
+    return drawn_pdf((partial(_page, pair, _) for pair in pairs), _("Blank sheets"), language)
 
 
-def _cut(canvas: Canvas) -> None:
-    canvas.saveState()
+def _page(sheets: Sequence[BlankSheet], _: Translator, canvas: Canvas) -> None:
+    """Draw one sheet or two, and where to cut."""
+    for sheet, foot in zip(sheets, (HALF, 0), strict=False):
+        _sheet(canvas, sheet, _, foot)
     canvas.setDash(2, 3)
     canvas.setLineWidth(0.4)
     canvas.line(0, HALF, A4[0], HALF)
-    canvas.restoreState()
 
 
 def _sheet(canvas: Canvas, sheet: BlankSheet, _: Translator, foot: float) -> None:
     top = foot + HALF - 12 * mm
-    key, size = fit_text(sheet.key, 62 * mm, 11, 7, bold=True)
-    draw_text(canvas, (RIGHT - text_width(key, size, bold=True), top - 3 * mm), key, size, bold=True)
-    title, size = fit_text(sheet.title, 110 * mm, 10, 7)
-    draw_text(canvas, (LEFT, top - 3 * mm), title, size)
+    draw_fitted(canvas, (RIGHT, top - 3 * mm), sheet.key, 62 * mm, (11, 7), bold=True, align="right")
+    draw_fitted(canvas, (LEFT, top - 3 * mm), sheet.title, 110 * mm, (10, 7))
     told = (
         _("Table {number}", number=sheet.play.table),
         _("Round {number}", number=sheet.play.round),
         _("Deal {number}", number=sheet.play.deal),
     )
-    large = "   ".join(told)
-    text, size = fit_text(large, RIGHT - LEFT - 62 * mm, 21, 12, bold=True)
-    draw_text(canvas, (LEFT, top - 13 * mm), text, size, bold=True)
+    draw_fitted(canvas, (LEFT, top - 13 * mm), "   ".join(told), RIGHT - LEFT - 62 * mm, (21, 12), bold=True)
     winds = (
         _("Prevalent wind {wind}", wind=_(SEAT_NAMES[sheet.deal.prevalent_wind])),
         _("Dealer {seat}", seat=_(SEAT_NAMES[sheet.deal.dealer])),
     )
-    text, size = fit_text(" · ".join(winds), 60 * mm, 10.5, 7)
-    draw_text(canvas, (RIGHT - text_width(text, size), top - 13 * mm), text, size)
+    draw_fitted(canvas, (RIGHT, top - 13 * mm), " · ".join(winds), 60 * mm, (10.5, 7), align="right")
     _endings(canvas, _, top - 23 * mm)
     below = _grid(canvas, sheet, _, top - 29 * mm)
     _below(canvas, sheet, _, below, foot)
@@ -171,8 +155,7 @@ def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float
     canvas.setLineWidth(0.7)
     x = LEFT
     for key, wide in WIDTHS:
-        text, size = fit_text(_(COLUMNS[key]), wide - 3 * mm, 9, 6.5, bold=True)
-        draw_text(canvas, (x + 1.5 * mm, top - 5 * mm), text, size, bold=True)
+        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(COLUMNS[key]), wide - 3 * mm, (9, 6.5), bold=True)
         for at, seat in enumerate(SEATS):
             y = top - head - (at + 1) * ROW
             canvas.rect(x, y, wide, ROW)
@@ -191,16 +174,14 @@ def _filled(
     """Fill in what is known: the seat and the name; the rest of a row is for pens."""
     (key, seat), (x, y, wide) = what, place
     if key == "seat":
-        text, size = fit_text(_(SEAT_NAMES[seat]), wide - 3 * mm, 14, 9, bold=True)
-        draw_text(canvas, (x + 1.5 * mm, y + 4.4 * mm), text, size, bold=True)
+        draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), wide - 3 * mm, (14, 9), bold=True)
     elif key == "player":
         draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (wide - 3 * mm, ROW - 5.5 * mm), 12)
         canvas.setFillGray(GREY)
         whose = sheet.play.players[seat]
         if seat in sheet.replaced:
             whose += " · " + _("for {player}", player=sheet.replaced[seat])
-        text, size = fit_text(whose, wide - 3 * mm, 7.5, 6)
-        draw_text(canvas, (x + 1.5 * mm, y + 1.4 * mm), text, size)
+        draw_fitted(canvas, (x + 1.5 * mm, y + 1.4 * mm), whose, wide - 3 * mm, (7.5, 6))
         canvas.setFillGray(0)
     elif key in ("hu", "discarder"):
         canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
@@ -213,17 +194,12 @@ def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: flo
     end = draw_text(canvas, (RIGHT - 50 * mm, y - 8 * mm), _("Arbiter"), 9)
     canvas.line(end + 2 * mm, y - 8.5 * mm, RIGHT, y - 8.5 * mm)
     canvas.setFillGray(GREY)
-    text, size = fit_text(
-        _(
-            "Several players may win on one discard. Minimum HV: {least}. All four sign, then give the sheet to "
-            "the arbiter.",
-            least=sheet.least,
-        ),
-        RIGHT - LEFT,
-        8.5,
-        6.5,
+    about = _(
+        "Several players may win on one discard. Minimum HV: {least}. All four sign, then give the sheet to "
+        "the arbiter.",
+        least=sheet.least,
     )
-    draw_text(canvas, (LEFT, foot + 8 * mm), text, size)
+    draw_fitted(canvas, (LEFT, foot + 8 * mm), about, RIGHT - LEFT, (8.5, 6.5))
     canvas.setFillGray(0)
 
 

@@ -86,9 +86,18 @@ def draw_qr(canvas: Canvas, payload: str, at: tuple[float, float], side: float) 
     canvas.restoreState()
 
 
-def draw_text(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> float:
-    """Write from a place to the right; give where the text ends (points)."""
+Side = Literal["left", "centre", "right"]
+BEFORE: Final[Mapping[Side, float]] = {"left": 0, "centre": 0.5, "right": 1}
+"""Which part of a text stands before the place at which it is drawn."""
+
+
+def draw_text(
+    canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False, align: Side = "left"
+) -> float:
+    """Write from a place to the right, around it, or up to it; return where the text ends (points)."""
     x, y = at
+    if before := BEFORE[align]:
+        x -= before * text_width(text, size, bold=bold)
     for run in font_runs(text, bold=bold):
         canvas.setFont(run.font, size)
         canvas.drawString(x, y, run.text)
@@ -107,6 +116,21 @@ def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: b
     while text and text_width(text, size, bold=bold) > room + ROUNDING:
         text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
     return text, size
+
+
+def draw_fitted(
+    canvas: Canvas,
+    at: tuple[float, float],
+    text: str,
+    room: float,
+    sizes: tuple[float, float],
+    *,
+    bold: bool = False,
+    align: Side = "left",
+) -> float:
+    """Write a text so that it fits, as `draw_text`. `sizes`: the largest, and the smallest before it is cut."""
+    fitted, size = fit_text(text, room, *sizes, bold=bold)
+    return draw_text(canvas, at, fitted, size, bold=bold, align=align)
 
 
 def draw_name(
@@ -350,7 +374,7 @@ class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
         """Write it at its side."""
         base = self.height - self._size
         if self._align == "right":
-            _right(self.canv, (self.width, base), self._text, self._size, bold=self._bold)
+            draw_text(self.canv, (self.width, base), self._text, self._size, bold=self._bold, align="right")
         else:
             draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
 
@@ -376,6 +400,20 @@ def _markup(text: str, *, bold: bool = False) -> str:
 def _paragraph(markup: str, size: float, align: Align = "left") -> Flowable:
     side = TA_RIGHT if align == "right" else TA_LEFT
     return Paragraph(markup, ParagraphStyle("cell", fontSize=size, leading=size * LEADING, alignment=side))
+
+
+def drawn_pdf(
+    pages: Iterable[Callable[[Canvas], object]], title: str, language: str, size: tuple[float, float] = A4
+) -> bytes:
+    """Return pages that are drawn one by one; the same drawings give the same bytes."""
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=size, invariant=1, lang=language)
+    canvas.setTitle(title)
+    for draw in pages:
+        draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
 
 
 DrawPage = Callable[[Canvas, int, int], None]
@@ -473,11 +511,10 @@ def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> No
     right, y = size[0] - MARGIN, size[1] - MARGIN
     _badge(canvas, badge, (right, y - 6 * mm), filled=heading.final)
     room = right - MARGIN - text_width(badge, 11, bold=True) - 12 * mm
-    kind, large = fit_text(f"{heading.kind}", room, 17, 10, bold=True)
-    draw_text(canvas, (MARGIN, y - 5.5 * mm), kind, large, bold=True)
-    title, large = fit_text(heading.title, right - MARGIN - text_width(heading.progress, 9) - 4 * mm, 11, 7)
-    draw_text(canvas, (MARGIN, y - 11.5 * mm), title, large)
-    _right(canvas, (right, y - 11.5 * mm), heading.progress, 9)
+    draw_fitted(canvas, (MARGIN, y - 5.5 * mm), heading.kind, room, (17, 10), bold=True)
+    room = right - MARGIN - text_width(heading.progress, 9) - 4 * mm
+    draw_fitted(canvas, (MARGIN, y - 11.5 * mm), heading.title, room, (11, 7))
+    draw_text(canvas, (right, y - 11.5 * mm), heading.progress, 9, align="right")
 
 
 def _badge(canvas: Canvas, text: str, at: tuple[float, float], *, filled: bool) -> None:
@@ -498,14 +535,10 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     _ = heading.translator
     said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
     right = " · ".join((_("Anchor: {anchor}", anchor=heading.anchor), page)) if heading.anchor else page
-    left, large = fit_text(said, size[0] - 2 * MARGIN - text_width(right, 8) - 4 * mm, 8, 5)
-    draw_text(canvas, (MARGIN, FOOT - 4 * mm), left, large)
-    _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), right, 8)
+    room = size[0] - 2 * MARGIN - text_width(right, 8) - 4 * mm
+    draw_fitted(canvas, (MARGIN, FOOT - 4 * mm), said, room, (8, 5))
+    draw_text(canvas, (size[0] - MARGIN, FOOT - 4 * mm), right, 8, align="right")
     canvas.setFillGray(0)
-
-
-def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> None:
-    draw_text(canvas, (at[0] - text_width(text, size, bold=bold), at[1]), text, size, bold=bold)
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from functools import partial
 from typing import Final, NamedTuple
 
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.export.pdf import draw_text, fit_text, text_width
+from broker.export.pdf import draw_fitted, draw_text, drawn_pdf
 from broker.i18n import SOURCE, Translator, languages
 from broker.rules.riichi import (
     SEVEN_PAIRS_FU,
@@ -173,16 +173,14 @@ class Half(NamedTuple):
 
 def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
     """Return the PDF; the same table gives the same bytes."""
-    page = BytesIO()
-    canvas = Canvas(page, pagesize=landscape(A4), invariant=True, lang=language if language in ("fr", "zh") else "en")
-    canvas.setTitle(profile.title)
+    return drawn_pdf([partial(_page, profile, language)], profile.title, translator(language).language, landscape(A4))
+
+
+def _page(profile: RiichiProfile, language: Language, canvas: Canvas) -> None:
     wide = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
     for half in (Half(MARGIN, wide, dealer=False), Half(MARGIN + wide + GAP, wide, dealer=True)):
         _half(canvas, half, profile, language)
     _foot(canvas, profile, language)
-    canvas.showPage()
-    canvas.save()
-    return page.getvalue()
 
 
 def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language) -> None:
@@ -193,8 +191,7 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
         if half.dealer
         else _("Bold: paid by the discarder · below, self-drawn: paid by each non-dealer / the dealer")
     )
-    key, size = fit_text(legend, half.width, 8, 6)
-    draw_text(canvas, (half.left, TOP - 0.5 * mm), key, size)
+    draw_fitted(canvas, (half.left, TOP - 0.5 * mm), legend, half.width, (8, 6))
     bottom = _head(canvas, half, TOP - 9 * mm, _)
     for at, (fu, cells) in enumerate(points_rows(profile, dealer=half.dealer)):
         bottom -= ROW
@@ -240,12 +237,12 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
-        told, size = fit_text(_("{han} han", han=han) if han else "", FU_WIDTH, 9, 6, bold=True)
-        _centred(canvas, half.left + FU_WIDTH / 2, base, told, size)
+        told, middle = _("{han} han", han=han) if han else "", half.left + FU_WIDTH / 2
+        draw_fitted(canvas, (middle, base), told, FU_WIDTH, (9, 6), bold=True, align="centre")
         draw_text(canvas, (half.left + FU_WIDTH + 4 * mm, base), riichi_name("limit", limit, language), 10)
         draw_text(canvas, (half.left + FU_WIDTH + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
         drawn = " / ".join(map(str, cell.self_drawn or ()))
-        draw_text(canvas, (half.left + half.width - text_width(drawn, 10) - 1 * mm, base), drawn, 10)
+        draw_text(canvas, (half.left + half.width - 1 * mm, base), drawn, 10, align="right")
 
 
 def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
@@ -264,4 +261,4 @@ def _shade(canvas: Canvas, half: Half, bottom: float, at: int) -> None:
 
 
 def _centred(canvas: Canvas, middle: float, base: float, text: str, size: float, *, bold: bool = True) -> None:
-    draw_text(canvas, (middle - text_width(text, size, bold=bold) / 2, base), text, size, bold=bold)
+    draw_text(canvas, (middle, base), text, size, bold=bold, align="centre")

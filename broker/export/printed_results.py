@@ -1,9 +1,9 @@
 """Standings and travellers of an event as PDF, and a certificate for each player, to be signed."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -21,8 +21,9 @@ from broker.export.pdf import (
     PageCell,
     PageHeading,
     PageLine,
+    draw_fitted,
     draw_text,
-    fit_text,
+    drawn_pdf,
     pages_pdf,
     striped_rows,
     text_width,
@@ -363,17 +364,11 @@ def prize_of(event: Event, row: Row) -> str:
 
 def certificates_pdf(event: Event, rows: Iterable[Row], at: datetime, _: Translator) -> bytes:
     """Return a page for each line of the standings."""
-    page = io.BytesIO()
-    canvas = Canvas(page, pagesize=PAGE, invariant=1, lang=_.language)
-    canvas.setTitle(_("{title}: certificates", title=event.plan.title))
-    for row in rows:
-        _certificate(canvas, event, row, at, _)
-        canvas.showPage()
-    canvas.save()
-    return page.getvalue()
+    pages = (partial(_certificate, event, row, at, _) for row in rows)
+    return drawn_pdf(pages, _("{title}: certificates", title=event.plan.title), _.language, PAGE)
 
 
-def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Translator) -> None:
+def _certificate(event: Event, row: Row, at: datetime, _: Translator, canvas: Canvas) -> None:
     wide, high = PAGE
     canvas.setLineWidth(2)
     canvas.rect(FRAME, FRAME, wide - 2 * FRAME, high - 2 * FRAME)
@@ -392,9 +387,8 @@ def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Transl
     down = high - 30 * mm
     for text, size, bold, space in lines:
         if text:
-            fitted, large = fit_text(text, ROOM, size, 8, bold=bold)
             down -= space * mm
-            draw_text(canvas, ((wide - text_width(fitted, large, bold=bold)) / 2, down), fitted, large, bold=bold)
+            draw_fitted(canvas, (wide / 2, down), text, ROOM, (size, 8), bold=bold, align="centre")
     for left, said in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
         canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
         draw_text(canvas, (left, FRAME + 14 * mm), said, 12)

@@ -1,6 +1,5 @@
 """The seating on paper: lists by name and by table for the wall, and a card for each player."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -17,13 +16,13 @@ from broker.export.pdf import (
     PageBlock,
     PageCell,
     PageLine,
+    draw_fitted,
     draw_name,
     draw_qr,
     draw_text,
-    fit_text,
+    drawn_pdf,
     striped_rows,
     tables_pdf,
-    text_width,
 )
 from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
 from broker.protocol import SEATS, Player
@@ -98,10 +97,9 @@ def _title(event: Event, _: Translator) -> str:
 
 def _page(title: str, _: Translator, canvas: Canvas, number: int, total: int) -> None:
     wide, high = canvas._pagesize  # noqa: SLF001 - reportlab has no other way to ask
-    fitted, large = fit_text(title, wide - 2 * MARGIN, 17, 9, bold=True)
-    draw_text(canvas, (MARGIN, high - MARGIN - 5 * mm), fitted, large, bold=True)
+    draw_fitted(canvas, (MARGIN, high - MARGIN - 5 * mm), title, wide - 2 * MARGIN, (17, 9), bold=True)
     page = _("Page {number} of {all}", number=number, all=total)
-    draw_text(canvas, (wide - MARGIN - text_width(page, 8), MARGIN), page, 8)
+    draw_text(canvas, (wide - MARGIN, MARGIN), page, 8, align="right")
 
 
 def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seated]:
@@ -165,19 +163,18 @@ def _by_table(event: Event, plan: Plan, known: tuple[StandIn, ...], _: Translato
 
 
 def _cards(event: Event, seated: list[_Seated], _: Translator) -> bytes:
-    page = io.BytesIO()
-    canvas = Canvas(page, pagesize=A4, invariant=1, lang=_.language)
-    canvas.setTitle(_title(event, _))
+    each = ACROSS * DOWN
+    pages = (partial(_card_page, event, seated[at : at + each], _) for at in range(0, len(seated), each))
+    return drawn_pdf(pages, _title(event, _), _.language)
+
+
+def _card_page(event: Event, seated: list[_Seated], _: Translator, canvas: Canvas) -> None:
     for at, one in enumerate(seated):
-        if at and at % (ACROSS * DOWN) == 0:
-            canvas.showPage()
-        row, column = divmod(at % (ACROSS * DOWN), ACROSS)
+        row, column = divmod(at, ACROSS)
         canvas.saveState()
         canvas.translate(column * CARD[0], A4[1] - (row + 1) * CARD[1])
         _card(canvas, event, one, _)
         canvas.restoreState()
-    canvas.save()
-    return page.getvalue()
 
 
 def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
@@ -190,12 +187,10 @@ def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
     room = wide - 2 * PAD - (QR + 2 * mm if link else 0)
     if link:
         draw_qr(canvas, link, (wide - PAD - QR, high - PAD - QR), QR)
-    title, large = fit_text(event.plan.title, room, 9, 7)
-    draw_text(canvas, (PAD, high - PAD - 3 * mm), title, large)
+    draw_fitted(canvas, (PAD, high - PAD - 3 * mm), event.plan.title, room, (9, 7))
     draw_name(canvas, (PAD, high - PAD - 11 * mm), one.called, (room, 7 * mm), 17, bold=True)
     if one.name:
-        whose, large = fit_text(_("for {player}", player=one.player.name), room, 9, 7)
-        draw_text(canvas, (PAD, high - PAD - 17 * mm), whose, large)
+        draw_fitted(canvas, (PAD, high - PAD - 17 * mm), _("for {player}", player=one.player.name), room, (9, 7))
     columns = -(-len(places) // LINES) or 1
     size = 11 if columns <= ACROSS else 8
     top = high - PAD - (QR + 5 * mm if link else 20 * mm)
@@ -208,5 +203,5 @@ def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
             table=place.table,
             seat=_(SEAT_NAMES[place.seat]),
         )
-        taken, large = fit_text(said, (wide - 2 * PAD) / columns - 2 * mm, size, 6)
-        draw_text(canvas, (PAD + column * (wide - 2 * PAD) / columns, top - line * step), taken, large)
+        own = (wide - 2 * PAD) / columns
+        draw_fitted(canvas, (PAD + column * own, top - line * step), said, own - 2 * mm, (size, 6))

@@ -11,7 +11,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import Event
-from broker.export.pdf import Columns, PageBlock, PageCell, PageLine, draw_text, striped_rows, tables_pdf, text_width
+from broker.export.pdf import Columns, PageBlock, PageCell, PageLine, draw_text, striped_rows, tables_pdf
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -179,7 +179,7 @@ def session_pdf(sheet: SessionSheet) -> bytes:
     def draw_page(canvas: Canvas, number: int, total: int) -> None:
         draw_text(canvas, (MARGIN, PAGE[1] - 14 * mm), _title(sheet), 16, bold=True)
         page = _("Page {number} of {all}", number=number, all=total)
-        draw_text(canvas, (PAGE[0] - MARGIN - text_width(page, 9), PAGE[1] - 14 * mm), page, 9)
+        draw_text(canvas, (PAGE[0] - MARGIN, PAGE[1] - 14 * mm), page, 9, align="right")
 
     names = (PageCell(""), PageCell(""), *(PageCell(name, columns=2) for name in sheet.players))
     block = PageBlock((PageLine("columns", (*names, PageCell(_("on the table")))),), tuple(_pdf_lines(sheet)))

@@ -1,6 +1,5 @@
 """A page with secret words, of a share of a key or of one's own for a draw: numbered, and as a QR code to scan."""
 
-import io
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,7 +7,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.export.pdf import draw_qr, draw_text, fit_text
+from broker.export.pdf import draw_fitted, draw_qr, draw_text, drawn_pdf
 
 LEFT: Final = 22 * mm
 RIGHT: Final = A4[0] - LEFT
@@ -20,19 +19,15 @@ LINE: Final = 9 * mm
 
 def words_page(title: str, told: Sequence[str], words: str, language: str) -> bytes:
     """Return an A4 page (PDF). `told`: lines under the title, which say what to do with it."""
-    out = io.BytesIO()
-    canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
-    canvas.setTitle(title)
-    text, size = fit_text(title, RIGHT - LEFT, 22, 10, bold=True)
-    draw_text(canvas, (LEFT, 262 * mm), text, size, bold=True)
-    for at, line in enumerate(told):
-        text, size = fit_text(line, RIGHT - LEFT, 12, 7)
-        draw_text(canvas, (LEFT, 250 * mm - at * 7 * mm), text, size)
-    top = 240 * mm - len(told) * 7 * mm
-    for at, word in enumerate(words.split()):
-        row, column = divmod(at, COLUMNS)
-        draw_text(canvas, (LEFT + column * COLUMN, top - row * LINE), f"{at + 1}. {word}", 14)
-    draw_qr(canvas, words, (LEFT, 22 * mm), QR)
-    canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+
+    def draw(canvas: Canvas) -> None:
+        draw_fitted(canvas, (LEFT, 262 * mm), title, RIGHT - LEFT, (22, 10), bold=True)
+        for at, line in enumerate(told):
+            draw_fitted(canvas, (LEFT, 250 * mm - at * 7 * mm), line, RIGHT - LEFT, (12, 7))
+        top = 240 * mm - len(told) * 7 * mm
+        for at, word in enumerate(words.split()):
+            row, column = divmod(at, COLUMNS)
+            draw_text(canvas, (LEFT + column * COLUMN, top - row * LINE), f"{at + 1}. {word}", 14)
+        draw_qr(canvas, words, (LEFT, 22 * mm), QR)
+
+    return drawn_pdf([draw], title, language)

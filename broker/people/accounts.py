@@ -75,7 +75,9 @@ WHOLE_MS: Final[dict[Role, int]] = {
 }
 """A session ends after so long, used or not: a day of play, or for a display on the wall a week."""
 
-ACCOUNT_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
+"""Of an account, a token or a webhook."""
+
 LONGEST_FULL: Final = 60
 
 
@@ -282,7 +284,7 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
     known = next((one for one in ROLES if one == role), None)
     if known is None:
         raise BadAccount(f"a role is one of {', '.join(ROLES)}")
-    if not ACCOUNT_NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise BadAccount("a login name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
     full = " ".join(full.split())
     if not 1 <= len(full) <= LONGEST_FULL or not full.isprintable():

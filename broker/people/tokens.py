@@ -5,7 +5,6 @@ does nothing. A token has no end of its own; the list shows when each was used l
 """
 
 import hashlib
-import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import insert, select, update
 
-from broker.people.accounts import Actor, AuditLog, Right
+from broker.people.accounts import NAME, Actor, AuditLog, Right
 from broker.people.database import TOKENS, PeopleDatabase
 from broker.people.errors import BadToken, TokenTaken, TokenUnknown
 
@@ -33,8 +32,6 @@ TOKEN_BYTES: Final = 32
 
 PREFIX: Final = "homologue_"
 """How every token begins, so that people and programs that look for leaked secrets know it."""
-
-TOKEN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
 
 
 def token_hash(token: str) -> str:
@@ -71,7 +68,7 @@ class Tokens:
         """Make a token and return it: it is never seen again. Raises BadToken, TokenTaken."""
         if role not in get_args(TokenRole):
             raise BadToken(f"a token's role is one of {', '.join(get_args(TokenRole))}")
-        if not TOKEN_NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise BadToken("a token's name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
         token, now = PREFIX + secrets.token_urlsafe(TOKEN_BYTES), self._clock()
         with self._store.commit() as sql:

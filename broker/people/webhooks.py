@@ -6,7 +6,6 @@ place of those that nobody has taken. `broker/web/api/webhooks.py` sends.
 
 import hashlib
 import ipaddress
-import re
 import secrets
 import uuid
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import delete, insert, select, update
 
-from broker.people.accounts import Actor, AuditLog
+from broker.people.accounts import NAME, Actor, AuditLog
 from broker.people.database import WEBHOOKS, PeopleDatabase
 from broker.people.errors import BadWebhook, WebhookTaken, WebhookUnknown
 
@@ -25,7 +24,6 @@ PAUSES_MS: Final = (10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000)
 GIVE_UP_MS: Final = 3 * 24 * 3_600_000
 LONGEST_URL: Final = 300
 MOST_HOOKS: Final = 16
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
 
 
 class Webhook(NamedTuple):

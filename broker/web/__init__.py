@@ -78,7 +78,6 @@ from broker.web.i18n import (
     translators,
 )
 from broker.web.live import (
-    EVENT_STREAM,
     EncodeView,
     EventStreams,
     LivePage,

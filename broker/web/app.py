@@ -98,10 +98,10 @@ def create_app(
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
     feeds, trace = Feeds(feed), EmbargoTrace(auth)
-    live = LivePages(feeds.of, access, streams, pace, grids=services.grids, attends=attends)
+    live = LivePages(feeds.of, access, streams, pace, attends=attends)
     routes = [
         *_setup_routes(services, access),
-        *DashboardPage(feeds, streams, pace, access, _dashboard(services, attends=attends), trace).routes(),
+        *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
         *(_people_routes(feed, services, access, auth) if auth else ()),
         *_result_routes(feeds, services, access, live, trace),
         *_scorer_routes(feed, services, access, live),
@@ -128,14 +128,14 @@ def create_app(
 
 def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
     if services.snapshots is None:
-        return DashboardRenderer(grids=services.grids, attends=attends)
+        return DashboardRenderer(attends=attends)
     snapshots = services.snapshots
 
     def origin_of(player: str) -> Origin:
         return snapshots().event.origin_of(player)
 
     teams = snapshots().event.plan.teams
-    return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
+    return DashboardRenderer(sheets=True, teams=teams, origin_of=origin_of, attends=attends)
 
 
 def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:

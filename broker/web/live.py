@@ -276,14 +276,10 @@ class LivePages:
         streams: EventStreams,
         pace: StreamPace,
         *,
-        grids: bool,
         attends: bool = False,
     ) -> None:
-        """`feed_of`: what a visitor may follow; `grids`: there are the arbiters' grid and feed to point to.
-
-        `attends`: calls and alerts have buttons.
-        """
-        self._grids, self._attends = grids, attends
+        """`feed_of`: what a visitor may follow; `attends`: calls and alerts have buttons."""
+        self._attends = attends
         self._feed_of, self._access, self._streams, self._pace = feed_of, access, streams, pace
         self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
 
@@ -294,7 +290,9 @@ class LivePages:
             return self._page(request, make(request, visitor_of(request), translator_for(request)))
 
         async def live(request: Request) -> Response:
-            return self._stream(request, make)
+            visitor, _ = visitor_of(request), translator_for(request)
+            make(request, visitor, _)  # what is not there is refused before the stream begins
+            return self.stream(request, self._changes(request, make, _, visitor), at_beats=True)
 
         return self._access.route(path, page, right), self._access.route("/live" + path, live, right)
 
@@ -310,19 +308,26 @@ class LivePages:
             now=None,
             here="?" + urlencode(query) + ("&" if query else ""),
             visitor=visitor,
-            log_in=visitor.open_public,
-            grids=self._grids,
             attends=self._attends and visitor.may("give_orders"),
             to=request.url.path,
             back=f"{request.url.path}?{urlencode(query)}",
         )
         return html_response(html)
 
-    def _stream(self, request: Request, make: MakePage) -> Response:
-        if request.method == "HEAD":
+    def stream(
+        self, request: Request, encode: EncodeView, *, of_room: bool = False, at_beats: bool = False
+    ) -> Response:
+        """Answer with a stream of what its visitor may follow, as long as they may. `at_beats` as in `follow`."""
+        if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
-        _, visitor = translator_for(request), visitor_of(request)
-        make(request, visitor, _)  # what is not there is refused before the stream begins
+        visitor, pace = visitor_of(request), self._pace.room if of_room else self._pace
+        stream = self._streams.follow(
+            self._feed_of(visitor), encode, pace, lambda: self._access.goes_on(visitor), at_beats=at_beats
+        )
+        return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+
+    def _changes(self, request: Request, make: MakePage, _: HtmlTranslator, visitor: Visitor) -> EncodeView:
+        """Return what tells one reader of a sheet how it is now, where it is not as they were told last."""
         last: list[Markup] = []
 
         def encode(view: DashboardView) -> bytes | None:
@@ -332,10 +337,7 @@ class LivePages:
             last[:] = [html]
             return sse_event("page", view.version, html)
 
-        stream = self._streams.follow(
-            self._feed_of(visitor), encode, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
-        )
-        return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+        return encode
 
     def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))

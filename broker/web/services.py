@@ -78,11 +78,6 @@ class Services:
     standby: StandbyService | None = None
     """What serves a second machine that stands by."""
 
-    @property
-    def grids(self) -> bool:
-        """Whether there are the arbiters' grid and feed."""
-        return self.snapshots is not None and self.wire is not None
-
 
 NO_SERVICES: Final = Services()
 

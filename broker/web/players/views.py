@@ -219,9 +219,7 @@ class CheckInPage:
         decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
         self._rulings.give(request, sent_draft({**form, "reason": REASON}, decision))
         asked = {name: form[name] for name in ("q", "show") if form.get(name)}
-        answer = redirect(request, "/checkin", **asked)
-        answer.headers["location"] += f"#{decision.player}"
-        return answer
+        return redirect(request, "/checkin", decision.player, **asked)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         """Show the list, or those whom the address asks for; after a refusal all whose names were asked for."""

@@ -36,9 +36,18 @@ from broker.web import (
     translator_for,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
-from broker.web.setup.making import AT_ONCE_S, PATH, Making
+from broker.web.setup.movement import (
+    AT_ONCE_S,
+    HALL,
+    PATH,
+    STRUCTURE,
+    Making,
+    read_count,
+    read_minutes,
+    read_structure,
+    with_format,
+)
 from broker.web.setup.opened import OPENED, changed_here, opened_with, refuse_changed, text_of
-from broker.web.setup.wishes import HALL, STRUCTURE, read_count, read_minutes, read_structure, with_format
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""

@@ -7,11 +7,16 @@ export function clock(moment, seconds) {
   return seconds ? `${text}:${two(moment.getSeconds())}` : text;
 }
 
+/** A time of another day than today has that day before it: an event and its set-up last longer than one. */
 export function putTimesIntoZone(part) {
+  const { lang } = document.documentElement;
+  const today = new Date().toDateString();
   for (const time of part.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
-    time.textContent = clock(moment, time.textContent.trim().length > 5);
-    time.title = moment.toLocaleString(document.documentElement.lang);
+    const text = clock(moment, /:\d\d:/.test(time.textContent));
+    const day = moment.toLocaleDateString(lang, { day: "numeric", month: "short" });
+    time.textContent = moment.toDateString() === today ? text : `${day} ${text}`;
+    time.title = moment.toLocaleString(lang);
   }
 }
 

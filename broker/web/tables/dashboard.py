@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError
@@ -34,22 +34,20 @@ from broker.scorer import (
 from broker.web import (
     BYTE_ORDER_MARK,
     CARDS_A_PAGE,
-    EVENT_STREAM,
     Access,
     AlertGone,
     DeskError,
     EmbargoTrace,
     EncodeView,
-    EventStreams,
     Feeds,
     Form,
     FormMalformed,
     HtmlTranslator,
+    LivePages,
     NoCall,
     Pagination,
     Renderer,
     Rendering,
-    StreamPace,
     Visitor,
     account_of,
     alert_value,
@@ -88,18 +86,17 @@ class DashboardRenderer:
         self,
         *,
         sheets: bool = False,
-        grids: bool = False,
         teams: Iterable[str] = (),
         origin_of: Callable[[str], Origin] = no_origin,
         attends: bool = False,
     ) -> None:
-        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
+        """`sheets`: there are travellers and players' sheets to point to.
 
         `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
         `attends`: calls and alerts have buttons.
         """
         self.origin_of = origin_of
-        self._sheets, self._grids, self._attends = sheets, grids, attends
+        self._sheets, self._attends = sheets, attends
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._rooms: dict[bool, tuple[DashboardView, dict[Audience, Rendering]]] = {}
         """What was rendered of the newest view: of the arbiters' (True), and of everybody's."""
@@ -125,9 +122,6 @@ class DashboardRenderer:
             stream=f"/events?show=page&{here}lang={_.language}",
             here=f"?{here}",
             visitor=visitor,
-            sheets=self._sheets,
-            grids=self._grids,
-            log_in=visitor.open_public,
             attends=self._attends and visitor.may("give_orders"),
             to="/",
             back=f"/?{here}",
@@ -182,29 +176,17 @@ class DashboardRenderer:
 class DashboardPage:
     """Answers from the feed's newest view."""
 
-    def __init__(
-        self,
-        feeds: Feeds,
-        streams: EventStreams,
-        pace: StreamPace,
-        access: Access,
-        pages: DashboardRenderer,
-        trace: EmbargoTrace,
-    ) -> None:
-        self._feeds, self._trace = feeds, trace
-        self._streams = streams
-        self._pace = pace
-        self._access = access
-        self._pages = pages
+    def __init__(self, feeds: Feeds, live: LivePages, pages: DashboardRenderer, trace: EmbargoTrace) -> None:
+        self._feeds, self._live, self._pages, self._trace = feeds, live, pages, trace
 
-    def routes(self) -> Sequence[Route]:
+    def routes(self, access: Access) -> Sequence[Route]:
         """Return the routes. Whether the desk is alive is told to everybody, and nothing else."""
         return [
-            self._access.route("/", self.page, "see_public"),
-            self._access.route("/events", self.events, "see_public"),
-            self._access.route("/view.json", self.view, "see_public"),
-            self._access.route("/standings.csv", self.standings, "see_public"),
-            self._access.route("/team-standings.csv", self.team_standings, "see_public"),
+            access.route("/", self.page, "see_public"),
+            access.route("/events", self.events, "see_public"),
+            access.route("/view.json", self.view, "see_public"),
+            access.route("/standings.csv", self.standings, "see_public"),
+            access.route("/team-standings.csv", self.team_standings, "see_public"),
             Route("/health", self.health),
         ]
 
@@ -222,17 +204,15 @@ class DashboardPage:
 
     async def events(self, request: Request) -> Response:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
-        if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
-            return Response(media_type=EVENT_STREAM)
-        await self._seen(visitor_of(request))
+        if request.method != "HEAD":
+            await self._seen(visitor_of(request))
         if request.query_params.get("show") == "page":
-            return self._stream(self._page_by_page(request), self._pace.room, visitor_of(request))
-        visitor = visitor_of(request)
+            return self._live.stream(request, self._page_by_page(request), of_room=True)
 
         def as_event(view: DashboardView) -> bytes:
             return sse_event("view", view.version, as_json(view).decode())
 
-        return self._stream(as_event, self._pace, visitor)
+        return self._live.stream(request, as_event)
 
     def _page_by_page(self, request: Request) -> EncodeView:
         """Tell one reader of the page what has changed in it since it was told last."""
@@ -247,10 +227,6 @@ class DashboardPage:
             return None if text is None else sse_event("page", view.version, text)
 
         return as_page
-
-    def _stream(self, encode: EncodeView, pace: StreamPace, visitor: Visitor) -> Response:
-        stream = self._streams.follow(self._feeds.of(visitor), encode, pace, lambda: self._access.goes_on(visitor))
-        return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""

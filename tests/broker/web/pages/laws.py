@@ -21,9 +21,10 @@ STRUCTURE: Final = """() => {
     if (!shown(part) || getComputedStyle(part).textOverflow !== "ellipsis") continue;
     if (part.scrollWidth > part.clientWidth) wrong.push(`cut short: ${part.textContent.trim().slice(0, 60)}`);
   }
-  for (const part of [...document.querySelectorAll("main :is(.traveller, .team-deals) a")].filter(shown)) {
-    const text = part.firstChild;
-    for (const word of text.data.matchAll(/(?<!\\p{L})\\p{L}{2,16}(?!\\p{L})/gu)) {
+  const texts = ".traveller a, .team-deals a, .name, :is(th, th a, label):not(.unseen *)";
+  for (const part of [...document.querySelectorAll(`main :is(${texts})`)].filter(shown)) {
+    const [text] = [...part.childNodes].filter((node) => node.data?.trim());
+    for (const word of text?.data.matchAll(/(?<!\\p{L})\\p{L}{2,16}(?!\\p{L})/gu) ?? []) {
       const range = new Range();
       range.setStart(text, word.index);
       range.setEnd(text, word.index + word[0].length);

@@ -7,7 +7,7 @@ from typing import Final
 from playwright.sync_api import Page
 
 from broker.protocol import Result, receipt_code
-from broker.web.setup.making import PATH as MAKING
+from broker.web.setup.movement import PATH as MAKING
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
 from tests.broker.web import sample
@@ -68,6 +68,12 @@ def nothing_given(page: Page, value: str = "") -> None:
     """Send a form without what it needs, as an old browser would."""
     page.evaluate("document.querySelectorAll('[required]').forEach((field) => field.removeAttribute('required'))")
     submit(page, value)
+
+
+def coded(page: Page) -> None:
+    """Create a code for the table that has no device."""
+    page.locator("[name=table-4]").check()
+    submit(page)
 
 
 def unreasoned(page: Page) -> None:
@@ -161,6 +167,7 @@ def offered_formats(page: Page) -> None:
             "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
         )
         submit(page, "players")
+    unfold(page, "movement")  # where there is one already it is folded
     submit(page, "formats")
 
 
@@ -195,6 +202,7 @@ def nobody_named(page: Page) -> None:
 PLACES: Final = (
     Place("log in", "busy", "/login", None),
     Place("log in: refused", "busy", "/login", None, wrong_password),
+    Place("welcome: used before", "busy", "/welcome", None),
     Place("receipt: code", "busy", "/receipt", None),
     Place("receipt", "busy", f"/receipt/{CODE}", None),
     Place("receipt: published", "over", f"/receipt/{CODE}", None),
@@ -307,7 +315,8 @@ PLACES: Final = (
     Place("draw: nothing announced", "new", "/setup/draw"),
     Place("draw", "new", "/setup/draw", HEAD, drawing),
     Place("pairing", "busy", "/pairing?new=1"),
-    Place("pairing: codes", "busy", "/pairing"),
+    Place("pairing: codes", "busy", "/pairing?new=1", HEAD, coded),
+    Place("devices", "busy", "/devices"),
     Place("people", "busy", "/people"),
     Place("people: refused", "busy", "/people", HEAD, nobody_added),
     Place("no such deal", "busy", "/deal/99"),

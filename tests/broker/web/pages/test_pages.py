@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 from broker.i18n import languages
 from tests.broker.web.pages.desks import PLAYERS, cup, quickly, served, whole
@@ -15,15 +15,19 @@ from tests.broker.web.pages.places import PLACES, Place
 from tests.broker.web.pages.visits import SIZES, Look, Visits, page_of
 
 STATES: Final = (
+    "receipt: published",
     "deal: final",
     "ruling: correction, riichi",
     "ruling: whom it moves",
+    "what happened: answered",
     "paper: a second look",
     "set-up: new",
     "standings: likely places",
     "display: seating",
 )
 """Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
+
+TABLET: Final[ViewportSize] = {"width": 820, "height": 1180}
 
 SEEN_THROUGH: Final = {"room": "dark", "grid": "light", "deal": "dark", "paper": "dark", "riichi": "light"}
 """Of these axe-core takes its time; between them they have what a page of the desk can have."""
@@ -53,8 +57,10 @@ def test_words_that_are_wider_than_a_phone_are_broken_and_make_no_page_wider(bro
     with quickly(), whole(tmp_path / "cup", replace(cup(), title="m" * 50, players=players)) as made:
         page = page_of(browser, made.server, "head_arbiter", size="phone")
         found = []
-        for path in ("grid", "standings", "seating", "player/p01", "carriers", "exports", "players"):
-            page.goto(f"{made.server.url}{path}?lang=fr")
+        ruling = "rulings/new?play=1-1&kind"
+        paths = ("grid", "standings", "seating", "player/p01", "carriers", "exports", "players", "setup?player=p01")
+        for path in (*paths, f"{ruling}=fine", f"{ruling}=seats_played"):
+            page.goto(f"{made.server.url}{path}{'&' if '?' in path else '?'}lang=fr")
             found += [f"{path}: {wrong}" for wrong in broken(page) if "wide" in wrong]
     assert found == []
 
@@ -75,11 +81,31 @@ def test_country_and_club_stand_beside_a_name_once_on_any_screen(browser: Browse
     with served(tmp_path, ("late",)) as desks:
         page = Visits(browser, desks, Look("laptop", "light", "en")).to(Place("standings", "late", "/standings"))
         row = page.locator(".ladder tbody tr").first
-        shown = dict.fromkeys(SIZES, 0)
-        for size in shown:
-            page.set_viewport_size(SIZES[size])
+        sizes = {**SIZES, "tablet": TABLET}
+        shown = dict.fromkeys(sizes, 0)
+        for size, viewport in sizes.items():
+            page.set_viewport_size(viewport)
             shown[size] = row.locator(".origin:visible").count()
-        assert shown == dict.fromkeys(SIZES, 1)
+        assert shown == dict.fromkeys(sizes, 1)
+
+
+def test_a_receipt_shows_all_of_its_play_on_a_screen_of_any_width(browser: Browser, tmp_path: Path) -> None:
+    published = next(place for place in PLACES if place.name == "receipt: published")
+    with served(tmp_path, ("over",)) as desks:
+        visits = Visits(browser, desks, Look("phone", "light", "fr"))
+        found = [[*broken(visits.to(published, size={"width": wide, "height": 800}))] for wide in (360, 640, 820)]
+    assert found == [[], [], []]
+
+
+def test_a_tablet_shows_names_whole_beside_all_numbers(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, ("busy", "late")) as desks:
+        visits = Visits(browser, desks, Look("laptop", "light", "fr"))
+        for desk, path in (("late", "/standings"), ("busy", "/player/p07")):
+            page = visits.to(Place(path, desk, path), size=TABLET)
+            assert [*broken(page)] == []
+            assert page.evaluate(
+                "[...document.querySelectorAll('.scrolling')].every((one) => one.scrollWidth <= one.clientWidth)"
+            )
 
 
 def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_is_asked_for(
@@ -122,6 +148,25 @@ def test_on_a_phone_nothing_of_the_grid_sticks_out(browser: Browser, tmp_path: P
             rows = page.locator(".grid tbody tr").all()
             assert [one for one in rows if one.evaluate(beyond) > 0] == []
             assert len(rows) == 4
+
+
+def test_in_the_reader_s_own_colours_it_is_seen_what_is_chosen_and_how_far_the_event_is(
+    browser: Browser, tmp_path: Path
+) -> None:
+    pairs = {"what happened: answered": ".touch label", "ruling: correction": ".kinds a", "room": ".pages a"}
+    with served(tmp_path, ("busy",)) as desks:
+        visits = Visits(browser, desks, Look("laptop", "dark", "en"))
+        for name, choices in pairs.items():
+            page = visits.to(next(place for place in PLACES if place.name == name))
+            page.emulate_media(forced_colors="active")
+            colours = page.locator(choices).evaluate_all(
+                """(all) => all.map((one) => [
+                  one.matches("[aria-current], :has(:checked)"), getComputedStyle(one).backgroundColor
+                ])"""
+            )
+            chosen, others = ({colour for is_chosen, colour in colours if is_chosen is one} for one in (True, False))
+            assert (len(chosen), chosen & others) == (1, set()), name
+        assert page.evaluate("getComputedStyle(document.querySelector('progress')).forcedColorAdjust") == "none"
 
 
 def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def check_in(door: Page, address: str) -> None:
     """Say of everybody whether they are here: the first is found without accents."""
     door.get_by_label("Name").fill("lefevre")
     door.keyboard.press("Enter")
-    expect(door.locator(".arrivals li")).to_have_count(1)
+    expect(door.locator(".checkins li")).to_have_count(1)
     door.get_by_role("button", name="Present Élodie Lefèvre").tap()
     expect(door.locator("#counts")).to_contain_text("1 present")
     door.goto(address)

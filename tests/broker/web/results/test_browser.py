@@ -126,6 +126,23 @@ def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
         expect(page.locator("tbody tr")).to_have_count(6)
 
 
+def test_the_display_fills_a_phone_and_shows_as_many_names_after_its_last_page_as_before(
+    browser: Browser, room: DeskServer, hall: Hall
+) -> None:
+    hall.hear(*whole_event())
+    with browser.new_context(viewport={"width": 390, "height": 600}) as phone:
+        page = phone.new_page()
+        page.clock.install()
+        page.goto(f"{room.url}display")
+        expect(page.locator("#display:not([data-lines='10'])")).to_be_attached()
+        lines = int(page.locator("#display").get_attribute("data-lines") or 0)
+        assert 10 < lines < 16
+        for shown in (16 - lines, lines):
+            page.clock.fast_forward(20_000)
+            expect(page.locator("tbody tr")).to_have_count(shown)
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
 def test_a_substitute_with_a_very_long_name_pushes_no_seat_off_the_screen(
     context: BrowserContext, room: DeskServer, hall: Hall
 ) -> None:

@@ -88,6 +88,11 @@ def test_the_open_part_of_a_moment_follows_who_sits_in_whose_place_though_no_pla
     assert [embargo.open_part(hall.scorer.snapshot).sat(GONE, at) for at in (2, 3)] == [None, "Ada Reserve"]
 
 
+def test_who_has_not_logged_in_finds_where_to_on_every_public_page(hall: Hall) -> None:
+    paths = ("/", "/standings", "/luck", "/ceremony")
+    assert ['href="/login?lang=en"' in html for html in shown(hall, *paths)] == [True] * len(paths)
+
+
 def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
     standings, player, traveller, room = shown(hall, "/standings", f"/player/{GONE}", "/deal/1", "/")
     country, club = '<span class="country">FRA</span>', '<span class="club">Paris &lt;MC&gt;</span>'

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -153,9 +154,12 @@ def test_a_name_that_is_a_script_does_not_run_when_it_arrives_live(
     assert page.evaluate("window.ran") is None
 
 
-def test_times_are_those_of_the_readers_zone(page: Page, desk: DeskServer) -> None:
-    live(page, desk)
-    expect(page.locator(".play time").first).to_have_text("19:25")
+def test_times_are_those_of_the_readers_zone_and_those_of_another_day_name_it(page: Page, desk: DeskServer) -> None:
+    came, time = datetime.fromtimestamp(sample.NOON / 1000, UTC), page.locator(".play time").first
+    for later, language, text in ((4, "en", "19:25"), (5, "en", "Oct 31 19:25"), (5, "fr", "31 oct. 19:25")):
+        page.clock.set_fixed_time(came + timedelta(hours=later))  # four hours on, it is not midnight yet in Shanghai
+        live(page, desk, f"?lang={language}")
+        expect(time).to_have_text(text)
 
 
 def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser: Browser, desk: DeskServer) -> None:

@@ -17,7 +17,7 @@ from broker.version import program_version
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import devices
-from broker.web.tables.devices import _machine
+from broker.web.tables.devices import Machine, _machine
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
@@ -186,6 +186,13 @@ def test_arbiters_see_how_each_table_s_machine_is_and_which_one_to_look_at(
     assert odd == {1: True, 4: False}
     assert [word for word in ("0.0.9", "-90.0", "640", "61") if word not in rows[1]] == []
     assert [word for word in (program_version(), "+1.5", "2048", "48") if word not in rows[4]] == []
+
+
+def test_a_long_silence_is_told_in_hours_and_minutes(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = Machine(1, None, 3 * 3600 + 60, None, None, None, odd=True)
+    monkeypatch.setattr(devices, "_machine", lambda *_: silent)
+    with logged_in(room.server, "table_arbiter") as client:
+        assert "3 h 01 min ago" in client.get("/devices").text
 
 
 def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:

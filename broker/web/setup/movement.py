@@ -1,12 +1,17 @@
-"""What an organiser types of the hall, the format and the stages, and how it is read."""
+"""The movement that an organiser wishes: how it is read from forms, and how it is made, which may take a minute.
 
+It is made in a thread of its own, whoever waits for it or not.
+"""
+
+import threading
+from collections.abc import Callable
 from typing import Final
 
 from broker.errors import RuleError
 from broker.event import setup
 from broker.event.structure import Structure
 from broker.i18n import N_
-from broker.web import Form, read_number
+from broker.web import REFUSALS, DeskFailed, Form, read_number
 
 HALL: Final = ("tables", "hours", "carriers", "sets")
 """What the organiser has said of the hall, to be offered formats."""
@@ -62,3 +67,42 @@ def read_minutes(form: Form) -> int:
     if not 0 < found <= MOST_MINUTES:
         raise RuleError("malformed", N_("hours must be more than 0 and at most {most}", most=MOST_MINUTES // 60))
     return found
+
+
+PATH: Final = "/setup/making"
+
+AT_ONCE_S: Final = 1.0
+"""A page waits so long for a movement before it shows how far that is: a small one is there by then."""
+
+
+class Making:
+    """One movement that is made, and what came of it."""
+
+    def __init__(self, form: Form, wish: Structure) -> None:
+        """`form`: what was typed, which is shown again where the movement is refused."""
+        self.form, self.wish = form, wish
+        self.percent = 0
+        self.error: Exception | None = DeskFailed("no movement was made; the desk's log says why")
+        self.seen = False
+        """Whether somebody has been shown what came of it."""
+        self._ended = threading.Event()
+
+    def start(self, make: Callable[[Callable[[float], None]], object]) -> None:
+        """Make it: `make` is given what is told which part of its time is over."""
+        threading.Thread(target=self._run, args=(make,), name="movement", daemon=True).start()
+
+    def ended(self, within_s: float = 0) -> bool:
+        """Return whether it is made, or refused, within so many seconds."""
+        return self._ended.wait(within_s)
+
+    def _run(self, make: Callable[[Callable[[float], None]], object]) -> None:
+        try:
+            make(self._tell)
+            self.error = None
+        except REFUSALS as error:
+            self.error = error
+        finally:
+            self._ended.set()
+
+    def _tell(self, over: float) -> None:
+        self.percent = int(100 * over)
