@@ -288,6 +288,7 @@ class ServerLink:
         if isinstance(change.why, LinkRefused):
             self._health.say("broker", change.why.code)
         if change.up:
+            self._latest.clear()  # behind another broker may be a scorer with an older store
             self._health.say("broker", None)
             self.scorer.connected(now)
             self._beat_at = now  # a standby counts who comes to it

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from broker.protocol import ArbiterPin, Served, TableState, decode_on_topic, encode, topics
-from broker.protocol.link import Incoming
+from broker.protocol.link import Incoming, LinkChanged
 from tests.kiosk.connected import Table, connected
 from tests.kiosk.tables import EVENT, TABLE, S
 
@@ -75,3 +75,10 @@ def test_a_mark_of_the_pin_that_was_replaced_or_removed_does_not_come_back(table
 def test_what_is_newer_of_one_kind_makes_nothing_of_another_kind_late(table: Table) -> None:
     assert serves(table, 3, 9)
     assert mark_after(table, 3, 5, NEW) == NEW
+
+
+def test_at_a_broker_whose_scorer_has_an_older_store_a_device_that_was_refused_may_serve(table: Table) -> None:
+    assert not serves(table, 5, 7, OTHER)
+    for up in (False, True):
+        table.program._server.link_changed(LinkChanged(up=up), table.time.now)
+    assert serves(table, 4, 1)
