@@ -129,7 +129,7 @@ class Brokers:
     def take(self, state: ScorerState, now: int) -> None:
         """Take in where a scorer says that it is, and its standby. Raises nothing: what is no place was refused."""
         gone = state.lifecycle == "gone"
-        if gone and state.term < self._term:
+        if gone and 0 < state.term < self._term:  # 0: of a standby, at whose broker tables are not to stay
             return  # it has come late: another scorer was started since
         self._term = state.term
         self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
