@@ -369,7 +369,7 @@ class TableProgram:
 
     def _message(self, incoming: Incoming) -> None:
         """Take in a message of the scorer or the desk; one that cannot be read is dropped."""
-        match self._server.read(incoming):
+        match self._server.read(incoming, self._clock()):
             case Receipt() | Kept() as message:
                 self._server.take_receipt(message, self._clock())
             case Assignment() as message:

@@ -56,8 +56,8 @@ log = get_logger("homologue.kiosk")
 ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at table and desk."""
 
-ServiceChange = Literal["back", "say_again", "late", ""]
-"""We serve the table again; we are to say again how we stand; it came late, after something newer; nothing."""
+ServiceChange = Literal["back", "say_again", ""]
+"""We serve the table again; we are to say again how we stand; nothing."""
 
 
 class ServiceStatus:
@@ -66,8 +66,6 @@ class ServiceStatus:
     def __init__(self, device: str) -> None:
         self._device = device
         self._served: Served | None = None
-        self.latest = (0, 0)
-        """Term and number of what was taken in last, since the scorer was asked: its answer is never late."""
         self._greeted = False
 
     @property
@@ -98,9 +96,6 @@ class ServiceStatus:
 
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
-        if served.term and (served.term, served.seq) < self.latest:
-            return "late"
-        self.latest = served.term, served.seq
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
         was_unknown = self.unknown
         self._served = served
@@ -215,6 +210,8 @@ class ServerLink:
         """When to say next that the table is there (monotonic ns)."""
         self._ask_at: int | None = None
         """When to ask how the scorer stands by now (monotonic ns)."""
+        self._latest: dict[type[Message], tuple[int, int]] = {}
+        """Term and number of the last message of each kind since the scorer was asked: its answer is never late."""
         self._free_mib: int | None = None
         self.upgrade: TableUpgrade | None = None
         """None: the program was started by hand, and stays."""
@@ -259,7 +256,7 @@ class ServerLink:
         """Say how the table stands, whether or not that is new; the scorer answers with its plan."""
         self._ask_at = None
         if self.connected:
-            self.service.latest = (0, 0)
+            self._latest.clear()
             self.facts.publish(self.state_message, again=True)
 
     def send(self, facts: Iterable[LogMessage], now: int) -> None:
@@ -290,6 +287,7 @@ class ServerLink:
         if isinstance(change.why, LinkRefused):
             self._health.say("broker", change.why.code)
         if change.up:
+            self._latest.clear()  # behind another broker may be a scorer with an older store
             self._health.say("broker", None)
             self.scorer.connected(now)
             self._beat_at = now  # a standby counts who comes to it
@@ -299,10 +297,16 @@ class ServerLink:
                 self.greet()
                 self.facts.reconnected(now)
 
-    def read(self, incoming: Incoming) -> Message | None:
+    def read(self, incoming: Incoming, now: int) -> Message | None:
         """Return what the scorer or the desk says; what cannot be read is told as the link's health, and dropped."""
         message, code = read_message(incoming, self._config.event_key)
         self._health.say("wire", code)
+        if isinstance(message, Served | ArbiterPin):
+            order = message.term, message.seq
+            if message.term and order < self._latest.get(type(message), order):
+                self._ask(now)
+                return None
+            self._latest[type(message)] = order
         return message
 
     def take_receipt(self, message: Receipt | Kept, now: int) -> None:
@@ -318,11 +322,7 @@ class ServerLink:
 
     def take_served(self, served: Served, now: int) -> None:
         """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
-        was_elsewhere = self.elsewhere
-        change = self.service.take(served)
-        if change == "late":
-            self._ask(now)
-            return
+        was_elsewhere, change = self.elsewhere, self.service.take(served)
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", "device_unknown" if self.service.unknown else None)
         if self.elsewhere and not was_elsewhere:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)

@@ -100,6 +100,8 @@ class Brokers:
         """Begin where the broker was reached last. Before the link is started."""
         self._link, self._file = link, folder / PLACES_FILE
         self._gone_since: int | None = None
+        self._term = 0
+        """Of the scorer of which this broker has told last."""
         configured = link.place
         self._places = self._read() or [configured]
         if configured not in self._places:
@@ -114,7 +116,7 @@ class Brokers:
 
     def connected(self) -> None:
         """Remember where the broker is."""
-        self._gone_since = None
+        self._gone_since, self._term = None, 0
         self._remember(self._link.place)
 
     def _remember(self, first: Place, *more: Place) -> None:
@@ -127,6 +129,9 @@ class Brokers:
     def take(self, state: ScorerState, now: int) -> None:
         """Take in where a scorer says that it is, and its standby. Raises nothing: what is no place was refused."""
         gone = state.lifecycle == "gone"
+        if gone and 0 < state.term < self._term:  # 0: of a standby, at whose broker tables are not to stay
+            return  # it has come late: another scorer was started since
+        self._term = state.term
         self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
         if moved := _place(state.moved):
             self._remember(moved)

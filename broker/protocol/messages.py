@@ -224,6 +224,8 @@ class ToTable(FromScorer, frozen=True, kw_only=True):
     ]
 
 
+ScorerTerm = Annotated[Count, Meta(description="of the scorer: with `seq` it tells what is older; 0: not known")]
+
 BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:]{{2,45}}\]):[0-9]{{1,5}})?$(?!\n)")]
 """HOST:PORT of a broker; empty: none."""
 
@@ -369,7 +371,7 @@ class Served(ToTable, frozen=True, kw_only=True):
     unseen: Annotated[
         bool, Meta(description="its device is there, and how the table stands is not known: it is to say so again")
     ] = False
-    term: Annotated[Count, Meta(description="of the scorer: with `seq` it tells what is older; 0: not known")] = 0
+    term: ScorerTerm = 0
 
 
 class PinAnswer(Struct, frozen=True, kw_only=True):
@@ -387,6 +389,7 @@ class ArbiterPin(ToTable, frozen=True, kw_only=True):
     key: Annotated[PublicKey, Meta(description="of the event, X25519")]
     mark: Annotated[PinMark | None, Meta(description="tells one setting of the PIN from another; null: there is none")]
     answer: PinAnswer | None = None
+    term: ScorerTerm = 0
     signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
         None
     )

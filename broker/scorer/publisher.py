@@ -410,7 +410,11 @@ class Publisher:
             return
         access = self._live.access
         message = ArbiterPin(
-            **self._to(table), key=access.pin_key.public, mark=access.mark, answer=access.answer(table)
+            **self._to(table),
+            key=access.pin_key.public,
+            mark=access.mark,
+            answer=access.answer(table),
+            term=self.lease.term,
         )
         self._publish(topics.PIN, self.key.sign(message), table=table)
 

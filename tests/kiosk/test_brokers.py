@@ -70,6 +70,26 @@ def test_where_the_scorer_is_gone_for_a_while_another_place_is_tried(
     assert link.moves == moves
 
 
+def test_that_a_scorer_was_gone_before_the_one_that_is_there_sends_no_table_away(link: Roaming, tmp_path: Path) -> None:
+    brokers = Brokers(link, tmp_path)
+    brokers.take(state(standby="10.0.0.6:1884", term=2), 0)
+    brokers.take(state(lifecycle="gone", term=1), 0)
+    brokers.due(GONE_NS, silent=False)
+    assert link.moves == []
+    brokers.connected()  # with another broker, whose scorer had started from an older copy
+    brokers.take(state(lifecycle="gone", term=1), 0)
+    brokers.due(GONE_NS, silent=False)
+    assert link.moves == [SECOND]
+
+
+def test_a_standby_sends_tables_away_that_are_still_where_another_scorer_was(link: Roaming, tmp_path: Path) -> None:
+    brokers = Brokers(link, tmp_path)
+    brokers.take(state(standby="10.0.0.6:1884", term=2), 0)
+    brokers.take(state(lifecycle="gone", term=0), 0)
+    brokers.due(GONE_NS, silent=False)
+    assert link.moves == [SECOND]
+
+
 def test_a_scorer_that_says_nothing_is_looked_for_elsewhere(link: Roaming, tmp_path: Path) -> None:
     brokers = Brokers(link, tmp_path)
     brokers.due(0, silent=True)

@@ -43,21 +43,6 @@ def test_the_one_that_serves_says_again_how_it_stands_as_often_as_it_is_asked_to
     assert [status.take(one) for one in asked] == ["say_again", "say_again", "", ""]
 
 
-def test_what_an_older_message_says_is_not_taken_in_unless_the_scorer_was_asked() -> None:
-    status = ServiceStatus(OURS)
-    orders = ((1, 8), (2, 3), (1, 9), (2, 2), (2, 4))
-    said = [status.take(replace(served(OURS), term=term, seq=seq)) for term, seq in orders]
-    assert said == ["", "", "late", "late", ""]
-    status.latest = (0, 0)
-    assert (status.take(replace(served(OTHER), term=1, seq=1)), status.elsewhere) == ("", True)
-
-
-def test_a_scorer_that_gives_no_term_is_taken_at_its_word() -> None:
-    status = ServiceStatus(OURS)
-    assert [status.take(replace(served(OURS), term=2, seq=9)), status.take(served(OTHER))] == ["", ""]
-    assert status.elsewhere
-
-
 def test_one_that_is_refused_says_hello_once() -> None:
     status = ServiceStatus(OURS)
     status.take(served(OTHER))
@@ -125,21 +110,6 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     } == {device}
     table.press(*SEATS)
     table.until(Phase.PLAYING)
-
-
-def test_a_message_that_the_broker_brings_late_silences_nobody_and_the_scorer_is_asked(table: Table) -> None:
-    begin(table)
-    device, server = table.program._table.journal.device, table.program._server
-    before = replace(served(OTHER), term=3, seq=4)
-    tell(table, replace(served(device), term=3, seq=5))
-    heard(table)
-    server.take_served(before, table.time.now)
-    assert not server.elsewhere
-    table.time.now += 4 * S
-    table.program.step(timeout=0)
-    assert sum(isinstance(one, TableState) for one in heard(table)) == 2
-    server.take_served(before, table.time.now)  # now it is an answer
-    assert server.elsewhere
 
 
 def test_trays_are_looked_at_by_the_device_that_serves_and_anew_when_it_does_again(table: Table) -> None:

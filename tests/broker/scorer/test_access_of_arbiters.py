@@ -38,6 +38,7 @@ from broker.protocol import (
 from broker.protocol.arbiter_session import LASTS_MS, PinPlace, begun_session, seal_pin
 from broker.scorer import access
 from broker.scorer.access import MOST_IN_ALL, PinCheck
+from broker.scorer.lease import Lease
 from broker.scorer.service import Scorer
 from broker.scorer.standby import LEAVING_S
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
@@ -201,6 +202,16 @@ def test_what_a_table_is_told_is_signed_and_has_nothing_of_the_pin(room: Room) -
     assert (all(signed), {retain for _, retain in told}) == (True, {True})
     assert {b"argon2" in payload for payload, _ in told} == {False}
     assert {PIN.encode() in payload for _, payload, _ in room.ear.said} == {False}
+
+
+def test_term_and_number_tell_in_which_order_it_was_said_how_a_pin_is_judged(room: Room) -> None:
+    room.scorer.publisher.lease = Lease("run", 4)
+    orders = list[tuple[int, int]]()
+    for _ in range(2):
+        room.scorer.pin_changed()
+        orders.append(((said := room.said(1)).term, said.seq))
+    assert [term for term, _ in orders] == [4, 4]
+    assert orders == sorted(set(orders))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A desk at which can be ruled: a real scorer in its own thread, a real store, a door with an account a role."""
 
+import html
 import re
 import threading
 from collections.abc import Iterator
@@ -83,10 +84,15 @@ def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | N
             made.auth.close()
 
 
+def hidden(page: str) -> dict[str, str]:
+    """Return the hidden fields of a page, as a browser sends them."""
+    return {name: html.unescape(value) for name, value in HIDDEN.findall(page)}
+
+
 def opened(client: httpx.Client, address: str) -> dict[str, str]:
     """Open a form; return its hidden fields."""
     page = client.get(address).text
-    fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :]))
+    fields = hidden(page[page.index('id="ruling"') :])
     return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
 
 
@@ -94,7 +100,7 @@ def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
     """Look whom a form would move; return its fields as that page sends them on, or as they were."""
     page = client.post("/rulings/new", data=fields | {"action": "look"}).text
     _, found, shown = page.partition('id="publish"')
-    return fields | (dict(HIDDEN.findall(shown)) if found else {})
+    return fields | (hidden(shown) if found else {})
 
 
 def send(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
