@@ -96,13 +96,17 @@ said_as_json: Final = json_option("Print JSON lines.", given=False)
 """Add --json to a command that only uses `say`."""
 
 
+said_as_object: Final = json_option(given=False)
+"""The same for a command that uses it once."""
+
+
 def wants_json() -> bool:
     """Return whether the output of the command that runs is for a program."""
     context = click.get_current_context(silent=True)
     return bool(context and context.meta.get(JSON))
 
 
-def say(text: str, **values: object) -> None:
+def say(text: str, /, **values: object) -> None:
     """Say what was done: a sentence to people, the values to programs."""
     click.echo(json.dumps(values, ensure_ascii=False, default=str) if wants_json() else text)
 

@@ -1,16 +1,14 @@
 """`homologue certs`: an event's own certificates: what there is, renewed, revoked."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
 from broker.cli import options
 from broker.cli.people import note_command
-from broker.console import json_option, said_as_json, say
-from broker.mqtt import Certificates, TableCertificate
+from broker.console import said_as_json, said_as_object, say
+from broker.mqtt import Certificates
 from broker.people import DEVICE_REVOKED
 from broker.protocol import LAST_TABLE
 
@@ -48,8 +46,8 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 
 @certs.command("show", short_help="List certificates with expiry dates and fingerprints.")
 @options.folder_argument
-@json_option()
-def certs_show(folder: Path, *, as_json: bool) -> None:
+@said_as_object
+def certs_show(folder: Path) -> None:
     """Show the authority, the server's names and expiry date, and the devices of each table. No secret is shown.
 
     Compare the authority's fingerprint with the one that a browser shows.
@@ -59,19 +57,13 @@ def certs_show(folder: Path, *, as_json: bool) -> None:
     """
     known = Certificates.of_event(folder)
     server = {"names": known.server_names, "ends": known.server_ends.date().isoformat()}
-    said = {"authority": known.fingerprint, "server": server, "tables": [_row(one) for one in known.tables()]}
-    if as_json:
-        click.echo(json.dumps(said))
-        return
     pairs = ":".join(known.fingerprint[at : at + 2] for at in range(0, len(known.fingerprint), 2)).upper()
-    click.echo(f"authority  {pairs}\nserver     until {server['ends']}, for {', '.join(known.server_names)}")
+    lines = [f"authority  {pairs}", f"server     until {server['ends']}, for {', '.join(known.server_names)}"]
+    rows = [{"table": one.table, "device": one.device, "revoked": one.revoked} for one in known.tables()]
     for one in known.tables():
         revoked = f"  REVOKED ({one.revoked})" if one.revoked else ""
-        click.echo(f"table {one.table:4d} device {one.device}{revoked}")
-
-
-def _row(one: TableCertificate) -> dict[str, Any]:
-    return {"table": one.table, "device": one.device, "revoked": one.revoked}
+        lines.append(f"table {one.table:4d} device {one.device}{revoked}")
+    say("\n".join(lines), authority=known.fingerprint, server=server, tables=rows)
 
 
 @certs.command("renew", short_help="Renew the server's certificate.")

@@ -17,7 +17,7 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say
+from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say, wants_json
 from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
@@ -264,7 +264,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         )
         open_event_key(folder)
         Certificates.ensure(folder)
-    _report_findings(ctx, folder, as_json=False)
+    _report_findings(ctx, folder)
 
 
 @contextmanager
@@ -375,24 +375,24 @@ def event_formats(
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@json_option("Print one JSON object; the exit code is 0.")
+@json_option("Print one JSON object; the exit code is 0.", given=False)
 @click.pass_context
-def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def event_check(ctx: click.Context, folder: Path) -> None:
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
 
     \b
     homologue event check my-cup
     """
-    _report_findings(ctx, folder, as_json=as_json)
+    _report_findings(ctx, folder)
 
 
-def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
+def _report_findings(ctx: click.Context, folder: Path) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
     listed = read_saved_players(folder, plan)
     noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
     noted += [*deal_notes(folder), *plan_corrections(folder)]
-    if as_json:
+    if wants_json():
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
         click.echo(json.dumps(said, ensure_ascii=False))
         return

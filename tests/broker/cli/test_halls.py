@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.encryption import certificates_of
-from broker.cli.halls import hall
+from broker.cli.halls import hall, make_node
 from broker.cli.main import homologue
-from broker.cli.nodes import make_node
 from broker.event import (
     ListedDevice,
     open_event,
