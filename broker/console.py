@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
@@ -80,7 +81,15 @@ def color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
+def set_up_output(encoding: str | None = None) -> None:
+    """Let names be printed for which the locale has no letters, as standard error does; else a command ends at one."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's way
+    if value:
+        set_up_output("utf-8")  # JSON has it, whatever the locale
     ctx.meta[JSON] = ctx.meta.get(JSON, False) or value
     return value
 

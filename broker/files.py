@@ -3,6 +3,7 @@
 An export goes to standard output, or to a file that is never overwritten unasked.
 """
 
+import errno
 import fcntl
 import os
 import secrets
@@ -12,7 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
-from broker.errors import RuleError
+from broker.errors import NoEvent, RuleError
 from broker.i18n import N_
 
 PRIVATE: Final = 0o600
@@ -43,7 +44,11 @@ def file_beside(
     waits until the disk has the file, unless it need not be `durable`. Raises OSError.
     """
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        error.filename = str(path)  # nobody has asked for the other name
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             if exactly:
@@ -120,6 +125,16 @@ MOVEMENT: Final = "movement.csv"
 
 STANDINGS: Final = "standings.csv"
 
+PEOPLE_FILE: Final = "people.sqlite"
+"""Accounts of the desk: of an event that is set up there it is the first file."""
+
+
+def refuse_no_event(folder: Path) -> None:
+    """Refuse a folder that was named by mistake, before anything is made in it. Raises NoEvent."""
+    if not (folder / EVENT).exists() and not (folder / PEOPLE_FILE).exists():
+        raise NoEvent(f"{folder} is no event's folder: there is no {EVENT} in it")
+
+
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
 
@@ -163,6 +178,10 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
         )
     if output.exists() and not force:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
+    if not output.parent.is_dir():
+        raise RuleError("unwritable", f"{output.parent}: there is no such folder")
+    if not os.access(output.parent, os.W_OK):
+        raise RuleError("unwritable", N_("{where}: {problem}", where=output.parent, problem=os.strerror(errno.EACCES)))
 
 
 def _is_inside(output: Path, source: Path | None) -> bool:

@@ -29,7 +29,7 @@ def certs() -> None:
 
 
 @certs.command("new", short_help="Create certificates for an event that has none.")
-@options.folder_argument
+@options.event_folder_argument
 @HOST
 @said_as_json
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:

@@ -1,5 +1,6 @@
 """`homologue deal draw`, `seal`, `shares`, `recover`: deals that nobody chose, and nobody can read too early."""
 
+import os
 import secrets
 from pathlib import Path
 from typing import Final
@@ -237,7 +238,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
     homologue deal seal my-cup
     """
     with working("Sealing deals"):
-        count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
+        count = sealing.seal_folder(folder, public.strip().lower() if public else None)
     say(f"{count} sealed." if count else "Everything is sealed already.", sealed=count)
 
 
@@ -269,14 +270,15 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     made = sealing.make_shares(folder, people, needed)
     note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
-    _ = Translator(language)
+    _, name = Translator(language), os.fsencode(folder.absolute().name).decode(errors="replace")
     told = (
         _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
         _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
     )
     for number, words in enumerate(made, 1):
-        title = _("{folder}: share {number} of {people}", folder=folder.absolute().name, number=number, people=people)
+        title = _("{folder}: share {number} of {people}", folder=name, number=number, people=people)
         write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
+    sealing.note_shares(folder, people, needed)
     say(
         f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.",
         folder=output,

@@ -429,7 +429,7 @@ def event_import(file: Path, folder: Path) -> None:
 
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
-@options.folder_argument
+@options.event_folder_argument
 @said_as_json
 def event_key(folder: Path) -> None:
     """Print the public key with which tables verify this event's receipts (the setting `event_key` of a table).

@@ -493,7 +493,7 @@ def seal_deals(folder: Path) -> int:
     settled(folder)
     if not deals_made(folder):
         raise RuleError("no_deals", N_("there are no deals to seal"))
-    return sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+    return sealing.seal_folder(folder)
 
 
 def make_deals(folder: Path) -> str:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
+from broker.files import EVENT
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.people import Actor, Authentication
 from broker.protocol import SigningKey
@@ -38,6 +39,7 @@ def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:
 
 
 def test_an_event_without_certificates_is_told_and_gets_them(tmp_path: Path) -> None:
+    (tmp_path / EVENT).touch()
     assert "certificates_missing" in ask("show", tmp_path).output
     assert ask("new", tmp_path, "--host", "192.0.2.9").exit_code == 0
     assert "192.0.2.9" in json.loads(ask("show", tmp_path, "--json").output)["server"]["names"]

@@ -64,6 +64,12 @@ def event(tmp_path: Path, demo_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
     return folder
 
 
+def test_what_was_found_is_told_though_the_bundle_cannot_be_written(event: Path, tmp_path: Path) -> None:
+    answer = ask("scorer", event, "--bundle", tmp_path / "missing" / "help.zip")
+    assert (answer.exit_code, "looked at: event, store" in answer.stdout) == (1, True)
+    assert "[file_missing]" in answer.stderr
+
+
 def test_of_an_event_that_is_well_nothing_has_to_be_done(event: Path) -> None:
     assert codes(event) == set()
     assert "nothing has to be done" in ask("scorer", event).output

@@ -1,0 +1,70 @@
+"""What an organiser mistakes, and how a machine is set up: commands say what to do, and leave folders as they were."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from broker.cli.main import homologue
+from broker.files import EVENT
+from tests.broker.cli.asking import ask_bytes
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import plan
+from tests.refusals import codes
+
+HOMOLOGUE: Final = Path(sys.executable).with_name("homologue")
+
+MAKING: Final = (
+    "event people list FOLDER",
+    "event people add FOLDER anne --full=Anne --role=organiser --password-stdin",
+    "event people token add FOLDER board --role=public",
+    "event key FOLDER",
+    f"event device FOLDER --table=1 --key={'00' * 32}",
+    "certs new FOLDER",
+    "upgrade take BUNDLE FOLDER",
+)
+"""Commands that make files in an event's folder."""
+
+
+@pytest.mark.parametrize("said", MAKING)
+def test_nothing_is_made_in_a_folder_that_was_named_by_mistake(tmp_path: Path, said: str) -> None:
+    (folder := tmp_path / "holidays").mkdir()
+    (bundle := tmp_path / "homologue.upgrade").touch()
+    words = {"FOLDER": str(folder), "BUNDLE": str(bundle)}
+    asked = [words.get(word, word) for word in said.split()]
+    told = CliRunner().invoke(homologue, asked, input="four winds and a dragon\n")
+    assert (told.exit_code, codes(told.stderr), [*folder.iterdir()]) == (1, ["no_event"], [])
+    assert EVENT in told.stderr
+
+
+def run(encoding: str, *words: object) -> bytes:
+    """Run a command that must end well where the locale has this encoding; return what it prints."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    return subprocess.run([HOMOLOGUE, *map(str, words)], capture_output=True, env=environment, check=True).stdout
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "gbk"])
+def test_a_name_for_which_the_locale_has_no_letters_ends_no_command(tmp_path: Path, encoding: str) -> None:
+    """In a French or a Chinese locale somebody from elsewhere is listed; JSON has all names as they are."""
+    first, *others = plan().players
+    folder = event_folder(tmp_path / "cup", of=replace(plan(), players=(replace(first, name="Łukasz אורי"), *others)))
+    lines = run(encoding, "event", "checkin", folder).decode(encoding).splitlines()
+    assert (len(lines), lines[0]) == (16, r"p01 \u0141ukasz \u05d0\u05d5\u05e8\u05d9: not yet seen")
+    assert json.loads(run(encoding, "event", "checkin", folder, "--json").splitlines()[0])["name"] == "Łukasz אורי"
+
+
+def test_a_file_whose_name_is_no_utf_8_is_named_in_json() -> None:
+    (told,) = ask_bytes("imp", b'{"difference": 8}', options=("--profile", os.fsdecode(b"caf\xe9.toml")))
+    assert (told["error"]["code"], "caf\udce9.toml" in told["error"]["message"]) == ("bad_profile", True)
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    asked = ["riichi", "table", "--output", str(tmp_path / "missing" / "points.pdf")]
+    told = CliRunner().invoke(homologue, asked)
+    assert told.stderr == f"homologue: {asked[-1]}: No such file or directory [file_missing]\n"
