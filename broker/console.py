@@ -62,7 +62,8 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
         return [problem for several in found for problem in several] if all(found) else []
     code = getattr(error, "code", None)
     if isinstance(code, str) and type(error).__module__.partition(".")[0] in ROOMS:
-        return [(code, (isinstance(error, OSError) and error.strerror) or str(error))]
+        text = getattr(error, "text", "") or (isinstance(error, OSError) and error.strerror) or str(error)
+        return [(code, text)]
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
         text = f"{where}{error.strerror or error}"
