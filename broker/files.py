@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -77,6 +78,24 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     path.mkdir(mode=mode, exist_ok=True)
     with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
         sync(path.parent)
+
+
+@contextmanager
+def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
+    """Make a folder, and leave it as it was, empty or not there, where what is made in it fails or is broken off."""
+    there = path.is_dir()
+    make_folder(path, mode)
+    try:
+        yield
+    except BaseException:
+        for one in path.iterdir():
+            if one.is_dir():
+                shutil.rmtree(one)
+            else:
+                one.unlink()
+        if not there:
+            path.rmdir()
+        raise
 
 
 @contextmanager

@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -52,7 +50,7 @@ from broker.event.structure import (
 )
 from broker.export.document import read_document, restore_event
 from broker.export.pdf import spelling_notes
-from broker.files import MOVEMENT, make_folder, write_private
+from broker.files import MOVEMENT, new_folder, write_private
 from broker.mqtt import Certificates
 from broker.protocol import SEATS, EventName, open_event_key
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
@@ -232,7 +230,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     wish, alone = _agreed(ctx, plan, wish)
     plan = replace(plan, uncompared=alone)
-    with _whole_or_not_at_all(folder):
+    with new_folder(folder):
         if halls_by:
             plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
             write_plan(folder, plan)
@@ -265,17 +263,6 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         open_event_key(folder)
         Certificates.ensure(folder)
     _report_findings(ctx, folder)
-
-
-@contextmanager
-def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
-    """Make a folder, and take it away again where what is made in it fails."""
-    make_folder(folder)
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
 
 
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:

@@ -11,8 +11,11 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli import event
 from broker.cli.main import homologue
+from broker.export import document
 from broker.files import EVENT
+from broker.store import backup
 from tests.broker.cli.asking import ask_bytes
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import plan
@@ -68,3 +71,46 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Pa
     asked = ["riichi", "table", "--output", str(tmp_path / "missing" / "points.pdf")]
     told = CliRunner().invoke(homologue, asked)
     assert told.stderr == f"homologue: {asked[-1]}: No such file or directory [file_missing]\n"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Return a folder with a copy of an event, its document, and a list of players."""
+    folder, stick = event_folder(tmp_path / "cup"), tmp_path / "stick"
+    stick.mkdir()
+    for words in (
+        ["store", "backup", folder, "--to", stick],
+        ["export", "json", folder, "--whole", "--output", tmp_path / "cup.json"],
+    ):
+        assert CliRunner().invoke(homologue, [*map(str, words)]).exit_code == 0
+    (tmp_path / "list.csv").write_text("name\n" + "".join(f"Player {number}\n" for number in range(16)))
+    return tmp_path
+
+
+BREAKING: Final = {
+    "event new . --name=cup --title=Cup --profile=mcr --players=../list.csv --rounds=5": (event, "open_event_key"),
+    "event import ../cup.json .": (document, "write_plan"),
+    "store restore ../stick .": (backup, "_sync_names"),
+}
+"""Commands that make an event, and the step at which each is broken off."""
+
+
+@pytest.mark.parametrize("said", BREAKING)
+@pytest.mark.parametrize("there", [True, False])
+def test_what_was_broken_off_can_be_done_again(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, said: str, *, there: bool
+) -> None:
+    """Ctrl-C in the middle leaves an empty folder as it was, the one in which somebody stands too, and no new one."""
+    (folder := saved / "here").mkdir()
+    monkeypatch.chdir(folder)
+    words = [("." if there else "new") if word == "." else word for word in said.split()]
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as hand:
+        hand.setattr(*BREAKING[said], interrupt)
+        assert CliRunner().invoke(homologue, words).exit_code == 1
+    assert [*folder.iterdir()] == []
+    assert CliRunner().invoke(homologue, words).exit_code == 0
+    assert (folder / ("" if there else "new") / EVENT).exists()
