@@ -16,6 +16,7 @@ from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
+from broker.event.readiness import start_problems
 from broker.export.words_page import words_page
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_, Translator
@@ -362,11 +363,13 @@ def deal_move(folder: Path, number: int, to: int) -> None:
     homologue deal move my-cup --deal 7 --set 20
     """
     sealing.move_deal(folder, number, to)
-    say(
-        f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}",
-        deal=number,
-        set=to,
+    text = (
+        f"Deal {number} lies in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
+        "and start a scorer that runs again."
     )
+    # No refusal: it is right again once the other deal is moved too.
+    notes = [f"{code}: {problem}" for code, problem in start_problems(folder) if code == "set_at_two_tables"]
+    say("\n".join((text, *notes)), deal=number, set=to, notes=notes)
 
 
 COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover, deal_move)

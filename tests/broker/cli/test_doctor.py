@@ -268,6 +268,9 @@ def test_a_desk_is_asked_with_the_token_and_one_that_does_not_answer_is_told(tmp
         server.shutdown()
         thread.join()
     gone = ask("hall", address, "--token-file", token, "--json")
+    assert json.loads(gone.output)["findings"][0]["what"] == f"{address}: Connection refused"
+    token.write_bytes(b"caf\xe9")
+    assert "what is in the file is no token" in ask("hall", address, "--token-file", token).output
     assert (well.exit_code, json.loads(well.output)["findings"]) == (0, [])
     for answer in (refused, gone, ask("hall", "file:///etc/passwd", "--token-file", token, "--json")):
         assert [one["code"] for one in json.loads(answer.output)["findings"]] == ["desk_unread"]

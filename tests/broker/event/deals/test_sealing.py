@@ -278,6 +278,7 @@ def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
     assert {serial: after.set_faces(2)[serial] for serial in range(1, 137)} == dict(sorted(after.faces(1).items()))
     # Nothing is wrong with the deal; that set lies with deal 2 at the other table of the round.
     assert [code for code, _ in start_problems(folder)] == ["set_at_two_tables"]
+    assert "set_at_two_tables: round 1: deals 1 and 2 both use set 2" in told
 
 
 def test_a_deal_goes_into_a_set_that_there_is(sealed: Path) -> None:
