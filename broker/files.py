@@ -130,12 +130,23 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_whole(output: Path, content: bytes) -> None:
-    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
+KIND_BYTES: Final = 4
+"""At the beginning of a file that tell PDF, ZIP and text apart."""
+
+
+def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
+    """Write a file, over one of its kind that is there: it is the old one or the new one.
+
+    Raises RuleError `export_exists` where another kind of file is there, which was hardly meant; OSError.
+    """
     if output.exists() and not output.is_file():
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
-    else:
-        write_file(output, content)
+        return
+    if output.exists():
+        with output.open("rb") as file:
+            if not content.startswith(file.read(KIND_BYTES)):
+                raise RuleError("export_exists", f"{output} is there already, and is no {output.suffix or 'such'} file")
+    write_file(output, content, mode)
 
 
 EVENT: Final = "event.toml"

@@ -55,6 +55,8 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     homologue deal draw words --output my-words.pdf
     homologue deal draw words --own
     """
+    if output and output.exists():
+        raise RuleError("file_exists", f"{output} is there already, perhaps with words whose hash was handed in")
     words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
     if output:
         _ = Translator(language)

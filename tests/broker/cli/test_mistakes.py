@@ -73,6 +73,33 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Pa
     assert told.stderr == f"homologue: {asked[-1]}: No such file or directory [file_missing]\n"
 
 
+OVER: Final = (
+    "riichi table --output FILE",
+    "rules sheet --pdf FILE",
+    "doctor hall http://127.0.0.1:1 --token-file FILE --bundle FILE",
+    "deal draw words --output FILE",
+)
+"""Commands that write a file, over an older one of theirs too."""
+
+
+@pytest.mark.parametrize("said", OVER)
+def test_a_list_is_not_lost_where_a_file_is_named_by_mistake(tmp_path: Path, said: str) -> None:
+    (listed := tmp_path / "players.csv").write_text("name\n")
+    told = CliRunner().invoke(
+        homologue, said.replace("FILE", str(listed)).split(), input='{"event":{"type":"game_end"}}'
+    )
+    assert (told.exit_code, codes(told.stderr)[0] in {"export_exists", "file_exists"}) == (1, True)
+    assert listed.read_text() == "name\n"
+
+
+def test_words_whose_hash_was_handed_in_are_not_lost(tmp_path: Path) -> None:
+    words = ["deal", "draw", "words", "--output", str(tmp_path / "words.pdf")]
+    assert CliRunner().invoke(homologue, words).exit_code == 0
+    page = (tmp_path / "words.pdf").read_bytes()
+    assert codes(CliRunner().invoke(homologue, words).stderr) == ["file_exists"]
+    assert (tmp_path / "words.pdf").read_bytes() == page
+
+
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     """Return a folder with a copy of an event, its document, and a list of players."""
