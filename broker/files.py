@@ -155,6 +155,8 @@ MOVEMENT: Final = "movement.csv"
 
 STANDINGS: Final = "standings.csv"
 
+PLAYERS: Final = "players.csv"
+
 PEOPLE_FILE: Final = "people.sqlite"
 """Accounts of the desk: of an event that is set up there it is the first file."""
 
@@ -199,12 +201,12 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS}
+    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS, PLAYERS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
             f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
-            f" and neither {MOVEMENT} nor {STANDINGS}",
+            f" and none of {MOVEMENT}, {PLAYERS} and {STANDINGS}",
         )
     if output.exists() and not force:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
