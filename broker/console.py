@@ -15,6 +15,8 @@ from typing import IO, Any, Final, TypeVar
 
 import click
 
+from broker.errors import reason
+
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
@@ -66,7 +68,7 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
         return [(code, text)]
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
-        text = f"{where}{error.strerror or error}"
+        text = f"{where}{reason(error)}"
         missing = isinstance(error, FileNotFoundError)
         return problems_of(CommandError("file_missing", text) if missing else CommandError("file_failed", text))
     return []

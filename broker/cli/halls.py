@@ -140,7 +140,7 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     \b
     homologue hall split world-cup --to halls --address centre.example.org
     """
-    everywhere = _halls_of(folder)
+    everywhere = _halls_of(folder, *names)
     refuse_travellers(read_plan(folder), everywhere)
     halls = [one for one in everywhere if not names or one.name in names]
     brokers = _with_ports(addresses) or nodes_of(folder).nodes
@@ -249,9 +249,7 @@ def admit(folder: Path, name: str) -> None:
 
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
     with locked(folder):  # of two halls that are revoked at once both are
-        halls = _halls_of(folder)
-        if name not in {one.name for one in halls}:
-            raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
+        halls = _halls_of(folder, name)
         write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
@@ -262,11 +260,13 @@ def _say_where_else(folder: Path) -> None:
         say(f"do the same on each machine of the centre: {machines}", machines=list(nodes.hosts))
 
 
-def _halls_of(folder: Path) -> tuple[Hall, ...]:
-    """Return the halls of an event. Raises BadEvent, and RuleError where it has none."""
+def _halls_of(folder: Path, *named: str) -> tuple[Hall, ...]:
+    """Return the halls of an event. Raises BadEvent, and RuleError where it has none, or none of a name."""
     halls = read_halls(folder)
     if not halls:
         raise RuleError("no_halls", N_("{folder} has no halls: list them in {file}", folder=folder, file=HALLS))
+    for name in sorted({*named} - {one.name for one in halls}):
+        raise RuleError("unknown_hall", N_("{file} has no hall {hall}", file=HALLS, hall=name))
     return halls
 
 

@@ -179,7 +179,12 @@ def test_who_revokes_a_hall_of_a_centre_on_three_machines_learns_where_else_to_d
 
 
 @pytest.mark.parametrize(
-    ("command", "code"), [(("hall", "revoke", "{}", "rome"), "unknown_hall"), (("centre", "{}"), "no_halls")]
+    ("command", "code"),
+    [
+        (("hall", "revoke", "{}", "rome"), "unknown_hall"),
+        (("hall", "split", "{}", "--to", "{}/../halls", "--address", "centre", "--only", "rome"), "unknown_hall"),
+        (("centre", "{}"), "no_halls"),
+    ],
 )
 def test_what_is_no_hall_is_refused(event: Path, command: tuple[str, ...], code: str) -> None:
     if code == "no_halls":

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from broker.cli import event
 from broker.cli.main import homologue
+from broker.console import problems_of
 from broker.export import document
 from broker.files import EVENT
+from broker.protocol.link import Address, Link
 from broker.store import backup
 from tests.broker.cli.asking import ask_bytes
 from tests.broker.scorer.folders import event_folder
@@ -71,6 +73,13 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Pa
     asked = ["riichi", "table", "--output", str(tmp_path / "missing" / "points.pdf")]
     told = CliRunner().invoke(homologue, asked)
     assert told.stderr == f"homologue: {asked[-1]}: No such file or directory [file_missing]\n"
+
+
+def test_a_file_that_is_no_certificate_is_named(tmp_path: Path) -> None:
+    (authority := tmp_path / "ca.crt").write_text("name\n")
+    with pytest.raises(OSError, match="certificate") as refused:
+        Link(Address("127.0.0.1", 1, "scorer", "", authority), "scorer", [], lambda _: None)
+    assert problems_of(refused.value) == [("file_failed", f"{authority}: no certificate or crl found")]
 
 
 OVER: Final = (
