@@ -4,6 +4,7 @@ A bundle is made of what cannot hold a secret; beside that, whatever stands in a
 of every text that goes into it.
 """
 
+import io
 import json
 import platform
 import re
@@ -18,7 +19,7 @@ from typing import Final
 import click
 
 from broker.console import FILE, json_option
-from broker.files import PRIVATE
+from broker.files import PRIVATE, write_whole
 from broker.version import program_version
 
 
@@ -125,7 +126,7 @@ def journal_of_units() -> str:
 
 
 def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secret_folders: Iterable[Path]) -> None:
-    """Write everything for whoever helps, readable by its owner alone. Raises OSError.
+    """Write everything for whoever helps, readable by its owner alone. Raises as `write_whole`.
 
     `files`: further texts, by name.
     """
@@ -137,7 +138,8 @@ def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secre
         **files,
     }
     secrets = secret_words(secret_folders)
-    path.touch(mode=PRIVATE)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, text in texts.items():
             packed.writestr(name, without_secrets(text, secrets))
+    write_whole(path, content.getvalue(), PRIVATE)

@@ -9,10 +9,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 import click
+
+from broker.errors import reason
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
@@ -61,10 +64,11 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
         return [problem for several in found for problem in several] if all(found) else []
     code = getattr(error, "code", None)
     if isinstance(code, str) and type(error).__module__.partition(".")[0] in ROOMS:
-        return [(code, (isinstance(error, OSError) and error.strerror) or str(error))]
+        text = getattr(error, "text", "") or (isinstance(error, OSError) and error.strerror) or str(error)
+        return [(code, text)]
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
-        text = f"{where}{error.strerror or error}"
+        text = f"{where}{reason(error)}"
         missing = isinstance(error, FileNotFoundError)
         return problems_of(CommandError("file_missing", text) if missing else CommandError("file_failed", text))
     return []
@@ -80,7 +84,15 @@ def color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
+def set_up_output(encoding: str | None = None) -> None:
+    """Let names be printed for which the locale has no letters, as standard error does; else a command ends at one."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's way
+    if value:
+        set_up_output("utf-8")  # JSON has it, whatever the locale
     ctx.meta[JSON] = ctx.meta.get(JSON, False) or value
     return value
 
@@ -96,13 +108,17 @@ said_as_json: Final = json_option("Print JSON lines.", given=False)
 """Add --json to a command that only uses `say`."""
 
 
+said_as_object: Final = json_option(given=False)
+"""The same for a command that uses it once."""
+
+
 def wants_json() -> bool:
     """Return whether the output of the command that runs is for a program."""
     context = click.get_current_context(silent=True)
     return bool(context and context.meta.get(JSON))
 
 
-def say(text: str, **values: object) -> None:
+def say(text: str, /, **values: object) -> None:
     """Say what was done: a sentence to people, the values to programs."""
     click.echo(json.dumps(values, ensure_ascii=False, default=str) if wants_json() else text)
 

@@ -3,16 +3,18 @@
 An export goes to standard output, or to a file that is never overwritten unasked.
 """
 
+import errno
 import fcntl
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
-from broker.errors import RuleError
+from broker.errors import NoEvent, RuleError
 from broker.i18n import N_
 
 PRIVATE: Final = 0o600
@@ -43,7 +45,11 @@ def file_beside(
     waits until the disk has the file, unless it need not be `durable`. Raises OSError.
     """
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        error.filename = str(path)  # nobody has asked for the other name
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             if exactly:
@@ -72,6 +78,24 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     path.mkdir(mode=mode, exist_ok=True)
     with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
         sync(path.parent)
+
+
+@contextmanager
+def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
+    """Make a folder, and leave it as it was, empty or not there, where what is made in it fails or is broken off."""
+    there = path.is_dir()
+    make_folder(path, mode)
+    try:
+        yield
+    except BaseException:
+        for one in path.iterdir():
+            if one.is_dir():
+                shutil.rmtree(one)
+            else:
+                one.unlink()
+        if not there:
+            path.rmdir()
+        raise
 
 
 @contextmanager
@@ -106,12 +130,23 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_whole(output: Path, content: bytes) -> None:
-    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
+KIND_BYTES: Final = 4
+"""At the beginning of a file that tell PDF, ZIP and text apart."""
+
+
+def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
+    """Write a file, over one of its kind that is there: it is the old one or the new one.
+
+    Raises RuleError `export_exists` where another kind of file is there, which was hardly meant; OSError.
+    """
     if output.exists() and not output.is_file():
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
-    else:
-        write_file(output, content)
+        return
+    if output.exists():
+        with output.open("rb") as file:
+            if not content.startswith(file.read(KIND_BYTES)):
+                raise RuleError("export_exists", f"{output} is there already, and is no {output.suffix or 'such'} file")
+    write_file(output, content, mode)
 
 
 EVENT: Final = "event.toml"
@@ -119,6 +154,18 @@ EVENT: Final = "event.toml"
 MOVEMENT: Final = "movement.csv"
 
 STANDINGS: Final = "standings.csv"
+
+PLAYERS: Final = "players.csv"
+
+PEOPLE_FILE: Final = "people.sqlite"
+"""Accounts of the desk: of an event that is set up there it is the first file."""
+
+
+def refuse_no_event(folder: Path) -> None:
+    """Refuse a folder that was named by mistake, before anything is made in it. Raises NoEvent."""
+    if not (folder / EVENT).exists() and not (folder / PEOPLE_FILE).exists():
+        raise NoEvent(f"{folder} is no event's folder: there is no {EVENT} in it")
+
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
@@ -154,15 +201,19 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS}
+    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS, PLAYERS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
             f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
-            f" and neither {MOVEMENT} nor {STANDINGS}",
+            f" and none of {MOVEMENT}, {PLAYERS} and {STANDINGS}",
         )
     if output.exists() and not force:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
+    if not output.parent.is_dir():
+        raise RuleError("unwritable", f"{output.parent}: there is no such folder")
+    if not os.access(output.parent, os.W_OK):
+        raise RuleError("unwritable", N_("{where}: {problem}", where=output.parent, problem=os.strerror(errno.EACCES)))
 
 
 def _is_inside(output: Path, source: Path | None) -> bool:

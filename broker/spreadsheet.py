@@ -10,6 +10,7 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -18,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from broker.i18n import N_, NP_, Translator, languages
+from broker.i18n import N_, NP_, Translator, folded, languages
 from broker.rules import RuleError
 
 if TYPE_CHECKING:
@@ -173,10 +174,8 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-16", errors="replace")
     if b"\0" in content[:200]:
         return content.decode("utf-16-be" if content[:1] == b"\0" else "utf-16-le", errors="replace")
-    try:
+    with suppress(UnicodeDecodeError):
         return content.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
     chinese = content.decode("gb18030", errors="replace")
     heading = next(_csv_rows(chinese.partition("\n")[0]), (1, []))[1]
     if any(unicodedata.east_asian_width(one[:1] or " ") == "W" and column(one) in HEADINGS for one in heading):
@@ -198,8 +197,7 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error:
-        problem = N_("a quotation mark is not closed, or stands within a cell")
-        raise BadRow("malformed", problem, line) from None
+        raise BadRow("malformed", N_("a quotation mark is not closed, or stands within a cell"), line) from None
 
 
 def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -> Iterator[tuple[int, list[str]]]:
@@ -278,8 +276,7 @@ def _text(value: object, row: int, at: int) -> str:
 
 def fold(text: str) -> str:
     """Return a heading without case, accents, underscores and dots."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
-    return " ".join(plain.replace("_", " ").replace(".", " ").replace("°", "o").split())
+    return " ".join(folded(text).replace("_", " ").replace(".", " ").replace("°", "o").split())
 
 
 @cache
@@ -325,8 +322,6 @@ def _begins_formula(text: str) -> bool:
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
     """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
-    if isinstance(number, int):
-        return number
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator
@@ -346,9 +341,7 @@ def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
 
 
 def _cell(value: CsvCell) -> int | Decimal | str:
-    if value is None:
-        return ""
-    return without_formula(value) if isinstance(value, str) else value
+    return "" if value is None else without_formula(value) if isinstance(value, str) else value
 
 
 def for_excel(text: str, *, begins: bool = True) -> bytes:

@@ -42,9 +42,10 @@ def table_doctor(config: Path, bundle: Path | None, *, as_json: bool) -> None:
     homologue doctor table /etc/homologue/table-3.toml
     """
     examined, folders = examine_table(config)
+    code = tell(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"table.toml": config.read_text(encoding="utf-8", errors="replace")}, folders)
-    sys.exit(tell(examined, as_json=as_json))
+    sys.exit(code)
 
 
 def examine_table(config: Path, root: Path = Path("/")) -> tuple[Examined, list[Path]]:

@@ -1,16 +1,14 @@
 """`homologue certs`: an event's own certificates: what there is, renewed, revoked."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
 from broker.cli import options
 from broker.cli.people import note_command
-from broker.console import json_option, said_as_json, say
-from broker.mqtt import Certificates, TableCertificate
+from broker.console import said_as_json, said_as_object, say
+from broker.mqtt import Certificates
 from broker.people import DEVICE_REVOKED
 from broker.protocol import LAST_TABLE
 
@@ -31,7 +29,7 @@ def certs() -> None:
 
 
 @certs.command("new", short_help="Create certificates for an event that has none.")
-@options.folder_argument
+@options.event_folder_argument
 @HOST
 @said_as_json
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
@@ -48,8 +46,8 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 
 @certs.command("show", short_help="List certificates with expiry dates and fingerprints.")
 @options.folder_argument
-@json_option()
-def certs_show(folder: Path, *, as_json: bool) -> None:
+@said_as_object
+def certs_show(folder: Path) -> None:
     """Show the authority, the server's names and expiry date, and the devices of each table. No secret is shown.
 
     Compare the server's fingerprint with the one that a browser shows.
@@ -60,24 +58,18 @@ def certs_show(folder: Path, *, as_json: bool) -> None:
     known = Certificates.of_event(folder)
     ends, names = known.server_ends.date(), known.server_names
     server = {"fingerprint": known.server_fingerprint, "names": names, "ends": ends.isoformat()}
-    said = {"authority": known.fingerprint, "server": server, "tables": [_row(one) for one in known.tables()]}
-    if as_json:
-        click.echo(json.dumps(said))
-        return
-    click.echo(f"authority  {_pairs(known.fingerprint)}\nserver     {_pairs(known.server_fingerprint)}")
-    click.echo(f"           until {ends}, for {', '.join(names)}")
+    rows = [{"table": one.table, "device": one.device, "revoked": one.revoked} for one in known.tables()]
+    lines = [f"authority  {_pairs(known.fingerprint)}", f"server     {_pairs(known.server_fingerprint)}"]
+    lines.append(f"           until {ends}, for {', '.join(names)}")
     for one in known.tables():
         revoked = f"  REVOKED ({one.revoked})" if one.revoked else ""
-        click.echo(f"table {one.table:4d} device {one.device}{revoked}")
+        lines.append(f"table {one.table:4d} device {one.device}{revoked}")
+    say("\n".join(lines), authority=known.fingerprint, server=server, tables=rows)
 
 
 def _pairs(fingerprint: str) -> str:
     """Return a fingerprint as browsers show it."""
     return bytes.fromhex(fingerprint).hex(":").upper()
-
-
-def _row(one: TableCertificate) -> dict[str, Any]:
-    return {"table": one.table, "device": one.device, "revoked": one.revoked}
 
 
 @certs.command("renew", short_help="Renew the server's certificate.")

@@ -23,7 +23,7 @@ from broker.web.tables.event_pin import EventPin
 
 
 @click.command("device", short_help="Register a table's device without pairing it at the desk.")
-@options.folder_argument
+@options.event_folder_argument
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
 @click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="Name of the device, as the desk shows it.")

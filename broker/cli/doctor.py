@@ -21,13 +21,13 @@ import click
 
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
-from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
+from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError, reason
 from broker.event import open_event, read_centre, read_nodes
 from broker.event.readiness import deal_notes, start_notes, start_problems
-from broker.files import EVENT
+from broker.files import EVENT, PEOPLE_FILE
 from broker.halls.link import addresses_of
 from broker.mqtt import ANEW_BEFORE, PROBER, TLS_FOLDER, Certificates, Kind, broker_program, probe_broker, utc_now
-from broker.people import PEOPLE_FILE, Authentication, PeopleError
+from broker.people import Authentication, PeopleError
 from broker.protocol import SILENT_S
 from broker.protocol.tls import event_context
 from broker.scorer import Verified, verify_store
@@ -68,9 +68,10 @@ def scorer_doctor(
     if backup is not None:
         looks["copies"] = lambda: _copies(folder, backup, backup_age)
     examined = examine(looks)
+    code = tell(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"event.txt": _about(folder)}, [folder])
-    sys.exit(tell(examined, as_json=as_json))
+    sys.exit(code)
 
 
 def examine(looks: dict[str, Look]) -> Examined:
@@ -285,19 +286,28 @@ def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | Non
     try:
         told = _ask(desk, token, ca)
         examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(told)))
-    except (OSError, ValueError, URLError) as error:
+    except (OSError, ValueError) as error:
         told, why = "", "how the hall is cannot be known"
         do = "is the scorer running, the address right, the token a monitor's, and --ca the event's authority?"
-        examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {error}", why, do),))
+        examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {_why_unread(error)}", why, do),))
+    code = tell(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"metrics.txt": told.replace(token, "")}, [])
-    sys.exit(tell(examined, as_json=as_json))
+    sys.exit(code)
+
+
+def _why_unread(error: Exception) -> object:
+    """Return why a desk was not read, without what the library says around it."""
+    found = error.reason if type(error) is URLError else error
+    return reason(found) if isinstance(found, OSError) else found
 
 
 def _ask(desk: str, token: str, ca: Path | None) -> str:
     """Read a desk's metrics. Raises OSError, ValueError."""
     if urlsplit(desk).scheme not in {"http", "https"}:
         raise ValueError("the address begins with https:// or http://")
+    if not token.isascii() or not token.isprintable():
+        raise ValueError("what is in the file is no token")
     request = urllib.request.Request(  # noqa: S310 - http or https, as we have just seen
         f"{desk.rstrip('/')}/metrics", headers={"Authorization": f"Bearer {token}"}
     )

@@ -1,5 +1,6 @@
 """`homologue deal draw`, `seal`, `shares`, `recover`: deals that nobody chose, and nobody can read too early."""
 
+import os
 import secrets
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
 from broker.event.deals import draw as draws
+from broker.event.readiness import start_problems
 from broker.export.words_page import words_page
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_, Translator
@@ -53,6 +55,8 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     homologue deal draw words --output my-words.pdf
     homologue deal draw words --own
     """
+    if output and output.exists():
+        raise RuleError("file_exists", f"{output} is there already, perhaps with words whose hash was handed in")
     words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
     if output:
         _ = Translator(language)
@@ -237,7 +241,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
     homologue deal seal my-cup
     """
     with working("Sealing deals"):
-        count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
+        count = sealing.seal_folder(folder, public.strip().lower() if public else None)
     say(f"{count} sealed." if count else "Everything is sealed already.", sealed=count)
 
 
@@ -269,14 +273,15 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     made = sealing.make_shares(folder, people, needed)
     note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
-    _ = Translator(language)
+    _, name = Translator(language), os.fsencode(folder.absolute().name).decode(errors="replace")
     told = (
         _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
         _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
     )
     for number, words in enumerate(made, 1):
-        title = _("{folder}: share {number} of {people}", folder=folder.absolute().name, number=number, people=people)
+        title = _("{folder}: share {number} of {people}", folder=name, number=number, people=people)
         write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
+    sealing.note_shares(folder, people, needed)
     say(
         f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.",
         folder=output,
@@ -360,11 +365,13 @@ def deal_move(folder: Path, number: int, to: int) -> None:
     homologue deal move my-cup --deal 7 --set 20
     """
     sealing.move_deal(folder, number, to)
-    say(
-        f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}",
-        deal=number,
-        set=to,
+    text = (
+        f"Deal {number} lies in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
+        "and start a scorer that runs again."
     )
+    # No refusal: it is right again once the other deal is moved too.
+    notes = [f"{code}: {problem}" for code, problem in start_problems(folder) if code == "set_at_two_tables"]
+    say("\n".join((text, *notes)), deal=number, set=to, notes=notes)
 
 
 COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover, deal_move)

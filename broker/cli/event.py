@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,7 +15,7 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say
+from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say, wants_json
 from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
@@ -52,7 +50,7 @@ from broker.event.structure import (
 )
 from broker.export.document import read_document, restore_event
 from broker.export.pdf import spelling_notes
-from broker.files import MOVEMENT, make_folder, write_private
+from broker.files import MOVEMENT, new_folder, write_private
 from broker.mqtt import Certificates
 from broker.protocol import SEATS, EventName, open_event_key
 from broker.rules import DEFAULT_MCR, counts_red_fives, load_rules
@@ -232,7 +230,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     wish, alone = _agreed(ctx, plan, wish)
     plan = replace(plan, uncompared=alone)
-    with _whole_or_not_at_all(folder):
+    with new_folder(folder):
         if halls_by:
             plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
             write_plan(folder, plan)
@@ -264,18 +262,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         )
         open_event_key(folder)
         Certificates.ensure(folder)
-    _report_findings(ctx, folder, as_json=False)
-
-
-@contextmanager
-def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
-    """Make a folder, and take it away again where what is made in it fails."""
-    make_folder(folder)
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
+    _report_findings(ctx, folder)
 
 
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
@@ -375,24 +362,24 @@ def event_formats(
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@json_option("Print one JSON object; the exit code is 0.")
+@json_option("Print one JSON object; the exit code is 0.", given=False)
 @click.pass_context
-def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def event_check(ctx: click.Context, folder: Path) -> None:
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
 
     \b
     homologue event check my-cup
     """
-    _report_findings(ctx, folder, as_json=as_json)
+    _report_findings(ctx, folder)
 
 
-def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
+def _report_findings(ctx: click.Context, folder: Path) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
     listed = read_saved_players(folder, plan)
     noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
     noted += [*deal_notes(folder), *plan_corrections(folder)]
-    if as_json:
+    if wants_json():
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
         click.echo(json.dumps(said, ensure_ascii=False))
         return
@@ -429,7 +416,7 @@ def event_import(file: Path, folder: Path) -> None:
 
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
-@options.folder_argument
+@options.event_folder_argument
 @said_as_json
 def event_key(folder: Path) -> None:
     """Print the public key with which tables verify this event's receipts (the setting `event_key` of a table).

@@ -1,26 +1,32 @@
-"""`homologue event luck`: what an event's results tell of luck and strength."""
+"""`homologue event luck` and `event rating`: what results of an event, or a season, tell of luck and strength."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import click
 
 from broker.cli import options
 from broker.cli.players import player_named
-from broker.console import amount, json_option
-from broker.i18n import N_
+from broker.console import EXISTING, FILE, amount, said_as_object, say, working
+from broker.export.document import read_document, restore_event
+from broker.files import deliver
+from broker.i18n import N_, name_key
 from broker.rules import RuleError
 from broker.scorer import Snapshot, open_part, open_stored_event
-from broker.scoring import GOALS, EventStrength, Interval, event_strength
+from broker.scoring import GOALS, EventStrength, Interval, Ledger, event_strength, joint_strength
+from broker.web.i18n import translators
+from broker.web.results.luck import RatedPlayer, rating_page
 
 
 @click.command("luck", short_help="Show how much of an event's standings is strength, and how much luck.")
 @options.folder_argument
 @click.option("--than", metavar="PLAYER", help="Compare everybody with this player [default: with the next].")
-@json_option()
-def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
+@said_as_object
+def event_luck(folder: Path, *, than: str | None) -> None:
     """Show how much of an event's results is strength, and how much luck. No ranking uses this.
 
     Only deals that all tables have played are included. Each figure has a 90 % interval. stronger: the probability that
@@ -41,11 +47,11 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     other = player_named(snapshot.event, than) if than else None
     if other is not None and other not in found.number:
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=other))
-    told = _told(snapshot, found, other)
-    click.echo(json.dumps(told, ensure_ascii=False) if as_json else "\n".join(_as_text(told)))
+    told = _luck_answer(snapshot, found, other)
+    say("\n".join(_luck_lines(told)), **told)
 
 
-def _told(snapshot: Snapshot, found: EventStrength, than: str | None) -> dict[str, Any]:
+def _luck_answer(snapshot: Snapshot, found: EventStrength, than: str | None) -> dict[str, Any]:
     lines = [line for line in snapshot.standings if line.player in found.number]
     ahead = found.ahead([line.player for line in lines], than)
     return {
@@ -70,7 +76,7 @@ def _told(snapshot: Snapshot, found: EventStrength, than: str | None) -> dict[st
     }
 
 
-def _as_text(told: Mapping[str, Any]) -> Iterator[str]:
+def _luck_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"{amount(told['plays'], 'play')} of {amount(told['deals'], 'deal')}, {told['plays_each']:.1f} each"
     yield f"Strength in the standings: {_percent(told['reliability'])}"
     for goal, plays in told["plays_for"].items():
@@ -93,3 +99,123 @@ def _percent(share: Mapping[str, float]) -> str:
 
 def _count(plays: float | None) -> str:
     return "more than anybody can play" if plays is None else str(plays)
+
+
+class RatedEvent(NamedTuple):
+    """An event of a rating. `names` are its players' by id, as they are told from those of other events."""
+
+    name: str
+    title: str
+    ledger: Ledger
+    names: Mapping[str, str]
+    written: Mapping[str, str]
+    """By such a name, as the event writes it."""
+
+
+@click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
+@click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
+@click.option("--page", type=FILE, help="Write an HTML page instead.")
+@options.language_option("the page")
+@options.force_option
+@said_as_object
+def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool) -> None:
+    """Rate players over several events: folders, or documents written by `homologue export json --whole`.
+
+    Players are compared only with those who held the same tiles. Each strength, in IMPs per play against average
+    opponents, has a 90 % interval. stronger: the probability that a player is stronger than the next in the list.
+    Players are identified by name, ignoring case. No standings use this.
+
+    \b
+    homologue event rating autumn winter spring
+    homologue event rating season/*.json --page rating.html --language fr
+    """
+    with working("Reading events"):
+        rated = [_rated(path) for path in events]
+    _refuse_unlike(rated)
+    found = joint_strength([(one.ledger, one.names.__getitem__) for one in rated])
+    if found is None:
+        raise RuleError("too_few_plays", N_("too few deals have been played at all tables to rate anybody"))
+    rows, names = _rated_players(rated, found), [one.name for one in rated]
+    if page is not None:
+        titles = [one.title for one in rated]
+        deliver(rating_page(translators()[language], titles, found, rows), page, source=None, force=force)
+    else:
+        say("\n".join(_rating_lines(len(names), found, rows)), **_rating_answer(names, found, rows))
+
+
+def _rated(path: Path) -> RatedEvent:
+    """Read an event. Raises RuleError `not_whole`, `same_name`, and of its files; ScorerError, StoreError."""
+    with _folder(path) as folder:
+        snapshot = open_part(open_stored_event(folder).room.snapshot())
+    event = snapshot.event
+    written = {player: event.name_of(player) for player in snapshot.ledger.entries.names}
+    names = {player: name_key(name) for player, name in written.items()}
+    for name, times in Counter(names.values()).items():
+        if times > 1:
+            text = N_("{event}: {count} players are called {name}", event=event.name, count=times, name=name)
+            raise RuleError("same_name", text)
+    return RatedEvent(
+        event.name, event.plan.title, snapshot.ledger, names, {names[player]: written[player] for player in names}
+    )
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """Return an event's folder; that of a document is made for a moment."""
+    if path.is_dir():
+        yield path
+        return
+    with TemporaryDirectory() as made:
+        restore_event(read_document(path), Path(made))
+        yield Path(made)
+
+
+def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
+    """Raise RuleError where events cannot be taken together: `event_twice`, `not_linked`, `other_imps`."""
+    first, *others = rated
+    for name, times in Counter(one.name for one in rated).items():
+        if times > 1:
+            raise RuleError("event_twice", N_("{event} is listed {count} times", event=name, count=times))
+    linked, left = set(first.written), others
+    while near := [one for one in left if not linked.isdisjoint(one.written)]:
+        linked.update(*(one.written for one in near))
+        left = [one for one in left if one not in near]
+    if left:
+        raise RuleError("not_linked", N_("{event}: none of its players has played in the others", event=left[0].name))
+    for one in others:
+        if one.ledger.profile.imp != first.ledger.profile.imp:
+            text = N_("{event} has another IMP scale than {other}", event=one.name, other=first.name)
+            raise RuleError("other_imps", text)
+
+
+def _rated_players(rated: Sequence[RatedEvent], found: EventStrength) -> list[RatedPlayer]:
+    """Return all players, the strongest first."""
+    written: dict[str, str] = {}
+    for one in rated:
+        written.update(one.written)
+    names = sorted(found.names, key=lambda name: (-(found.strengths[name].estimate or 0.0), name))
+    return [
+        RatedPlayer(written[name], found.played[found.number[name]], found.strengths[name], stronger)
+        for name, stronger in zip(names, found.ahead(names), strict=True)
+    ]
+
+
+def _rating_answer(events: Sequence[str], found: EventStrength, rows: Iterable[RatedPlayer]) -> dict[str, Any]:
+    return {
+        "events": events,
+        "plays": found.plays,
+        "deals": found.deals,
+        "reliability": found.reliability._asdict(),
+        "players": [{**row._asdict(), "strength": row.strength._asdict()} for row in rows],
+    }
+
+
+def _rating_lines(events: int, found: EventStrength, rows: Iterable[RatedPlayer]) -> Iterator[str]:
+    yield f"{amount(events, 'event')}, {amount(found.plays, 'play')} of {amount(found.deals, 'deal')}"
+    share, low, high = (f"{100 * (part or 0):.0f}" for part in found.reliability)
+    yield f"Strength in these results: {share} % ({low} to {high} %)"
+    yield "  plays  strength, IMPs per play  stronger"
+    for row in rows:
+        ahead = "-" if row.stronger is None else f"{100 * row.stronger:.0f} %"
+        interval = f"{row.strength.estimate:+.2f} ({row.strength.low:+.2f} to {row.strength.high:+.2f})"
+        yield f"{row.plays:7}  {interval:>23}  {ahead:>8}  {row.name}"

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from broker.cli.index import command_at
-from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
+from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of, set_up_output
 from broker.version import version_and_commit
 
 GROUP: Final = "homologue.commands"
@@ -218,6 +218,7 @@ def homologue(ctx: click.Context) -> None:
     docs/codes.md explains the codes. With --json errors are JSON too.
     """
     ctx.color = color()
+    set_up_output()
 
 
 @click.group(short_help="Value hands, count points and IMPs, check plays, and show rule profiles.")

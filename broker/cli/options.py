@@ -1,18 +1,29 @@
 """Arguments that several commands have."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from broker.console import EXISTING_FOLDER, FOLDER
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
+from broker.files import refuse_no_event
 from broker.i18n import languages
 from broker.protocol import SEATS, Seat
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _of_event(_ctx: click.Context, _param: click.Parameter, folder: Path) -> Path:
+    refuse_no_event(folder)
+    return folder
+
+
 folder_argument = click.argument("folder", type=EXISTING_FOLDER)
+event_folder_argument = click.argument("folder", type=EXISTING_FOLDER, callback=_of_event)
+"""For commands that make files in it: nothing is made in a folder that was named by mistake."""
+
 new_folder_argument = click.argument("folder", type=FOLDER)
 event_option = click.option("--event", metavar="NAME", help="Name of the event [default: the one in FOLDER].")
 deals_option = click.option(

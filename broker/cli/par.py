@@ -1,6 +1,5 @@
 """`homologue par`: what simulated players make of an event's deals."""
 
-import json
 import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import json_option, progress
+from broker.console import progress, said_as_object, say
 from broker.event import Event, EventPar, open_event, read_par, write_par
 from broker.export.revealed_deals import refuse_unplayed, select_deals
 from broker.protocol import SEATS
@@ -32,7 +31,7 @@ MOST_PLAYS: Final = 100_000
 @click.option(
     "--early", is_flag=True, help="Include deals that some tables have not played yet; keep the result secret."
 )
-@json_option()
+@said_as_object
 def event_par(
     folder: Path,
     numbers: tuple[int, ...],
@@ -41,7 +40,6 @@ def event_par(
     seed: int | None,
     jobs: int | None,
     early: bool,
-    as_json: bool,
 ) -> None:
     """Let simulated players play each deal many times, and show what each seat was worth to them.
 
@@ -72,7 +70,7 @@ def event_par(
         par = counted
         write_par(folder, par)
     told = _told(par, chosen)
-    click.echo(json.dumps(told, ensure_ascii=False) if as_json else "\n".join(_as_text(told)))
+    say("\n".join(_as_text(told)), **told)
 
 
 def _payments(event: Event) -> McrPaymentRules:

@@ -11,13 +11,12 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import EXISTING_FOLDER, amount, said_as_json, say
+from broker.console import amount, said_as_json, say
 from broker.errors import RuleError, StoreError
-from broker.files import deliver
+from broker.files import PEOPLE_FILE, deliver
 from broker.people import (
     FACES_SHOWN,
     FIRST_LINK_FILE,
-    PEOPLE_FILE,
     ROLES,
     TOKEN_RIGHTS,
     Actor,
@@ -33,7 +32,6 @@ from broker.store import database_of
 COMMAND_ACTOR: Final = Actor("(command)")
 """Who may read the folder may do all this; the audit log says that it was done here."""
 
-folder = click.argument("folder", type=EXISTING_FOLDER)
 stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input, one line.")
 
 
@@ -68,7 +66,7 @@ def people() -> None:
 
 
 @people.command("add", short_help="Create an account.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
 @click.option("--role", type=click.Choice(ROLES), required=True)
@@ -86,7 +84,7 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
 
 
 @people.command("list", short_help="List the accounts.")
-@folder
+@options.event_folder_argument
 @said_as_json
 def list_accounts(folder: Path) -> None:
     """List all accounts, including disabled ones.
@@ -103,7 +101,7 @@ def list_accounts(folder: Path) -> None:
 
 
 @people.command("disable", short_help="Disable an account.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @said_as_json
 def disable_account(folder: Path, name: str) -> None:
@@ -118,7 +116,7 @@ def disable_account(folder: Path, name: str) -> None:
 
 
 @people.command("enable", short_help="Enable an account again.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @said_as_json
 def enable_account(folder: Path, name: str) -> None:
@@ -133,7 +131,7 @@ def enable_account(folder: Path, name: str) -> None:
 
 
 @people.command("password", short_help="Set an account's password.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @stdin
 @said_as_json
@@ -161,7 +159,7 @@ def token() -> None:
 
 
 @token.command("add", short_help="Create a token.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @click.option(
     "--role",
@@ -182,7 +180,7 @@ def add_token(folder: Path, name: str, role: str) -> None:
 
 
 @token.command("list", short_help="List the tokens.")
-@folder
+@options.event_folder_argument
 @said_as_json
 def list_tokens(folder: Path) -> None:
     """List all tokens, including revoked ones, and when each was last used.
@@ -198,7 +196,7 @@ def list_tokens(folder: Path) -> None:
 
 
 @token.command("revoke", short_help="Revoke a token.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @said_as_json
 def revoke_token(folder: Path, name: str) -> None:
@@ -223,7 +221,7 @@ def webhook() -> None:
 
 
 @webhook.command("add", short_help="Register an address.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @click.argument("url")
 @click.option("--inner", is_flag=True, help="Allow an address in a private network.")
@@ -242,7 +240,7 @@ def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa
 
 
 @webhook.command("list", short_help="List the addresses.")
-@folder
+@options.event_folder_argument
 @said_as_json
 def list_webhooks(folder: Path) -> None:
     """List all addresses, and whether each has been notified.
@@ -257,7 +255,7 @@ def list_webhooks(folder: Path) -> None:
 
 
 @webhook.command("remove", short_help="Remove an address.")
-@folder
+@options.event_folder_argument
 @click.argument("name")
 @said_as_json
 def remove_webhook(folder: Path, name: str) -> None:
@@ -272,7 +270,7 @@ def remove_webhook(folder: Path, name: str) -> None:
 
 
 @people.command("audit", short_help="Check and export the audit log.")
-@folder
+@options.event_folder_argument
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of JSON lines.")
 @options.excel_option
 def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:

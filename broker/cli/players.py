@@ -6,18 +6,18 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.console import said_as_json, say
-from broker.errors import RuleError, ScorerError, StoreError
+from broker.errors import RuleError
 from broker.event import Event, open_event
 from broker.event.structure import for_seconds, seeded
 from broker.i18n import N_, folded
-from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo, wall_clock_ms
+from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Undo, wall_clock_ms
 from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
 from broker.rulings.plan_draft import PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
@@ -25,6 +25,8 @@ from broker.rulings.validate import check_plan_change, planned_after
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
 from broker.web.services import RULING_NOTED
+
+Words = TypeVar("Words", str, tuple[str, ...])
 
 AUTHOR: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "organiser")
 HEAD: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "head_arbiter")
@@ -42,13 +44,10 @@ def _scorer_of(folder: Path) -> Iterator[Scorer]:
     os.umask(0o077)
     event, stop = open_event(folder), threading.Event()
     stop.set()
-    try:
-        with closing(open_journal(folder, event.name)) as journal:
-            scorer = Scorer(event, journal, folder, wall_clock_ms)
-            yield scorer
-            scorer.run(stop)
-    except (StoreError, ScorerError, Refused) as error:
-        raise RuleError(error.code, str(error)) from None
+    with closing(open_journal(folder, event.name)) as journal:
+        scorer = Scorer(event, journal, folder, wall_clock_ms)
+        yield scorer
+        scorer.run(stop)
 
 
 def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, author: RulingAuthor = AUTHOR) -> str:
@@ -68,7 +67,9 @@ def player_named(event: Event, said: str) -> str:
     """Return the id of a player who is named by it, or by a name that is one's alone. Raises RuleError."""
     if said in event.players:
         return said
-    found = [one.id for one in event.players.values() if folded(said) in folded(one.name)]
+    names = {one.id: folded(one.name) for one in event.players.values()}
+    found = [id_ for id_, name in names.items() if name == folded(said)]
+    found = found or [id_ for id_, name in names.items() if folded(said) in name]
     if len(found) != 1:
         raise RuleError(
             "nobody_of_event",
@@ -77,6 +78,15 @@ def player_named(event: Event, said: str) -> str:
             else N_("{who} is not in this event", who=said),
         )
     return found[0]
+
+
+def _not_blank(_ctx: click.Context, _param: click.Parameter, said: Words) -> Words:
+    if not all(word.strip() for word in ([said] if isinstance(said, str) else said)):
+        raise click.BadParameter("it is empty")
+    return said
+
+
+REASON: Final = click.option("--reason", required=True, callback=_not_blank, help="Reason, shown in the history.")
 
 
 @click.command("checkin", short_help="Check players in, and list who is present.")
@@ -110,13 +120,13 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
 @click.command("players", short_help="Add, remove or replace players once the scorer has been started.")
 @options.folder_argument
 @click.option("--leaves", multiple=True, help="Player who leaves or did not come (id or name); may be repeated.")
-@click.option("--enters", multiple=True, help="Name of a new player; may be repeated.")
+@click.option("--enters", multiple=True, callback=_not_blank, help="Name of a new player; may be repeated.")
 @click.option("--returns", multiple=True, help="Id of a player who left and plays after all; may be repeated.")
 @click.option("--replaces", nargs=2, multiple=True, metavar="GONE NAME", help="Give a player's seats to a new one.")
 @click.option("--without-standing", is_flag=True, help="Who enters is a guest or a filler, and takes no place.")
 @click.option("--from-round", "first_round", type=click.IntRange(1), default=1, help="First round that changes.")
 @click.option("--undo", is_flag=True, help="Take the last change back.")
-@click.option("--reason", required=True, help="Reason, shown in the history.")
+@REASON
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
 def event_players(  # noqa: PLR0913 - one parameter an option
@@ -182,7 +192,7 @@ def _in_words(cost: PlanCost) -> Iterable[str]:
 @options.folder_argument
 @click.option("--without", multiple=True, help="Player or team that does not qualify; may be repeated.")
 @click.option("--undo", is_flag=True, help="Take the list of qualifiers back.")
-@click.option("--reason", required=True, help="Reason, shown in the history.")
+@REASON
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
 def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str, yes: bool) -> None:
@@ -221,7 +231,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
 @click.command("final", short_help="Declare the standings final.")
 @options.folder_argument
 @click.option("--undo", is_flag=True, help="Take the declaration back.")
-@click.option("--reason", required=True, help="Reason, shown in the history.")
+@REASON
 @said_as_json
 def event_final(folder: Path, *, undo: bool, reason: str) -> None:
     """Declare the standings final, as the head arbiter. Nothing is declared while something is still open.

@@ -1,6 +1,5 @@
 """`homologue record rivers`: how a play went, from what lay on the table at its end."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import click
 
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, json_option
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, said_as_object, say
 from broker.event import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
@@ -23,8 +22,8 @@ from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
 @click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
 @click.option("--save", is_flag=True, help="Keep the play with the event, for replays and `homologue export pmn`.")
-@json_option("Print one JSON object.")
-def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_json: bool) -> None:
+@said_as_object
+def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> None:
     """Reconstruct a play from what lay on the table at its end. See docs/play.md.
 
     LAID is a JSON file with the serials: each river in its order, with 0 where a claimed tile has left a gap, and null
@@ -46,10 +45,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool, as_
         raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
     if save:
         keep_plays(folder, (hand,))
-    if as_json:
-        click.echo(json.dumps(_row(found)))
-    else:
-        click.echo("\n".join(_lines(found)))
+    say("\n".join(_lines(found)), **_row(found))
 
 
 def _row(found: FoundPlay) -> dict[str, Any]:

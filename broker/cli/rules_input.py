@@ -3,6 +3,7 @@
 One answer a line, errors included; a bad line never stops the next.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -72,7 +73,11 @@ def write_answer(answer: object) -> None:
     if sink is None:
         raise Failed(problems_of(CommandError("unwritable", "there is no standard output")))
     try:
-        sink.write(msgspec.json.encode(answer) + b"\n")
+        content = msgspec.json.encode(answer)
+    except UnicodeEncodeError:  # the name of a file that is not UTF-8
+        content = json.dumps(msgspec.to_builtins(answer)).encode()
+    try:
+        sink.write(content + b"\n")
         sink.flush()
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone

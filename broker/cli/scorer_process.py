@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, cast, get_args
 import click
 
 from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of, desk_certificate
-from broker.cli.nodes import OneNode
+from broker.cli.halls import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port

@@ -18,10 +18,10 @@ from broker.cli import options
 from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
 from broker.console import said_as_json, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
+from broker.files import PEOPLE_FILE
 from broker.i18n import Message
 from broker.mqtt import Certificates
 from broker.people.copies import name_copied
-from broker.people.database import PEOPLE_FILE
 from broker.people.webhooks import is_loopback
 from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id

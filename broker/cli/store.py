@@ -1,6 +1,5 @@
 """`homologue store`: copies of an event, the way back, and the way into a database."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -11,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli.scorer import ADDRESS, PASSWORD, database_address
-from broker.console import EXISTING_FOLDER, FOLDER, amount, json_option, progress, said_as_json, say, working
+from broker.console import EXISTING_FOLDER, FOLDER, amount, progress, said_as_json, said_as_object, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -93,8 +92,8 @@ FAULTS: Final = {
 @store.command()
 @click.argument("source", metavar="FOLDER|COPY", type=EXISTING_FOLDER)
 @click.option("--anchor", help="An anchor written down earlier: check that nothing before it has changed.")
-@json_option()
-def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
+@said_as_object
+def verify_command(source: Path, anchor: str | None) -> None:
     """Verify every row of an event's store, or of one copy. Its scorer may be running.
 
     This verifies the chain of rows, the points of results and the witness, and lists the rows that fail. Those do not
@@ -107,21 +106,14 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
     """
     with working("Verifying"):
         found, checked = _prove(source, anchor)
-    if as_json:
-        faults = [fault._asdict() for fault in found.faults]
-        told = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
-        if checked is not None:
-            told["anchor"] = _anchor_json(checked)
-        click.echo(json.dumps(told, ensure_ascii=False))
-    else:
-        for line in _fault_lines(found.faults):
-            click.echo(line)
-        count = len(found.faults)
-        without = "" if found.has_links else ", without links: they get them when its scorer starts"
-        whole = f"rows that fail verification: {count}" if count else "each as it was written"
-        click.echo(f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}")
-        for line in _anchor_lines(checked) if checked else ():
-            click.echo(line)
+    faults, count = [fault._asdict() for fault in found.faults], len(found.faults)
+    without = "" if found.has_links else ", without links: they get them when its scorer starts"
+    whole = f"rows that fail verification: {count}" if count else "each as it was written"
+    about = f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}"
+    lines = [*_fault_lines(found.faults), about, *(_anchor_lines(checked) if checked else ())]
+    of_anchor = {"anchor": _anchor_json(checked)} if checked else {}
+    said = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
+    say("\n".join(lines), **said, **of_anchor)
     if found.faults or (checked and not checked.holds):
         sys.exit(1)
 

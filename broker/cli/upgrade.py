@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, said_as_json, say
+from broker.files import refuse_no_event
 from broker.protocol import SigningKey, open_key
 from broker.upgrade.bundle import (
     BESIDE_EVENT,
@@ -99,6 +100,7 @@ def check(file: Path, keys: Path) -> None:
 @said_as_json
 def take(file: Path, event: Path, keys: Path) -> None:
     """Add a bundle to EVENT, replacing an earlier one. The head arbiter offers it to tables under Devices."""
+    refuse_no_event(event)
     trusted = trusted_keys(keys)
     manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
     say(

@@ -1,15 +1,14 @@
 """`homologue rules what-if`: an event counted under other rules, and who would change place. Nothing is written."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
 
 from broker.cli.rules_input import FILE, load_either_profile
-from broker.console import EXISTING_FOLDER, json_option
+from broker.console import EXISTING_FOLDER, said_as_object, say
 from broker.rules import RiichiProfile, RuleError, Rules, load_of_same_book
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
 from broker.scorer import StoredEvent, open_stored_event
@@ -35,8 +34,8 @@ def _choice(name: str, about: str) -> click.Option:
         _choice("rounding", "Rounding of the datum"),
     ],
 )
-@json_option()
-def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str | None) -> None:
+@said_as_object
+def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> None:
     """Recalculate an event under other rules, and show who would change place, as the desk's page *What if* does.
 
     The event is only read, and its scorer may be running. If the profile allows fewer winners at once, the nearest in
@@ -54,7 +53,7 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
         click.echo(f"provisional: {plays} plays have their result", err=True)
     found = what_if(stored.room.fork(), changed_rules(base, said))
     names = {player.id: player.name for player in stored.event.players.values()}
-    click.echo(_as_json(stored, found, said, names) if as_json else "\n".join(_as_text(stored, found, said, names)))
+    say("\n".join(_as_text(stored, found, said, names)), **_answer(stored, found, said, names))
 
 
 def _other(now: Rules, written: str) -> Rules:
@@ -69,9 +68,9 @@ def _other(now: Rules, written: str) -> Rules:
     return load_of_same_book(now, written)
 
 
-def _as_json(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> str:
+def _answer(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
     players = [{"player": one.name, **msgspec.to_builtins(one), "name": names[one.name]} for one in found.players]
-    told = {
+    return {
         "event": stored.event.name,
         "profile": found.profile.id,
         "changed": dict(said),
@@ -79,7 +78,6 @@ def _as_json(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names:
         "players": players,
         "teams": msgspec.to_builtins(found.teams),
     }
-    return json.dumps(told, ensure_ascii=False)
 
 
 def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from broker.event.files import (
     DEALS,
     HALL,
     HANDS,
-    PLAYERS,
     PROFILE,
     PROFILES,
     SETS,
@@ -94,4 +93,4 @@ from broker.event.players import (
     teams_of,
 )
 from broker.event.stages import Stage, parted_plays, ranks_of, read_part, stage_at
-from broker.files import EVENT, MOVEMENT, STANDINGS
+from broker.files import EVENT, MOVEMENT, PLAYERS, STANDINGS

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from broker.errors import BadEvent, RuleError, reason
-from broker.files import write_private
+from broker.files import PLAYERS, write_private
 from broker.i18n import N_
 from broker.protocol import (
     COUNTRY,
@@ -269,9 +269,6 @@ def _read_profile(path: Path) -> str | None:
         return None
     except (OSError, ValueError) as error:
         raise BadEvent(f"{path.name}: {reason(error)}") from None
-
-
-PLAYERS: Final = "players.csv"
 
 
 class Origin(NamedTuple):

@@ -18,9 +18,9 @@ from broker.errors import RuleError, collect_errors, raise_errors, reason
 from broker.event.earlier import DETAILS
 from broker.event.event import Event
 from broker.event.file_io import CsvRow, read_csv
-from broker.event.files import PLAYERS
 from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
+from broker.files import PLAYERS
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
 from broker.spreadsheet import as_typed, csv_text

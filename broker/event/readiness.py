@@ -19,11 +19,12 @@ from broker.event.deals import (
     tile_sets,
 )
 from broker.event.event import open_event
-from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
+from broker.event.files import DEALS, SETS, DealRecord, read_deals
 from broker.event.halls import read_halls, refuse_travellers
 from broker.event.plan import BookedPlay, Plan, read_plan, session_problems
 from broker.event.players import ListedPlayer, countries, read_players
 from broker.event.stages import section_plays
+from broker.files import PLAYERS
 from broker.i18n import N_, name_key
 
 Finding = tuple[str, str]

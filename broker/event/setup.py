@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent, RuleError, raise_errors, reason
 from broker.event.deals import COMMITMENT, Draw, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.earlier import DETAILS, Earlier, EarlierLine, EarlierPlace, Kind, going_on, match, seeded_names
-from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
+from broker.event.files import DEALS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.halls import Hall, keep_halls, read_halls
 from broker.event.movement import KeepSearching, MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, minutes_a_play
@@ -38,7 +38,7 @@ from broker.event.structure import (
     seeded,
     structured_plan,
 )
-from broker.files import EVENT, MOVEMENT, PRIVATE_FOLDER, make_folder, write_private
+from broker.files import EVENT, MOVEMENT, PLAYERS, PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.read_ahead import STORE, has_started
@@ -493,7 +493,7 @@ def seal_deals(folder: Path) -> int:
     settled(folder)
     if not deals_made(folder):
         raise RuleError("no_deals", N_("there are no deals to seal"))
-    return sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+    return sealing.seal_folder(folder)
 
 
 def make_deals(folder: Path) -> str:

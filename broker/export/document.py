@@ -34,7 +34,7 @@ from broker.event import (
     write_registry,
 )
 from broker.event.deals import COMMITMENT, DRAWS, WORDS, Opener
-from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.files import PRIVATE_FOLDER, make_folder, new_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (
     PLAY_DECISIONS,
@@ -314,13 +314,13 @@ def restore_event(made: Document, folder: Path) -> int:
         raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
     event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
     messages = list(_judged(made, event))
-    make_folder(folder, PRIVATE_FOLDER)
-    _write_files(made, folder)
-    with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
-        for received_at, message, body in messages:
-            journal.append(message, received_at, body)
-    # Last: without it a folder is no event, and half an imported one must be none.
-    write_plan(folder, made.plan)
+    with new_folder(folder, PRIVATE_FOLDER):
+        _write_files(made, folder)
+        with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
+            for received_at, message, body in messages:
+                journal.append(message, received_at, body)
+        # Last: without it a folder is no event, and half an imported one must be none.
+        write_plan(folder, made.plan)
     return len(messages)
 
 

@@ -41,8 +41,7 @@ from reportlab.platypus import (
 
 from broker.event import Event, ListedPlayer, spelling
 from broker.event.readiness import Finding
-from broker.i18n import N_, Translator
-from broker.pictographs import without_pictographs
+from broker.i18n import N_, Translator, without_pictographs
 from broker.qr import qr_code
 from broker.rules import RuleError
 

@@ -417,7 +417,7 @@ def _certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(path.read_bytes())
     except OSError as error:
-        raise CertificatesMissing(f"{path}: {error.strerror}") from None
+        raise CertificatesMissing(f"{path}: {error.strerror}; `homologue certs new` makes what is missing") from None
     except ValueError as error:
         raise CertificatesBroken(f"{path}: {error}") from None
 

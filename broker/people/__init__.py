@@ -1,5 +1,6 @@
 """Who may do what: accounts, logins and the audit log, and where they are stored. No web."""
 
+from broker.files import PEOPLE_FILE
 from broker.people.accounts import (
     DEVICE_LISTED,
     DEVICE_REVOKED,
@@ -21,7 +22,6 @@ from broker.people.copies import ClosedAccounts, copy_people
 from broker.people.database import (
     KEYINGS,
     ORDERS,
-    PEOPLE_FILE,
     PeopleDatabase,
 )
 from broker.people.errors import (

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from broker.files import PEOPLE_FILE
 from broker.people.accounts import FIRST_DIGEST, AuditEntry, AuditLog, digest_of
 from broker.people.copies import open_people
-from broker.people.database import PEOPLE_FILE, PeopleDatabase
+from broker.people.database import PeopleDatabase
 from broker.store import (
     FIRST_LINK,
     LINK_ALTERED,

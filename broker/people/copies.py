@@ -9,10 +9,10 @@ from typing import Final
 from sqlalchemy import Connection, delete, select
 
 from broker.errors import StoreError
+from broker.files import PEOPLE_FILE
 from broker.people.accounts import AuditEntry, AuditLog
 from broker.people.database import (
     AUDIT,
-    PEOPLE_FILE,
     PEOPLE_WITNESS,
     SESSIONS,
     TABLES,

@@ -16,6 +16,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import reason
+from broker.files import PEOPLE_FILE
 from broker.people.errors import PeopleStoreBroken
 from broker.store import (
     BIG,
@@ -29,7 +30,6 @@ from broker.store import (
     transaction,
 )
 
-PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
 PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(WITNESS_SUFFIX).name
 PATIENCE_S: Final = 5.0

@@ -165,7 +165,11 @@ class Link:
         else:
             self._client.username_pw_set(address.user, address.password)
             if address.ca:
-                self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
+                try:
+                    self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
+                except ssl.SSLError as error:
+                    error.filename = str(address.ca)  # OpenSSL does not say in which file there is no certificate
+                    raise
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
         self._client.on_socket_open = self._opened

@@ -125,6 +125,10 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=", ".join(strange)))
     if not any(wishes[:4]):
         raise RuleError("nothing_changes", N_("Enter who arrives, who leaves, or who replaces whom."))
+    if away := sorted({*wishes.leave, *wishes.replaced} - facts.playing):
+        raise RuleError("nothing_changes", N_("{who} has left already", who=", ".join(away)))
+    if here := sorted(facts.playing.intersection(wishes.back)):
+        raise RuleError("nothing_changes", N_("{who} has not left", who=", ".join(here)))
     names = [*wishes.enter, *wishes.replaced.values()]
     new = [
         Player(id=id_, name=name, without_standing=wishes.without_standing)

@@ -24,11 +24,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
-from broker.files import PRIVATE_FOLDER, make_folder, sync
+from broker.files import PRIVATE_FOLDER, new_folder, sync
 from broker.protocol import EventName, Hash
 from broker.read_ahead import SETTING, STORE
 from broker.store.journal import Journal, copy_journal
-from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader, witness_of
+from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader
 from broker.store.records import WITNESS_SUFFIX, Fault, decoded
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
 
@@ -350,17 +350,17 @@ def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: Da
     Raises RestoreTaken, StoreError, OSError.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RestoreTaken(f"{folder} is not empty: nothing was restored")
-    make_folder(folder, PRIVATE_FOLDER)
-    if place is not None:
-        _into_database(source, manifest, folder, place)
-    for name in sorted(manifest.files.keys() - {WRITTEN_LAST}):
-        if place is None or name != STORE:
-            _put_back(source / name, folder / name)
-    _sync_names(folder)
-    if WRITTEN_LAST in manifest.files:
-        copy_file(source / WRITTEN_LAST, folder / WRITTEN_LAST)
-        sync(folder)
+        raise RestoreTaken(f"{folder} is not empty: nothing was restored; name a new folder")
+    with new_folder(folder, PRIVATE_FOLDER):
+        if place is not None:
+            _into_database(source, manifest, folder, place)
+        for name in sorted(manifest.files.keys() - {WRITTEN_LAST}):
+            if place is None or name != STORE:
+                _put_back(source / name, folder / name)
+        _sync_names(folder)
+        if WRITTEN_LAST in manifest.files:
+            copy_file(source / WRITTEN_LAST, folder / WRITTEN_LAST)
+            sync(folder)
 
 
 def _put_back(path: Path, new: Path) -> None:
@@ -371,17 +371,12 @@ def _put_back(path: Path, new: Path) -> None:
 
 
 def _into_database(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress) -> None:
-    try:
-        with (
-            closing(open_journal(folder, manifest.event, place)) as target,
-            closing(SqliteReader(source / STORE, manifest.event)) as kept,
-        ):
-            refuse_taken(target)
-            copy_journal(kept, target)
-    except BaseException:
-        for path in (folder / SETTING, witness_of(folder)):
-            path.unlink(missing_ok=True)  # nothing was restored: the folder must be as empty as it was
-        raise
+    with (
+        closing(open_journal(folder, manifest.event, place)) as target,
+        closing(SqliteReader(source / STORE, manifest.event)) as kept,
+    ):
+        refuse_taken(target)
+        copy_journal(kept, target)
 
 
 def refuse_taken(target: Journal) -> None:

@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 
 import pygame
 
-from broker.i18n import ISOLATE, ISOLATE_END, RIGHT_TO_LEFT
-from broker.pictographs import without_pictographs
+from broker.i18n import ISOLATE, ISOLATE_END, RIGHT_TO_LEFT, without_pictographs
 from kiosk.errors import BadConfiguration
 
 ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))

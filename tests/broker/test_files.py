@@ -33,7 +33,7 @@ WRITERS: list[tuple[str, Callable[[Path], object]]] = [
     (MOVEMENT, movement),
     (EVENT, whole_event),
     ("results.csv", lambda folder: deliver(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
-    ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"new" * 9_000)),
+    ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"old" + b"new" * 9_000)),
     (SETTING, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
     ("players.csv", lambda folder: write_private(folder / "players.csv", b"new" * 9_000)),
 ]

@@ -113,7 +113,7 @@ def running(folder: Path, kind: Kind) -> Iterator[tuple[str, list[Table]]]:
     crafted = DealRecord(1, 1, "east", "east", dict(EVENT.open_deal(1).faces))
     save_event(folder, plan(), (crafted, *deals()[1:]), registry())
     commit_folder(folder, NAME)
-    sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+    sealing.seal_folder(folder)
     auth = Authentication(folder)
     auth.accounts.add("anne", "Anne", "head_arbiter", "four winds and a dragon", Actor("test"))
     auth.close()

@@ -200,14 +200,21 @@ class Opener:
 NO_KEY: Final = Opener()
 
 
-def seal_folder(folder: Path, public: str) -> int:
+def seal_folder(folder: Path, public: str | None = None) -> int:
     """Seal the deals and sets of a folder that are not; return how many. A second run finishes one that was cut short.
 
-    Raises RuleError as `seal_deal`, BadEvent, OSError.
+    `public`: for a key that another machine has. No key is made beside the one with which others are sealed: it would
+    open nothing, and stand in the way of that one. Raises RuleError as `seal_deal`, `deals_key_missing`; BadEvent, also
+    where there is nothing that could be sealed; OSError.
     """
     registry = read_registry(folder) if (folder / SETS).exists() else {}
-    deals = read_deals(folder) if (folder / DEALS).exists() else ()
+    deals = read_deals(folder) if (folder / DEALS).exists() or not registry else ()
     plain = [one for one in deals if one.sealed is None]
+    sets_sealed = [isinstance(faces, str) for faces in registry.values()]
+    if not plain and all(sets_sealed):
+        return 0
+    if public is None:
+        public = (read_key if any(sets_sealed) or len(plain) < len(deals) else ensure_key)(folder).public
     opened = Opener(folder).plain({one.set: registry.get(one.set, {}) for one in plain})
     if plain:  # first: the order of a deal follows from its set
         write_deals(folder, [one if one.sealed else seal_deal(one, opened, public) for one in deals])
@@ -259,7 +266,7 @@ class SharesFile(Struct, frozen=True, forbid_unknown_fields=True):
 def make_shares(folder: Path, people: int, needed: int) -> list[str]:
     """Return the words of each person's share. Whoever has shares from before still has good ones, of their own kind.
 
-    Raises RuleError `shares_wrong`, `deals_key_missing`; OSError.
+    Raises RuleError `shares_wrong`, `deals_key_missing`.
     """
     if not FEWEST_NEEDED <= needed <= people <= MOST_SHARES:
         raise RuleError(
@@ -267,12 +274,15 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
             N_("from {fewest} to {most} people have a share, and at least {fewest} of them are needed",
                fewest=FEWEST_NEEDED, most=MOST_SHARES),
         )  # fmt: skip
-    key = read_key(folder)
     words: list[str]
-    (words,) = generate_mnemonics(1, [(needed, people)], key.to_bytes(), iteration_exponent=0)
-    noted = msgspec.json.encode(SharesFile(1, people, needed, key.public))
-    write_file(folder / SHARES, msgspec.json.format(noted, indent=1) + b"\n", PUBLIC_MODE, exactly=True)
+    (words,) = generate_mnemonics(1, [(needed, people)], read_key(folder).to_bytes(), iteration_exponent=0)
     return words
+
+
+def note_shares(folder: Path, people: int, needed: int) -> None:
+    """Note in `shares.json` that there are shares, once they are written down. Raises RuleError, OSError."""
+    noted = msgspec.json.encode(SharesFile(1, people, needed, read_key(folder).public))
+    write_file(folder / SHARES, msgspec.json.format(noted, indent=1) + b"\n", PUBLIC_MODE, exactly=True)
 
 
 def read_shares(folder: Path) -> SharesFile | None:
@@ -317,6 +327,9 @@ def recover_key(folder: Path, shares: Iterable[str]) -> DealsKey:
         raise RuleError("share_wrong", N_("this is not a share: a word is wrong or missing")) from None
     known = read_shares(folder)
     if known and known.public != key.public:
+        raise RuleError("key_of_another", N_("these shares belong to the key of another event"))
+    sealed = [one for one in read_deals(folder) if one.sealed] if known is None and (folder / DEALS).exists() else []
+    if sealed and not any(key.open(one.sealed or "", _about_deal(one)) for one in sealed):
         raise RuleError("key_of_another", N_("these shares belong to the key of another event"))
     if (folder / DEALS_KEY).exists() and read_key(folder).public != key.public:
         raise RuleError("key_exists", N_("{folder} has another key; it was not changed", folder=folder))

@@ -93,7 +93,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) 
     assert path.read_text(encoding="utf-8").startswith("place,")
 
 
-@pytest.mark.parametrize("name", [STORE, "event.toml", "deals.json", "new", "broker/x.json"])
+@pytest.mark.parametrize("name", [STORE, "event.toml", "deals.json", "new", "broker/x.json", "players.csv"])
 def test_the_event_s_own_files_are_never_written(over: Path, name: str) -> None:
     (over / "broker").mkdir()
     before = {path.name: path.read_bytes() for path in over.iterdir() if path.is_file()}

@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from broker.cli.encryption import certificates_of
-from broker.cli.halls import hall
+from broker.cli.halls import hall, make_node
 from broker.cli.main import homologue
-from broker.cli.nodes import make_node
 from broker.event import (
     ListedDevice,
     open_event,
@@ -180,7 +179,12 @@ def test_who_revokes_a_hall_of_a_centre_on_three_machines_learns_where_else_to_d
 
 
 @pytest.mark.parametrize(
-    ("command", "code"), [(("hall", "revoke", "{}", "rome"), "unknown_hall"), (("centre", "{}"), "no_halls")]
+    ("command", "code"),
+    [
+        (("hall", "revoke", "{}", "rome"), "unknown_hall"),
+        (("hall", "split", "{}", "--to", "{}/../halls", "--address", "centre", "--only", "rome"), "unknown_hall"),
+        (("centre", "{}"), "no_halls"),
+    ],
 )
 def test_what_is_no_hall_is_refused(event: Path, command: tuple[str, ...], code: str) -> None:
     if code == "no_halls":

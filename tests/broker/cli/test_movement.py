@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.cli import movement as command
 from broker.cli.main import homologue
 from broker.event import DEALS, EVENT, MOVEMENT, SETS, read_plan, save_event
 from broker.event.files import NO_OWN_RULES
@@ -39,6 +40,17 @@ def run(*words: object, code: int = 0) -> Result:
 
 def answer(*words: object) -> Any:  # noqa: ANN401 - JSON
     return json.loads(run(*words, "--json").stdout)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object, **__: object) -> None:
+        raise AssertionError("searched in vain")
+
+    monkeypatch.setattr(command, "make_movement", search)
+    told = run("new", "--players", 8, "--rounds", 2, "--output", tmp_path / "missing" / "cup.csv", code=1)
+    assert told.stderr == f"homologue: {tmp_path / 'missing'}: there is no such folder [unwritable]\n"
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What arbiters are told of the nodes of a centre's broker on other machines."""
 
-from broker.cli.nodes import node_concern
+from broker.cli.halls import node_concern
 from broker.i18n import languages
 from broker.scorer import AlertView
 from broker.web import translators

@@ -49,6 +49,30 @@ def test_who_plays_is_changed_and_changed_back(tmp_path: Path) -> None:
     assert open_stored_event(folder).event.plan.plays == before
 
 
+def test_a_name_that_is_part_of_others_is_that_player(tmp_path: Path) -> None:
+    folder = str(event_folder(tmp_path / "cup", until_round(1)))
+    assert [one["player"] for one in told("checkin", folder, "player 1")] == ["p01"]
+
+
+def test_a_change_that_is_asked_for_twice_is_made_once(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(1))
+    asked = ("players", str(folder), "--yes", "--reason", "ill")
+    for change in (("--leaves", "p07"), ("--replaces", "p08", "Ada Lovelace"), ("--returns", "p07")):
+        told(*asked, *change)
+        now = open_stored_event(folder).event
+        assert told(*asked, *change)[0]["error"]["code"] == "nothing_changes"
+        again = open_stored_event(folder).event
+        assert (again.version, [*again.players]) == (now.version, [*now.players])
+
+
+def test_what_is_refused_is_said_in_a_sentence(tmp_path: Path) -> None:
+    folder = str(event_folder(tmp_path / "cup", until_round(1)))
+    answer = CliRunner().invoke(homologue, ["event", "final", folder, "--reason", "over"])
+    assert answer.stderr.splitlines()[-1] == ("homologue: something is still open: the list says what [still_open]")
+    for words in (["final", folder, "--reason", " "], ["players", folder, "--enters", "", "--reason", "late"]):
+        assert CliRunner().invoke(homologue, ["event", *words]).exit_code == 2
+
+
 def test_before_a_scorer_was_started_the_list_of_players_is_changed_instead(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(1))
     for path in folder.glob("scorer.sqlite*"):

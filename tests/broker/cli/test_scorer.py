@@ -91,7 +91,7 @@ def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(
 
 def test_it_does_not_start_with_sealed_deals_without_their_key(folder: Path, begin_here: Callable[..., Result]) -> None:
     commit_folder(folder, NAME)
-    sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+    sealing.seal_folder(folder)
     (folder / sealing.DEALS_KEY).unlink()
     assert re.search(r"homologue deal recover.* \[bad_event\]", begin_here().output)
     assert not (folder / "scorer.sqlite").exists()

@@ -11,8 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
+from broker.files import EVENT
 from tests.broker.people.conftest import PASSWORD
 from tests.refusals import codes
+
+
+@pytest.fixture(autouse=True)
+def event(tmp_path: Path) -> None:
+    (tmp_path / EVENT).touch(mode=0o600)
 
 
 def run(*words: str, said: str = f"{PASSWORD}\n") -> Result:

@@ -33,7 +33,7 @@ def sealed(tmp_path: Path, opened: list[int]) -> Event:
     """The event of the tests that count, sealed."""
     crafted = DealRecord(1, 1, "east", "east", dict(EVENT.open_deal(1).faces))
     save_event(tmp_path, plan(), (crafted, *deals()[1:]), registry())
-    sealing.seal_folder(tmp_path, sealing.ensure_key(tmp_path).public)
+    sealing.seal_folder(tmp_path)
     opened.clear()
     return open_event(tmp_path)
 

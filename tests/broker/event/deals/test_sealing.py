@@ -176,6 +176,22 @@ def test_sealing_that_was_cut_short_is_finished(plain: Path, monkeypatch: pytest
     assert done("seal", plain) == "Everything is sealed already.\n"
 
 
+def test_a_folder_without_deals_has_nothing_that_could_be_sealed(tmp_path: Path) -> None:
+    """An organiser who names another folder than the event's learns it, and no key is left there."""
+    assert codes("seal", tmp_path) == ["bad_event"]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_no_key_is_made_beside_the_one_that_seals(sealed: Path) -> None:
+    """It would open nothing, and keep the right one from being recovered."""
+    (sealed / DEALS_KEY).unlink()
+    assert done("seal", sealed) == "Everything is sealed already.\n"
+    assert not (sealed / DEALS_KEY).exists()
+    done("set", "new", sealed, "--set", 50)
+    assert codes("seal", sealed) == ["deals_key_missing"]
+    assert not (sealed / DEALS_KEY).exists()
+
+
 def exit_now() -> None:
     raise KeyboardInterrupt
 
@@ -262,6 +278,7 @@ def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
     assert {serial: after.set_faces(2)[serial] for serial in range(1, 137)} == dict(sorted(after.faces(1).items()))
     # Nothing is wrong with the deal; that set lies with deal 2 at the other table of the round.
     assert [code for code, _ in start_problems(folder)] == ["set_at_two_tables"]
+    assert "set_at_two_tables: round 1: deals 1 and 2 both use set 2" in told
 
 
 def test_a_deal_goes_into_a_set_that_there_is(sealed: Path) -> None:

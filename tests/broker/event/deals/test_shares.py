@@ -17,7 +17,7 @@ from broker.cli.main import homologue
 from broker.event.deals import DEALS_KEY, sealing
 from broker.event.deals.commitment import commit_folder
 from broker.event.deals.sealing import DealsKey
-from broker.event.readiness import start_problems
+from broker.event.readiness import deal_notes, start_problems
 from broker.people import Authentication
 from broker.rules import RuleError
 from broker.web.people.audit_watch import TOLD_ACTIONS
@@ -130,13 +130,26 @@ def test_shares_that_protect_nothing_are_not_made(tmp_path: Path, counts: tuple[
 
 
 def test_shares_of_another_event_write_no_key(cup: Path, tmp_path: Path) -> None:
-    sealing.make_shares(cup, 3, 2)
     sealing.ensure_key(tmp_path)
     others = sealing.make_shares(tmp_path, 3, 2)
+    own = sealing.make_shares(cup, 3, 2)
+    sealing.note_shares(cup, 3, 2)
     (cup / DEALS_KEY).unlink()
-    with pytest.raises(RuleError) as refused:
-        sealing.recover_key(cup, others[:2])
-    assert (refused.value.code, DEALS_KEY in contents(cup)) == ("key_of_another", False)
+    for noted in (True, False):  # without the file the deals tell that the key is not theirs
+        if not noted:
+            (cup / sealing.SHARES).unlink()
+        with pytest.raises(RuleError) as refused:
+            sealing.recover_key(cup, others[:2])
+        assert (refused.value.code, DEALS_KEY in contents(cup)) == ("key_of_another", False)
+    sealing.recover_key(cup, own[:2])
+
+
+def test_shares_that_could_not_be_written_down_are_not_noted(cup: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    assert codes("shares", cup, "--people", 3, "--needed", 2, "--output", tmp_path / "taken" / "shares") == [
+        "file_failed"
+    ]
+    assert ("no_shares" in {code for code, _ in deal_notes(cup)}, sealing.SHARES in contents(cup)) == (True, False)
 
 
 def test_shares_that_do_not_belong_together_are_told_apart(tmp_path: Path) -> None:
@@ -151,7 +164,6 @@ def test_shares_that_do_not_belong_together_are_told_apart(tmp_path: Path) -> No
 def test_a_key_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
     made = sealing.make_shares(tmp_path, 2, 2)
-    (tmp_path / "shares.json").unlink()
     sealing.write_key(tmp_path, DealsKey.new())
     before = contents(tmp_path)
     with pytest.raises(RuleError) as refused:
