@@ -38,6 +38,9 @@ EACH_NS: Final = 5 * SECOND_NS
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
 
+SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
+"""The same, as the page of codes takes them from the source."""
+
 
 class ScreenCheck:
     """One display without a desktop; with one, whatever draws the desktop looks after it."""
