@@ -287,7 +287,7 @@ class Keyboard:
         elif self._seen_at is None:
             self._seen_at = now
         elif now >= self._seen_at + STAYS_NS:
-            self._seen_at = None
+            self.problem, self._seen_at = None, None
             self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
@@ -362,7 +362,7 @@ class Keyboard:
 
     def _open(self, state: Table, come_for: ArbiterPanel) -> None:
         """Open it with what the arbiter has come for, behind the PIN where nobody is let in; never without a play."""
-        self.problem = None
+        self.problem, self._seen_at = None, None
         if state.play is None:
             return
         if state.arbiter is not None:

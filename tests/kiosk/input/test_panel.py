@@ -172,6 +172,26 @@ def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_n
     assert table.program.view().panel is None
 
 
+def test_what_was_said_of_a_wrong_pin_goes_with_the_panel_that_nobody_answers(table: Judged) -> None:
+    table.come_to(Phase.RECORDED)
+    table.type("a", *"0000", "enter")
+    table.pass_time(2 * S)
+    assert table.program.view().problem is not None
+    table.pass_time(121 * S)
+    assert (table.program.view().panel, table.program.view().problem) == (None, None)
+
+
+def test_an_arbiter_who_has_just_opened_the_panel_has_not_gone(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+    table.pass_time(119 * S)
+    table.type("a")
+    table.pass_time(2 * S)
+    assert table.program.view().panel is not None
+    table.pass_time(119 * S)
+    assert table.program.view().panel is None
+
+
 def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
