@@ -253,7 +253,9 @@ class Keyboard:
         """Begin a form, or drop it, where the declarations have changed."""
         if self._panel_left:
             self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
-        if self.panel is not None and self.panel.ask not in ("pin", "checking"):
+        if state.play is None:
+            self.panel = None  # without a play the screen shows none
+        elif self.panel is not None and self.panel.ask not in ("pin", "checking"):
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:
             self._follow_riichi(state)
