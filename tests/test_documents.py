@@ -107,7 +107,9 @@ def samples(page: Path) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("page", ["README.md", "docs/riichi.md", "docs/riichi-session.md"])
 def test_what_a_page_shows_of_a_command_is_what_it_prints(page: str) -> None:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command, shown in samples(ROOT / page):
+    found = [*samples(ROOT / page)]
+    assert found != []
+    for command, shown in found:
         told = subprocess.run(
             ["bash", "-c", command], env={**os.environ, "PATH": programs}, capture_output=True, text=True, check=True
         )
@@ -185,6 +187,7 @@ def test_the_modules_that_a_readme_names_are_there() -> None:
     named = [
         (page, name) for page in tracked("*/README.md") for name in MODULE.findall(page.read_text(encoding="utf-8"))
     ]
+    assert named != []
     assert [each for each in named if not any((at / each[1]).is_file() for at in (each[0].parent, ROOT))] == []
 
 

@@ -144,8 +144,9 @@ def draw_name(
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
-    size, markup = LEGIBLE, _markup(_hyphenated(name, wide, bold=bold), bold=bold)
+    size = LEGIBLE
     while True:
+        markup = _markup(_hyphenated(name, wide, size, bold=bold), bold=bold)
         lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
         if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
             break
@@ -353,7 +354,7 @@ def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) ->
         return ""
     width = text_width(text, size, bold=bold)
     if width * LEGIBLE > room * size:
-        return _paragraph(_markup(_hyphenated(text, room, bold=bold), bold=bold), LEGIBLE, align)
+        return _paragraph(_markup(_hyphenated(text, room, LEGIBLE, bold=bold), bold=bold), LEGIBLE, align)
     return _Line(text, size * min(1.0, room / width), align, bold=bold)
 
 
@@ -378,14 +379,14 @@ class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
             draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
 
 
-def _hyphenated(text: str, room: float, *, bold: bool) -> str:
+def _hyphenated(text: str, room: float, size: float, *, bold: bool) -> str:
     """Return a text whose words are parted after hyphens where they are too long for a line."""
     parts: list[str] = []
     for word in text.split(" "):
         first, *others = re.split(r"(?<=-)", word)
         parts.append(first)
         for one in others:
-            if text_width(parts[-1] + one, LEGIBLE, bold=bold) > room:
+            if text_width(parts[-1] + one, size, bold=bold) > room:
                 parts.append(one)
             else:
                 parts[-1] += one

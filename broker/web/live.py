@@ -317,7 +317,10 @@ class LivePages:
     def stream(
         self, request: Request, encode: EncodeView, *, of_room: bool = False, at_beats: bool = False
     ) -> Response:
-        """Answer with a stream of what its visitor may follow, as long as they may. `at_beats` as in `follow`."""
+        """Answer with a stream of what its visitor may follow, as long as they may.
+
+        `of_room`: at the pace of the dashboard. `at_beats`: as in `follow`.
+        """
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
         visitor, pace = visitor_of(request), self._pace.room if of_room else self._pace

@@ -253,7 +253,9 @@ class Keyboard:
         """Begin a form, or drop it, where the declarations have changed."""
         if self._panel_left:
             self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
-        if self.panel is not None and self.panel.ask not in ("pin", "checking"):
+        if state.play is None:
+            self.panel = None  # without a play the screen shows none
+        elif self.panel is not None and self.panel.ask not in ("pin", "checking"):
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:
             self._follow_riichi(state)
@@ -287,7 +289,7 @@ class Keyboard:
         elif self._seen_at is None:
             self._seen_at = now
         elif now >= self._seen_at + STAYS_NS:
-            self._seen_at = None
+            self.problem, self._seen_at = None, None
             self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
@@ -362,7 +364,7 @@ class Keyboard:
 
     def _open(self, state: Table, come_for: ArbiterPanel) -> None:
         """Open it with what the arbiter has come for, behind the PIN where nobody is let in; never without a play."""
-        self.problem = None
+        self.problem, self._seen_at = None, None
         if state.play is None:
             return
         if state.arbiter is not None:

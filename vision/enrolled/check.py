@@ -60,7 +60,8 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
     twins = [rival for rival in own.others if rival.turned != own.turned and _is_near(rival, TURNS)]
     how_far = strength(own, [rival for rival in own.others if rival not in twins])
-    if own.serial in said and mark.confidence >= _MADE_OUT:
+    stands_so = mark.turned in (None, own.turned) or _both_ways(own)
+    if own.serial in said and stands_so and mark.confidence >= _MADE_OUT:
         how_far /= _SUPPORTED
     if how_far < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)

@@ -189,7 +189,7 @@ _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look 
 _LIKELY, _CLEAR = 0.8, 0.97  # confidences between which a number is looked at again, larger and smaller
 _SIZES = (_enlarging(1.06, -1.5), _enlarging(0.94, 1.5))
 _MEANS, _WORTH = (0.0, 0.9, 1.0), (0.0, 0.95, 1.0)
-"""A mean of 0.9 over all looks is worth the 0.95 that a serial needs: see docs/vision-measured.md."""
+"""A mean of 0.9 over all looks is worth the 0.95 that a serial needs."""
 _DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be another
 _RULED_OUT = 2e-3  # likelihood up to which a reader rules that other one out
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told

@@ -2,6 +2,7 @@
 
 import io
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import pypdfium2
@@ -24,6 +25,7 @@ from broker.export.pdf import (
     PageBlock,
     PageCell,
     PageLine,
+    draw_name,
     draw_text,
     fit_text,
     font_runs,
@@ -174,6 +176,16 @@ def test_a_word_of_a_name_that_is_too_long_is_broken_at_its_hyphen() -> None:
     (page,) = pages([PageBlock((), (row,))])
     told = "|".join(page).replace("\x02", "-|")  # so it tells of a hyphen at which a word goes on in the next line
     assert told.startswith("Marie-Hélène|Beauregard-Desrosiers-|Sarrazin")
+
+
+def test_a_name_that_is_made_smaller_gets_no_blank_after_its_hyphens() -> None:
+    name = "Anne Beauregard-Desrosiers-Sarrazin"
+    for wide, high in product(range(60, 121, 10), (8, 10, 12, 15, 20)):
+        out = io.BytesIO()
+        canvas = Canvas(out)
+        draw_name(canvas, (50, 50), name, (wide, high), 12)
+        canvas.save()
+        assert "- " not in pypdfium2.PdfDocument(out.getvalue())[0].get_textpage().get_text_bounded()
 
 
 def test_a_text_crosses_as_many_columns_as_it_takes() -> None:

@@ -17,7 +17,7 @@ from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
 from kiosk.screens import TableScreen
 from kiosk.screens.texts import REASON
-from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
+from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, NextDealCalled, Phase, PinRefused
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting, riichi_in, session_plan
@@ -170,6 +170,41 @@ def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_n
     assert table.program.view().panel is not None
     table.pass_time(2 * S)
     assert table.program.view().panel is None
+
+
+def test_what_was_said_of_a_wrong_pin_goes_with_the_panel_that_nobody_answers(table: Judged) -> None:
+    table.come_to(Phase.RECORDED)
+    table.type("a", *"0000", "enter")
+    table.pass_time(2 * S)
+    assert table.program.view().problem is not None
+    table.pass_time(121 * S)
+    assert (table.program.view().panel, table.program.view().problem) == (None, None)
+
+
+def test_an_arbiter_who_has_just_opened_the_panel_has_not_gone(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+    table.pass_time(119 * S)
+    table.type("a")
+    table.pass_time(2 * S)
+    assert table.program.view().panel is not None
+    table.pass_time(119 * S)
+    assert table.program.view().panel is None
+
+
+@pytest.mark.parametrize("admitted", [False, True])
+def test_a_panel_that_is_open_as_the_day_ends_takes_no_key_from_what_is_seen_then(
+    table: Judged, *, admitted: bool
+) -> None:
+    table.come_to(Phase.RECORDED, plan(play(1)))
+    if admitted:
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+    table.type("a")
+    table.program._apply(NextDealCalled(at=table.time.wait()))
+    table.program.step(timeout=0)
+    assert table.program.view().panel is None
+    table.type("t")
+    assert table.program.state.self_test == "running"
 
 
 def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:

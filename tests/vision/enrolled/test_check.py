@@ -61,6 +61,8 @@ def test_a_picture_that_just_reaches_its_bar_says_its_serial_and_one_below_does_
         (replace(UNREAD, either=(11, 110), confidence=0.3), 0.7),
         (replace(UNREAD, serial=110, confidence=0.2999), 1.0),
         (replace(UNREAD, serial=118, confidence=0.9), 1.0),
+        (replace(UNREAD, serial=110, turned=False), 0.7),
+        (replace(UNREAD, serial=110, turned=True), 1.0),
         (UNREAD, 1.0),
     ],
 )
@@ -72,6 +74,13 @@ def test_a_picture_needs_seven_tenths_of_its_bar_where_a_reader_makes_out_the_sa
     assert agreed_mark(mark, own(110, *above), None).serial == 110
     assert agreed_mark(mark, own(110, *above), None).confidence == pytest.approx(0.95, abs=1e-4)
     assert agreed_mark(mark, own(110, *below), None).serial is None
+
+
+def test_a_number_that_is_itself_upside_down_is_made_out_either_way_up() -> None:
+    at_bar = [0.8 * part for part in (TELLS.likeness, TELLS.lead, TELLS.odds)]
+    like, rival = own(101, *at_bar), Rival(101, turned=True, lead=0.1, odds=0.1)
+    seen = replace(like, rivals=(rival, *like.rivals))
+    assert agreed_mark(replace(UNREAD, serial=101, turned=True), seen, None).serial == 101
 
 
 def likest(serial: int, claimed: Rival, likeness: float = CONFIRMS.likeness) -> OwnPicture:

@@ -63,7 +63,7 @@ from tests.broker.web.tables.test_dashboard import hall as many_tables
 from tests.broker.web.tables.test_orders import Ear
 
 NOW: Final = sample.NOON + 5_400_000
-"""The clock of all desks: half past twelve on the event's first day."""
+"""The clock of all desks: half past one in Paris, on the event's first day."""
 
 MINUTE: Final = 60_000
 
@@ -89,8 +89,8 @@ PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall"
 Write = Callable[[Path, Iterable[LogMessage], Plan], object]
 
 
-def heard_at_ten_past_one(folder: Path, said: Iterable[LogMessage], of: Plan) -> None:
-    """Write an event's folder, of an event of that day."""
+def heard_that_day(folder: Path, said: Iterable[LogMessage], of: Plan) -> None:
+    """Write an event's folder, whose messages the scorer heard twenty minutes ago."""
     event_folder(folder, said, of, heard_at=NOW - 20 * MINUTE)
 
 
@@ -144,7 +144,7 @@ def whole(
     said: Sequence[LogMessage] = (),
     *,
     connected: bool = True,
-    write: Write = heard_at_ten_past_one,
+    write: Write = heard_that_day,
 ) -> Iterator[Whole]:
     """Serve an event in which this was said. `connected`: with its broker; `write`: writes its folder."""
     made, stop = Whole(folder, of, said, write), threading.Event()

@@ -166,7 +166,9 @@ def test_in_the_reader_s_own_colours_it_is_seen_what_is_chosen_and_how_far_the_e
             )
             chosen, others = ({colour for is_chosen, colour in colours if is_chosen is one} for one in (True, False))
             assert (len(chosen), chosen & others) == (1, set()), name
-        assert page.evaluate("getComputedStyle(document.querySelector('progress')).forcedColorAdjust") == "none"
+        adjusted = """[["progress"], [".line", "::before"]].map(([part, of]) =>
+          getComputedStyle(document.querySelector(part), of).forcedColorAdjust)"""
+        assert page.evaluate(adjusted) == ["none", "none"]
 
 
 def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:
