@@ -16,7 +16,7 @@ from vision.geometry import Picture, Quad
 from vision.layout import LaidOutPlace, LaidOutTray, TableLayout, TilePosition
 from vision.marks import TileMark
 from vision.marks.digits import cut_backs, look_at_crops_twice
-from vision.marks.read import read_marks
+from vision.marks.read import FirstLooks, read_marks
 from vision.picture import load_picture
 from vision.reader import _straightened, look_beside_trays, take_second_look, to_reading
 from vision.reading import ROW_LENGTHS, SEATS, PictureReading, PlaceState, TileRead
@@ -184,6 +184,25 @@ def test_a_faint_look_is_overruled() -> None:
     mark = look_again_at(tiles[1], faint)
     assert mark is not None
     assert mark.serial == marks[1].serial
+
+
+@pytest.mark.parametrize(("others", "read"), [(0.866, True), (0.864, False)])
+def test_the_surest_of_several_outlines_counts_where_the_others_are_hardly_less_sure(
+    monkeypatch: pytest.MonkeyPatch, others: float, *, read: bool
+) -> None:
+    """Three looks say the same, to 0.9 in the mean; a fourth says another number, faintly."""
+    _, tiles, marks = seen()
+    sure = replace(marks[0], confidence=0.97)
+    less = replace(sure, confidence=others)
+    faint = replace(sure, serial=(sure.serial or 0) % 136 + 1, confidence=0.29)
+    monkeypatch.setattr(
+        "vision.reader._other_outlines",
+        lambda *_: ([0] * 4, FirstLooks([tiles[0].quad] * 4, np.empty((0, 112, 80, 3), np.uint8), [])),
+    )
+    looks = [less, faint, sure, less]
+    monkeypatch.setattr("vision.reader.read_again", lambda _, first, *__: looks[: len(first.quads)])
+    mark = look_again_at(tiles[0], UNREAD)
+    assert mark is (sure if read else UNREAD)
 
 
 @pytest.mark.parametrize(("state", "read"), [(PlaceState.BACK, True), (PlaceState.EMPTY, False)])
