@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Event as Stop
 from typing import Final, Literal, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import click
 import msgspec
@@ -81,7 +81,7 @@ class FollowLine:
     """Asks an active scorer's desk. One connection, made again when it was lost."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        """`folder`: the event's, with its key. Raises StandbyRefused, EventKeyBroken, CertificateRefused."""
+        """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
         parts = urlsplit(url)
         if parts.scheme not in ("https", "http") or not parts.hostname:
             raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
@@ -89,6 +89,7 @@ class FollowLine:
             raise StandbyRefused(f"{url}: an event's keys are only followed over https")
         self.host, self._port, self._tls = parts.hostname, parts.port or DESK_PORT, parts.scheme == "https"
         self._folder, self._secret = folder, secret_of(open_event_key(folder))
+        self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
     def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
@@ -99,7 +100,7 @@ class FollowLine:
             if self._connection.sock:
                 self._connection.sock.settimeout(patience_s)
             headers = {"Authorization": f"Bearer {self._secret}", "Accept": "application/json"}
-            self._connection.request("POST", FOLLOW_PATH, msgspec.msgpack.encode(asked), headers)
+            self._connection.request("POST", self._path, msgspec.msgpack.encode(asked), headers)
             answer = self._connection.getresponse()
             body = answer.read()
             if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
