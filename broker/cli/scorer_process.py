@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -23,11 +23,12 @@ from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of,
 from broker.cli.halls import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
+from broker.cli.server_ports import DeskOpening, Lend, hold_port
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port
 from broker.closing import Closing
 from broker.daemon import ServiceNotifier, examine_structs, stop_on_signals
 from broker.discovery import DeskAnnouncement
-from broker.errors import ScorerActive, StoreError
+from broker.errors import BrokerPortTaken, ScorerActive, StoreError
 from broker.event import Event, HallsFile, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
@@ -66,6 +67,7 @@ from broker.store import (
     open_journal,
     stand_by,
 )
+from broker.web import DeskPortTaken
 from broker.web.api.webhooks import WebhookSender
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
@@ -115,10 +117,17 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
         other = running.enter_context(closing(OtherMachine(work, asked.event, begun.logins)))
         nodes = partial(place.shared.look, work.report) if place.shared else other.look
         watches = [begun.watch, join.look, nodes, *([backup.look] if backup else [])]
-        desk = _open_desk(asked, place.desk, begun, line, auth, backup, running)
+        desk = _desk(asked, place.desk, begun, line, auth, backup, running)
         if begun.logins.certificates:
             watches.append(CertificatesFollowed(begun.logins.certificates, work.live.devices.admissions, desk).look)
-        show_first_link(auth, desk.url, asked.event, open_room=is_loopback(asked.desk_host) and not asked.desk_name)
+        running.enter_context(place.lend_desk())
+        opening = DeskOpening(
+            partial(_open_desk, asked, desk, begun, auth, running),
+            work.report,
+            patient=asked.standby or place.followed is not None,
+        )
+        opening.look()
+        watches.append(opening.look)
         line.start()
         watches.append(ServiceNotifier().alive)
         work.run(stop, _Watches(watches).look)
@@ -134,6 +143,9 @@ class _Place(NamedTuple):
     """The broker that runs already."""
     mqtt: int
     desk: int
+    lend_mqtt: Lend = nullcontext
+    lend_desk: Lend = nullcontext
+    """Let the servers have their ports, which were held while it stood by."""
 
 
 def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event, running: ExitStack) -> _Place | None:
@@ -153,18 +165,31 @@ def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event
         here = here._replace(host=shared.host, broker=shared.port)
     followed = desk_to_follow(asked.event, asked.standby_of, here, read_logins, ours)
     started = ours.started if ours else None
+    place = _Place(shared, followed, started, here.broker, here.desk)
     if followed:
         ahead.close()  # the journal will be the other machine's
-        here = here._replace(broker=here.broker or reserve_port(), desk=here.desk or reserve_port())
+        place = _hold_ports(asked, place, stop, running)
+        here = here._replace(broker=place.mqtt, desk=place.desk)
 
         def start(on: ExitStack) -> Started:
+            on.enter_context(place.lend_mqtt())
             return _broker(on, asked, open_event(asked.event), here.broker, read_logins())
 
         stood = StandingBy(asked.event, followed, here, read_logins, start, ours).run(stop, running)
         if stop.is_set():
             return None
-        started = started or stood
-    return _Place(shared, followed, started, here.broker, here.desk)
+        place = place._replace(broker=started or stood)
+    return place
+
+
+def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, running: ExitStack) -> _Place:
+    """Hold the ports of desk and broker as soon as both can be had: who could not serve does not stand by."""
+    place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
+    if not place.shared and (held := hold_port(asked.host, place.mqtt, BrokerPortTaken.code, stop, running)):
+        place = place._replace(lend_mqtt=held.lent)
+    if held := hold_port(asked.desk_host, place.desk, DeskPortTaken.code, stop, running):
+        place = place._replace(lend_desk=held.lent)
+    return place
 
 
 class _Begun(NamedTuple):
@@ -191,6 +216,8 @@ def _begin(
     if journal is None:
         return None
     running.callback(journal.close)
+    if not place.broker:
+        running.enter_context(place.lend_mqtt())
     with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
         starting = None if place.broker else beside.submit(_broker, running, asked, event, place.mqtt, logins)
         work = _load_scorer(asked, event, journal, space)
@@ -204,7 +231,7 @@ def _logins(asked: ScorerOptions) -> Logins:
     return Logins(asked.passwords, certificates_of(asked.event, hosts, plain=asked.plain), asked.ca)
 
 
-def _open_desk(
+def _desk(
     asked: ScorerOptions,
     port: int,
     begun: _Begun,
@@ -213,7 +240,7 @@ def _open_desk(
     backup: BackupWorker | None,
     running: ExitStack,
 ) -> DeskServer:
-    """Serve the desk, and announce it to the network. Raises DeskError, CertificateRefused, PeopleStoreBroken."""
+    """Return the desk, which is not open yet. Raises CertificateRefused, PeopleStoreBroken."""
     work, certificates = begun.work, begun.logins.certificates
     tls = desk_certificate(asked.event, asked.desk_certificate, asked.desk_key, certificates)
     pairing = _pairing(asked, begun, tls.anchor if tls else "")
@@ -237,24 +264,30 @@ def _open_desk(
     )
     _follow_audit(running, auth, work)
     running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, wall_clock_ms)))
-    desk = running.enter_context(
-        DeskServer(
-            work.feed,
-            asked.desk_host,
-            port,
-            hosts=asked.desk_name,
-            auth=auth,
-            tls=tls,
-            services=services,
-            limits=ConnectionLimits(asked.desk_connections, max(asked.desk_connections, ConnectionLimits().in_all)),
-        )
+    desk = DeskServer(
+        work.feed,
+        asked.desk_host,
+        port,
+        hosts=asked.desk_name,
+        auth=auth,
+        tls=tls,
+        services=services,
+        limits=ConnectionLimits(asked.desk_connections, max(asked.desk_connections, ConnectionLimits().in_all)),
     )
-    work.live.devices.upgrades.desk = next(iter(pairing.names), None), desk.port
+    running.callback(desk.stop)
+    return desk
+
+
+def _open_desk(asked: ScorerOptions, desk: DeskServer, begun: _Begun, auth: Authentication, running: ExitStack) -> None:
+    """Serve the desk, and announce it to the network. Raises DeskError."""
+    desk.start()
+    reached = _reachable_host(asked.desk_host)
+    begun.work.live.devices.upgrades.desk = next(iter((*asked.desk_name, reached))), desk.port
     click.echo(f"Desk: {desk.url}")
     if not is_loopback(asked.desk_host):
         announced = [asked.desk_host] if _is_address(asked.desk_host) and asked.desk_host not in ANYWHERE else []
         running.enter_context(DeskAnnouncement(begun.event.name, desk.port, announced))
-    return desk
+    show_first_link(auth, desk.url, asked.event, open_room=is_loopback(asked.desk_host) and not asked.desk_name)
 
 
 def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingService:

@@ -9,15 +9,15 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Event as Stop
 from typing import Final, Literal, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import click
 import msgspec
 
 from broker.cli import options
 from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
-from broker.console import said_as_json, say
-from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreInUse
+from broker.console import problems_of, said_as_json, say
+from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreError, StoreInUse
 from broker.files import PEOPLE_FILE
 from broker.i18n import Message
 from broker.mqtt import Certificates
@@ -28,7 +28,8 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer
-from broker.scorer.standby import FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.scorer.space import DiskSpace
+from broker.scorer.standby import SILENT_S, FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
 from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
 from broker.version import program_version
@@ -42,6 +43,9 @@ SHORT_PATIENCE_S: Final = 1.0
 """The same once nothing was heard for a while: other things are looked at meanwhile."""
 
 PAUSE_S: Final = 0.2
+
+UNWRITTEN_S: Final = SILENT_S + 2
+"""After so long a standby asks again that could not write: meanwhile nothing is handed over to it."""
 
 ASKING_S: Final = 4.0
 """So long a scorer that was active before tries to ask at the other machine's broker whether it was replaced."""
@@ -77,7 +81,7 @@ class FollowLine:
     """Asks an active scorer's desk. One connection, made again when it was lost."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        """`folder`: the event's, with its key. Raises StandbyRefused, EventKeyBroken, CertificateRefused."""
+        """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
         parts = urlsplit(url)
         if parts.scheme not in ("https", "http") or not parts.hostname:
             raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
@@ -85,6 +89,7 @@ class FollowLine:
             raise StandbyRefused(f"{url}: an event's keys are only followed over https")
         self.host, self._port, self._tls = parts.hostname, parts.port or DESK_PORT, parts.scheme == "https"
         self._folder, self._secret = folder, secret_of(open_event_key(folder))
+        self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
     def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
@@ -95,7 +100,7 @@ class FollowLine:
             if self._connection.sock:
                 self._connection.sock.settimeout(patience_s)
             headers = {"Authorization": f"Bearer {self._secret}", "Accept": "application/json"}
-            self._connection.request("POST", FOLLOW_PATH, msgspec.msgpack.encode(asked), headers)
+            self._connection.request("POST", self._path, msgspec.msgpack.encode(asked), headers)
             answer = self._connection.getresponse()
             body = answer.read()
             if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
@@ -142,6 +147,7 @@ class StandingBy:
         self._told: FollowTold | None = None
         self._around: _Surroundings | None = None
         self._wanted = self._whole = False
+        self._space, self._unwritten = DiskSpace(folder), ""
 
     def run(self, stop: Stop, running: ExitStack) -> Started | None:
         """Follow until it is to take over; then return the broker if that runs already. Raises StandbyRefused.
@@ -164,6 +170,8 @@ class StandingBy:
             self._leave()
 
     def _step(self, copy: EventCopy, stop: Stop) -> None:
+        if not self._space.wait(stop, click.echo):  # it could not begin either: it is not heard of until it can
+            return
         wish = self._folder / WISH
         if wish.exists():
             wish.unlink()
@@ -178,7 +186,7 @@ class StandingBy:
             if self._around:
                 click.echo(f"Standby: heard of again: {self._url}")
             self._leave()
-            self._take(copy, told)
+            self._try_to_take(copy, told, stop)
         elif self._takeover.silent(now):
             self._look_around(now)
             if self._wanted:
@@ -186,6 +194,21 @@ class StandingBy:
             stop.wait(PAUSE_S)
         else:
             stop.wait(PAUSE_S)
+
+    def _try_to_take(self, copy: EventCopy, told: FollowTold, stop: Stop) -> None:
+        """Take in what was told, or say once why nothing can be written here."""
+        unwritten = ""
+        try:
+            self._take(copy, told)
+        except (OSError, StoreError) as error:
+            unwritten = "; ".join(f"{code}: {sentence}" for code, sentence in problems_of(error))
+            if unwritten != self._unwritten:
+                click.echo(f"Standby: {unwritten}: trying again")
+        self._unwritten = unwritten
+        if told.handed_over and copy.journal.height >= told.part.height:
+            self._takeover.settle("handed_over")
+        elif unwritten:
+            stop.wait(UNWRITTEN_S)
 
     def _take(self, copy: EventCopy, told: FollowTold) -> None:
         self._told = told
@@ -201,8 +224,6 @@ class StandingBy:
         if whole and not self._whole:
             click.echo(f"Standby: up to date, {copy.journal.height} messages")
         self._whole = self._whole or whole
-        if told.handed_over and copy.journal.height >= told.part.height:
-            self._takeover.settle("handed_over")
 
     def _look_around(self, now: float) -> None:
         """See whether the first scorer is gone, or only does not answer us."""

@@ -122,6 +122,9 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "standby_lost": N_("The standby {desk} is offline. If this machine fails now, nothing takes over."),
     "standby_back": N_("The standby {desk} is online again."),
     "standby_took_over": N_("This machine has taken over from {desk}. Check whether that one has failed."),
+    "desk_port_taken": N_(
+        "The desk could not be opened: another program has its port on this machine. Results are stored all the same."
+    ),
     "standby_behind": N_("There is no standby, or it is not up to date."),
     "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
     "rulings_missing": N_("Rulings {numbers} of the desk are missing. Make them again if they do not come back."),

@@ -199,16 +199,18 @@ class EventCopy:
             self._commit(part)
 
     def _commit(self, part: JournalPart) -> None:
+        upto = self._refused
         with self.journal.commit():
             for row in part.rows:
                 self.journal.copy_row(row)
-            for self._refused, refused in part.refused:
+            for upto, refused in part.refused:  # noqa: B007 - the last one's is kept
                 self.journal.refuse(refused)
             if part.refused:
-                self.journal.remember(REFUSED_UPTO, str(self._refused))
+                self.journal.remember(REFUSED_UPTO, str(upto))
             self.journal.put_aside(part.aside)
             for key, value in (part.about or {}).items():
                 self.journal.remember(key, value)
+        self._refused = upto
         if part.about is not None:
             self._about = _hash(part.about)
 

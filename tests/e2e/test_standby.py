@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,3 +66,24 @@ def test_a_cut_link_changes_nothing_and_a_frozen_scorer_is_replaced_and_ends_whe
     two.first.wait_for(r"\[scorer_replaced\]")
     two.wait_for_plays(two.second, PLAYS)
     assert two.problems(two.second) == []
+
+
+def test_a_standby_is_one_only_while_no_other_program_can_have_its_ports(two: TwoMachines) -> None:
+    """Else it would be handed an event that it cannot serve, and the first scorer would have ended."""
+    second = two.second
+    for port in (second.broker, second.desk):
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server(("127.0.0.1", port))
+    second.kill()
+    for port, code in ((second.broker, "broker_port_taken"), (second.desk, "desk_port_taken")):
+        with socket.create_server(("127.0.0.1", port)):
+            second.start("embedded")
+            second.wait_for(rf"^Standby: {code}: 127.0.0.1 port {port}: ")
+        second.wait_for(r"^Standby: up to date")
+        second.kill()
+    second.start("embedded")
+    second.wait_for(r"^Standby: up to date")
+    take_over(second.folder)
+    second.wait_for(r"^Desk: ")
+    two.wait_for_plays(second, PLAYS)
+    assert two.problems(second) == []

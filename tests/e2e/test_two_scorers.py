@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -167,6 +168,21 @@ def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_giv
     again = machines.start("a", patient=True)
     again.wait_for(r"^homologue: .* \[scorer_active\]", PATIENCE_S)
     assert again.wait(PATIENCE_S) == 1
+    assert second.exit_code is None
+
+
+def test_a_scorer_that_takes_over_answers_without_a_desk_until_it_can_have_its_port(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    first = machines.active("a")
+    machines.copy("b")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        second = machines.start("b", "--standby", "--desk-port", str(other.getsockname()[1]))
+        second.wait_for(r"^Standby: scorer_active", PATIENCE_S)
+        first.kill()
+        second.wait_for(r"^No desk yet: desk_port_taken: ", PATIENCE_S)
+        table(1)
+    second.wait_for(r"^Desk: ", PATIENCE_S)
     assert second.exit_code is None
 
 

@@ -66,6 +66,9 @@ class StandbyService:
         shown = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(shown.encode(), self._secret.encode()):
             raise NotAllowed("only a machine that has the event's key can follow it")
+        event = self._scorer.state.planned.name
+        if request.query_params.get("event", event) != event:  # a folder that was copied for another event has its key
+            raise NotAllowed(f"this is the desk of {event}")
         asked = await _read(request)
         host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
         self._heard(asked, host, asked.have.height if self._follows else 0)

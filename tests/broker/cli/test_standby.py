@@ -1,9 +1,12 @@
 """A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
 
+import errno
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -29,11 +32,12 @@ from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
-from broker.scorer import lease
+from broker.scorer import lease, space
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
+from broker.scorer.space import DiskSpace
 from broker.scorer.standby import FollowAsked, FollowTold, Peer
 from broker.store import STORE, SqliteJournal
-from broker.store.following import FollowedEvent
+from broker.store.following import EventCopy, FollowedEvent, JournalPart
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
@@ -221,6 +225,21 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
         assert line.request.replaced
 
 
+def handed_over_at_once(first: Path) -> Callable[..., FollowTold]:
+    """Return what a standby is told that is to take over as soon as it has everything."""
+
+    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
+        part = FollowedEvent(first, NAME).part(asked.have)
+        has_all = bool(asked.have.files) and not part.states
+        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
+
+    return ask
+
+
+def nothing(*_: object) -> NoReturn:
+    raise AssertionError("the first machine is there")
+
+
 def test_the_audit_log_that_a_standby_takes_over_holds(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,17 +248,57 @@ def test_the_audit_log_that_a_standby_takes_over_holds(
         for action in ("account_added", "logged_in", "pairing_opened"):
             AuditLog(people).note(0, "anne", action)
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
-        part = FollowedEvent(first, NAME).part(asked.have)
-        has_all = bool(asked.have.files) and not part.states
-        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
-
-    def nothing(*_: object) -> NoReturn:
-        raise AssertionError("the first machine is there")
-
-    monkeypatch.setattr(FollowLine, "ask", ask)
+    monkeypatch.setattr(FollowLine, "ask", handed_over_at_once(first))
     standing = StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing)
     with ExitStack() as running:
         assert standing.run(Event(), running) is None
     with closing(open_people(first, 0)) as there, closing(open_people(folder, 0)) as here:
         assert list(AuditLog(here).checked()) == list(AuditLog(there).checked())
+
+
+def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_there_is_room(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, rooms, seen = event_folder(tmp_path / "first", []), [10**9, 0, 0, 10**9], list[int]()
+    tell, free = handed_over_at_once(first), 0
+
+    def ask(line: FollowLine, asked: FollowAsked, patience_s: float) -> FollowTold:
+        seen.append(free)
+        return tell(line, asked, patience_s)
+
+    def room(_: Path) -> tuple[int, int]:
+        nonlocal free
+        free = rooms.pop(0) if len(rooms) > 1 else rooms[0]
+        return free, 2 * 10**9
+
+    monkeypatch.setattr(FollowLine, "ask", ask)
+    monkeypatch.setattr(DiskSpace, "_make", lambda _: None)
+    monkeypatch.setattr(space, "WAIT_S", 0.01)
+    monkeypatch.setattr(standby, "DiskSpace", partial(DiskSpace, room=room))
+    with ExitStack() as running:
+        assert StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing).run(Event(), running) is None
+    assert set(seen) == {10**9}
+    assert rooms == [10**9]
+
+
+def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, take, fails = event_folder(tmp_path / "first", []), EventCopy.take, [True, True, False]
+
+    def take_or_fail(copy: EventCopy, part: JournalPart) -> bool:
+        if fails[0]:
+            fails.pop(0)
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), "event.toml")
+        return take(copy, part)
+
+    monkeypatch.setattr(FollowLine, "ask", handed_over_at_once(first))
+    monkeypatch.setattr(EventCopy, "take", take_or_fail)
+    monkeypatch.setattr(standby, "UNWRITTEN_S", 0.01)
+    with ExitStack() as running:
+        assert StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing).run(Event(), running) is None
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "trying again" in line] == [
+        "Standby: file_failed: event.toml: Permission denied: trying again"
+    ]
+    assert lines[-1] == "Standby: taking over (handed_over)"

@@ -1,15 +1,17 @@
 """What a standby is served at the desk, who is, and what arbiters see of it and do with it."""
 
+import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from broker.cli.standby import StandbyPlace, was_replaced
+from broker.cli.standby import FollowLine, StandbyPlace, was_replaced
+from broker.errors import StandbyRefused
 from broker.event import save_event
 from broker.people import Actor, Authentication
 from broker.protocol.link import Address
@@ -27,6 +29,7 @@ from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import browser, logged_in, token_of
+from tests.patience import PATIENCE_S
 
 
 @dataclass
@@ -108,6 +111,18 @@ def test_what_a_store_that_is_no_copy_has_counts_as_nothing(room: Room) -> None:
     state = room.hall.scorer.standby.state
     assert state is not None
     assert state.behind == 0
+
+
+def test_a_folder_of_another_event_with_the_same_key_is_not_overwritten(room: Room, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    shutil.copy(tmp_path / "first" / "event.key", second)
+    asked = FollowAsked(room.copy.have, "", "standby", 1884, 8137, "first")
+    for name, refused in ((NAME, False), ("cup-2025", True)):
+        (second / "event.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
+        with closing(FollowLine(second, room.server.url)) as line, ExitStack() as expected:
+            if refused:
+                expected.enter_context(pytest.raises(StandbyRefused, match=f"this is the desk of {NAME}"))
+            assert line.ask(asked, PATIENCE_S)
 
 
 @pytest.mark.parametrize("secret", ["none", "0" * 64])
