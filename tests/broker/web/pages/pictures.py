@@ -59,8 +59,8 @@ def corrected(page: Page) -> None:
     submit(page, "look")
 
 
-LIVE: Final = "!document.querySelector('.line') || document.documentElement.dataset.line === 'live'"
-"""Whether a page gets its updates, if it has any."""
+LIVE: Final = "html:not(:has(.line)), html[data-line=live]"
+"""A page that gets its updates, or has none."""
 
 
 class Picture(NamedTuple):
@@ -136,7 +136,7 @@ def main(folder: Path, wanted: Collection[str] = ()) -> None:
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
         for name, (place, size) in shown.items():
             page = visits.to(place, size=size)
-            page.wait_for_function(LIVE)
+            page.locator(LIVE).wait_for(state="attached")
             page.evaluate("scrollTo(0, 0)")  # a page goes to the field that has the focus
             save(page.screenshot(animations="disabled"), out / f"{name}.png")
         if "travellers" in wanted:
