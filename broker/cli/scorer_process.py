@@ -63,11 +63,13 @@ from broker.store import (
     SecondHome,
     SecondHomeWriter,
     database_of,
+    event_name,
     gc_paused,
     open_journal,
     stand_by,
 )
-from broker.web import DeskPortTaken
+from broker.store.following import EventCopy
+from broker.web import AddressRefused, DeskPortTaken
 from broker.web.api.webhooks import WebhookSender
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
@@ -183,11 +185,16 @@ def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event
 
 
 def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, running: ExitStack) -> _Place:
-    """Hold the ports of desk and broker as soon as both can be had: who could not serve does not stand by."""
+    """Hold the ports of desk and broker as soon as both can be had: who could not serve does not stand by.
+
+    Raises StoreInUse where another scorer works on the folder: that one has the ports too, and keeps them.
+    """
+    EventCopy(asked.event, event_name(asked.event)).close()
     place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
-    if not place.shared and (held := hold_port(asked.host, place.mqtt, BrokerPortTaken.code, stop, running)):
+    of_broker, of_desk = (BrokerPortTaken.code, BrokerPortTaken.code), (DeskPortTaken.code, AddressRefused.code)
+    if not place.shared and (held := hold_port(asked.host, place.mqtt, of_broker, stop, running)):
         place = place._replace(lend_mqtt=held.lent)
-    if held := hold_port(asked.desk_host, place.desk, DeskPortTaken.code, stop, running):
+    if held := hold_port(asked.desk_host, place.desk, of_desk, stop, running):
         place = place._replace(lend_desk=held.lent)
     return place
 

@@ -1,5 +1,6 @@
 """The ports of a scorer that takes over: held while it stands by, and waited for if another program has the desk's."""
 
+import errno
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from broker.web import DeskPortTaken
 PAUSE_S: Final = 1.0
 """Between two tries to get a port that another program has."""
 
-WHO: Final = "sudo ss -ltnp shows which program has it"
+WHO: Final = "sudo ss -ltnp shows which program has it, unless that is the standby of another event"
 
 Lend = Callable[[], AbstractContextManager[None]]
 """Lets a server of ours have its port meanwhile."""
@@ -53,18 +54,19 @@ class HeldPort(Closing):
         self._socket.close()
 
 
-def hold_port(host: str, port: int, code: str, stop: Stop, running: ExitStack) -> HeldPort | None:
-    """Hold a port until `running` is closed, as soon as no other program has it; None if told to stop.
+def hold_port(host: str, port: int, codes: tuple[str, str], stop: Stop, running: ExitStack) -> HeldPort | None:
+    """Hold a port until `running` is closed, as soon as it can be had; None if told to stop.
 
-    `code`: of the error that a server would raise.
+    `codes`: of the errors that a server would raise where another program has it, and where it cannot listen there.
     """
     told = ""
     while not stop.is_set():
         try:
             return running.enter_context(HeldPort(host, port))
         except OSError as why:
-            if (text := f"{host} port {port}: {why.strerror}") != told:
-                click.echo(f"Standby: {code}: {text}: this machine stands by only when it has the port ({WHO})")
+            code, hint = (codes[0], f" ({WHO})") if why.errno == errno.EADDRINUSE else (codes[1], "")
+            if (text := f"{code}: {host} port {port}: {why.strerror}") != told:
+                click.echo(f"Standby: {text}: this machine stands by only when it has the port{hint}")
             told = text
         stop.wait(PAUSE_S)
     return None

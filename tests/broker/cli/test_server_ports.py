@@ -1,0 +1,67 @@
+"""The ports that a standby holds: sockets of this machine."""
+
+import socket
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from broker.cli import scorer_process
+from broker.cli.scorer import ScorerOptions
+from broker.cli.server_ports import WHO, HeldPort, hold_port
+from broker.cli.standby import reserve_port
+from broker.errors import StoreInUse
+from broker.store.following import EventCopy
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import NAME
+
+ELSEWHERE = "192.0.2.1"
+"""An address of no machine (RFC 5737)."""
+
+
+class ToldOnce(Event):
+    """Tells to stop as soon as it is waited for."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.set()
+        return super().wait(timeout)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_held_port_is_had_by_no_other_program_until_it_is_lent(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    port = reserve_port()
+    with closing(HeldPort(host, port)) as held:
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server((host, port), family=family)
+        with held.lent():
+            socket.create_server((host, port), family=family).close()
+
+
+@pytest.mark.parametrize(
+    ("host", "code", "why", "hint"),
+    [
+        ("127.0.0.1", "desk_port_taken", "Address already in use", f" ({WHO})"),
+        (ELSEWHERE, "desk_address_refused", "Cannot assign requested address", ""),
+    ],
+)
+def test_why_a_port_cannot_be_held_is_said_as_a_server_would(
+    capsys: pytest.CaptureFixture[str], host: str, code: str, why: str, hint: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, ExitStack() as running:
+        port = other.getsockname()[1]
+        assert hold_port(host, port, ("desk_port_taken", "desk_address_refused"), ToldOnce(), running) is None
+    said = f"Standby: {code}: {host} port {port}: {why}: this machine stands by only when it has the port{hint}\n"
+    assert capsys.readouterr().out == said
+
+
+def test_a_standby_on_a_folder_that_another_scorer_works_on_does_not_wait_for_its_ports(tmp_path: Path) -> None:
+    folder, stop = event_folder(tmp_path / "cup", []), Event()
+    stop.set()
+    asked = cast("ScorerOptions", SimpleNamespace(event=folder, host="127.0.0.1", desk_host="127.0.0.1"))
+    place = scorer_process._Place(None, "https://127.0.0.1:1", None, 0, 0)
+    with closing(EventCopy(folder, NAME)), ExitStack() as running, pytest.raises(StoreInUse):
+        scorer_process._hold_ports(asked, place, stop, running)
