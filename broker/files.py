@@ -82,13 +82,17 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 @contextmanager
 def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
-    """Make a folder, and leave it as it was, empty or not there, where what is made in it fails or is broken off."""
+    """Make a folder, and leave it as it was where what is made in it fails or is broken off.
+
+    What lay in it stays: its maker has looked whether it is empty, but others may have put something there since.
+    """
     there = path.is_dir()
     make_folder(path, mode)
+    kept = {*path.iterdir()}
     try:
         yield
     except BaseException:
-        for one in path.iterdir():
+        for one in {*path.iterdir()} - kept:
             if one.is_dir():
                 shutil.rmtree(one)
             else:

@@ -156,7 +156,7 @@ def _read_along_other_outlines(
         looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
         mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
         others = [marks[number], *(other for other, _ in looks)]
-        same = [other.confidence for other in others if mark and other and _said(other) == _said(mark)]
+        same = [other.confidence for other in others if mark and other and other.said == mark.said]
         if (
             mark
             and is_sure(mark)
@@ -198,11 +198,7 @@ def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
     """Return whether another look at the same tile clearly says another number."""
-    return other is not None and other.confidence >= _CONTRADICTED and _said(mark) != _said(other)
-
-
-def _said(mark: TileMark) -> frozenset[int | None]:
-    return frozenset({mark.serial, *(mark.either or ())})
+    return other is not None and other.confidence >= _CONTRADICTED and mark.said != other.said
 
 
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:

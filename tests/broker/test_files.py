@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import deliver, make_folder, sync_log, write_private, write_whole
+from broker.files import deliver, make_folder, new_folder, sync_log, write_private, write_whole
 from broker.read_ahead import SETTING
 from broker.store import DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
@@ -78,6 +78,26 @@ def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now
     flushed = note_flushes(monkeypatch)
     make_folder(tmp_path / "var" / "cup")
     assert flushed[-2:] == [tmp_path, tmp_path / "var"]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_is_made_in_a_new_folder_goes_where_that_is_broken_off_and_what_lay_in_it_stays(
+    tmp_path: Path, *, there: bool
+) -> None:
+    folder = tmp_path / "cup"
+    if there:
+        folder.mkdir()
+        (folder / "notes.txt").write_text("of somebody else", encoding="utf-8")
+
+    def begin() -> None:
+        with new_folder(folder):
+            (folder / "part").mkdir()
+            (folder / "part" / "plan.toml").touch()
+            raise PowerCut
+
+    with pytest.raises(PowerCut):
+        begin()
+    assert [one.name for one in tmp_path.rglob("*")] == (["cup", "notes.txt"] if there else [])
 
 
 def test_a_folder_stands_where_those_above_are_not_ours_to_read(tmp_path: Path) -> None:

@@ -53,15 +53,14 @@ def check_marks(
 
 def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     """Return what a reader's mark and the likest picture say together. `text` is what the set's backs call it."""
-    said = {mark.serial} if mark.serial is not None else set(mark.either or ())
     if is_sure(mark):
-        if not _is_confirmed(mark, said, own):
+        if not _is_confirmed(mark, own):
             return _silent(mark)
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
     twins = [rival for rival in own.others if rival.turned != own.turned and _is_near(rival, TURNS)]
     how_far = strength(own, [rival for rival in own.others if rival not in twins])
     stands_so = mark.turned in (None, own.turned) or _both_ways(own)
-    if own.serial in said and stands_so and mark.confidence >= _MADE_OUT:
+    if own.serial in mark.said and stands_so and mark.confidence >= _MADE_OUT:
         how_far /= _SUPPORTED
     if how_far < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
@@ -87,12 +86,12 @@ def strength(own: OwnPicture, others: Sequence[Rival]) -> float:
     return max(0.0, min([own.likeness / TELLS.likeness, *leads]))
 
 
-def _is_confirmed(mark: TileMark, said: set[int], own: OwnPicture) -> bool:
+def _is_confirmed(mark: TileMark, own: OwnPicture) -> bool:
     """Return whether a picture of what a reader is sure of is the likest, or as like as far as pictures tell."""
     claimed = [
         rival
         for rival in (Rival(own.serial, own.turned, 0.0, 0.0), *own.rivals)
-        if rival.serial in said and (mark.turned is None or rival.turned == mark.turned)
+        if rival.serial in mark.said and (mark.turned is None or rival.turned == mark.turned)
     ]
     near = any(
         (rival.lead < CONFIRMS.lead and rival.odds < CONFIRMS.odds)

@@ -34,3 +34,8 @@ class TileMark:
     likeness: float | None = None  # -1..1, to the tile's own picture, where the set is enrolled and they agree
     label: LabelKind | None = None  # how a label that was read looks: others of the picture may be found by it
     rivals: tuple[int, ...] = ()  # of a number in doubt: serials with one other digit that a reader does not rule out
+
+    @property
+    def said(self) -> frozenset[int]:
+        """The serial that it says, or the two of which it leaves open which; empty if it was not read."""
+        return frozenset(self.either or (() if self.serial is None else (self.serial,)))

@@ -219,8 +219,8 @@ def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None
     looks, logs = _ask_second_reader(crops, _look_both_ways(crops, first))
     doubted = [number for number in logs if _LIKELY <= looks[number].mark.confidence < _CLEAR]
     for number, marks in zip(doubted, _read_in_other_sizes(crops[doubted]), strict=True):
-        said = looks[number].mark
-        same = [mark.confidence if _agree(mark, said) else 0.0 for mark in marks]
+        said = looks[number].mark.said  # that a number reads both ways up need not show in each size
+        same = [mark.confidence if mark.said & said else 0.0 for mark in marks]
         looks[number] = replace(looks[number], again=tuple(same))
     return _with_rivals(looks, logs)
 
@@ -231,11 +231,6 @@ def _read_in_other_sizes(crops: Picture) -> list[list[TileMark]]:
     pixels = np.array(moved, dtype=np.uint8).reshape(-1, *crops.shape[1:])
     looks, _ = _ask_second_reader(pixels, _look_both_ways(pixels))
     return [[look.mark for look in looks[at : at + len(_SIZES)]] for at in range(0, len(looks), len(_SIZES))]
-
-
-def _agree(one: TileMark, other: TileMark) -> bool:
-    """Return whether two marks may be of one tile: that it reads both ways up need not show each time."""
-    return bool({one.serial or 0, *(one.either or ())} & {other.serial or -1, *(other.either or ())})
 
 
 def _look_both_ways(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:

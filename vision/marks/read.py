@@ -214,7 +214,7 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
             number, mark, marks, layout, turned=layout.positions[number].is_turned(tile), bar=bars.get(number, 0.0)
         )
         for number, (tile, mark) in enumerate(zip(found.tiles, marks, strict=True))
-        if mark is not None and _says_something(mark)
+        if mark is not None and mark.said
     }
     for number, mark in enumerate(marks):
         if mark is None or mark.either is None:
@@ -228,9 +228,9 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
 
 def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, float]:
     """Return the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
-    numbers = [number for number, mark in enumerate(marks) if mark is not None and set(mark.either or ()) == _BARRED]
+    numbers = [number for number, mark in enumerate(marks) if mark is not None and mark.said == _BARRED]
     crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
-    places = (digit_places(mark) for mark in marks if mark is not None and set(mark.either or ()) == _BARRED)
+    places = (digit_places(mark) for mark in marks if mark is not None and mark.said == _BARRED)
     return {number: bar_odds(crop, its) for number, crop, its in zip(numbers, crops, places, strict=True)}
 
 
@@ -267,7 +267,7 @@ _DUPLICATE_OVERLAP = 0.6  # of a tile's width
 
 def is_sure(mark: TileMark | None) -> bool:
     """Return whether a mark says a serial, or one of two, surely enough."""
-    return mark is not None and mark.confidence >= SURE and _says_something(mark)
+    return mark is not None and mark.confidence >= SURE and bool(mark.said)
 
 
 def withhold_unsure(marks: TileMarks) -> TileMarks:
@@ -349,8 +349,8 @@ def withhold_few(marks: TileMarks) -> TileMarks:
     """
     backs = [mark for mark in marks if mark is not None]
     made_out = sum(mark.confidence >= _MADE_OUT for mark in backs)
-    least = SURE if sum(map(_says_something, backs)) >= _MADE_OUT * made_out else _SURER
-    read = sum(_says_something(mark) and (mark.confidence >= least or np.isnan(mark.pitch)) for mark in backs)
+    least = SURE if sum(bool(mark.said) for mark in backs) >= _MADE_OUT * made_out else _SURER
+    read = sum(bool(mark.said) and (mark.confidence >= least or np.isnan(mark.pitch)) for mark in backs)
     if len(backs) < _FEWEST_BACKS:
         return marks
     if read < _FEW_READ * len(backs):
@@ -387,14 +387,12 @@ def count_alike(
 
     `said` are the marks before anything was withheld. What is no tile, and a serial that another tile says, stays out.
     """
-    there = {
-        serial for mark in settled if mark is not None for serial in (mark.serial, mark.clash, *(mark.either or ()))
-    }
+    there = {serial for mark in settled if mark is not None for serial in (mark.clash, *mark.said)}
     doubted = {
         number: mark
         for number, (mark, now) in enumerate(zip(said, settled, strict=True))
         if mark is not None and now is not None and says_number(mark) and mark.confidence >= _LIKELY
-        if number not in strays and not _says_something(now) and mark.serial not in there
+        if number not in strays and not now.said and mark.serial not in there
     }
     alike = like_others(picture, found.tiles, settled, doubted)
     times = Counter(doubted[number].serial for number in alike)
@@ -403,10 +401,6 @@ def count_alike(
         replace(counted[number], confidence=max(SURE, counted[number].confidence)) if number in counted else mark
         for number, mark in enumerate(settled)
     )
-
-
-def _says_something(mark: TileMark) -> bool:
-    return mark.serial is not None or mark.either is not None
 
 
 def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
