@@ -204,9 +204,10 @@ class Venue:
         try:
             self.broker.check()
         except BrokerDied as died:
-            self.broker_crashes += 1
             self._log(str(died))
-            self.broker.start()
+            with suppress(OSError):  # its disk is full: tried again at the next look, as its service is started again
+                self.broker.start()
+                self.broker_crashes += 1
         for part in self.parts.values():
             if part.held or part.running:
                 part.start_at = 0.0
