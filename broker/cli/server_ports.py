@@ -1,4 +1,4 @@
-"""The ports of a scorer that takes over: held while it stands by, and waited for if another program has the desk's."""
+"""The ports of a scorer that takes over: held while it stands by, and waited for where the desk's cannot be had."""
 
 import errno
 import socket
@@ -12,7 +12,7 @@ import click
 
 from broker.closing import Closing
 from broker.scorer.alerts import Concern
-from broker.web import DeskPortTaken
+from broker.web import AddressRefused, DeskPortTaken
 
 PAUSE_S: Final = 1.0
 """Between two tries to get a port that another program has."""
@@ -73,26 +73,27 @@ def hold_port(host: str, port: int, codes: tuple[str, str], stop: Stop, running:
 
 
 class DeskOpening:
-    """Opens the desk. A scorer that has taken over goes on without one while another program has its port."""
+    """Opens the desk. A scorer that has taken over goes on without one while it cannot listen there."""
 
     def __init__(self, start: Callable[[], None], report: Callable[[Concern], None], *, patient: bool) -> None:
-        """`start` raises DeskPortTaken; `patient`: whether it is tried again then."""
+        """`start` raises DeskPortTaken, AddressRefused; `patient`: whether it is tried again then."""
         self._start, self._report, self._patient = start, report, patient
-        self._open = self._told = False
+        self._open, self._told = False, ""
         self._again_at = 0.0
 
     def look(self) -> None:
-        """Open it if it is not open, and that is due. Raises DeskPortTaken, unless patient."""
+        """Open it if it is not open, and that is due. Raises DeskPortTaken, AddressRefused, unless patient."""
         if self._open or (now := time.monotonic()) < self._again_at:
             return
         try:
             self._start()
             self._open = True
-        except DeskPortTaken as taken:
+        except (DeskPortTaken, AddressRefused) as why:
             if not self._patient:
                 raise
             self._again_at = now + PAUSE_S
-            if not self._told:
-                click.echo(f"No desk yet: {taken.code}: {taken.strerror}: results are stored all the same ({WHO})")
-                self._report(Concern(taken.code))
-            self._told = True
+            if self._told != why.code:
+                hint = f" ({WHO})" if isinstance(why, DeskPortTaken) else ""
+                click.echo(f"No desk yet: {why.code}: {why.strerror}: results are stored all the same{hint}")
+                self._report(Concern(why.code))
+            self._told = why.code

@@ -125,6 +125,9 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "desk_port_taken": N_(
         "The desk could not be opened: another program has its port on this machine. Results are stored all the same."
     ),
+    "desk_address_refused": N_(
+        "The desk could not be opened: this machine cannot use its address. Results are stored all the same."
+    ),
     "standby_behind": N_("There is no standby, or it is not up to date."),
     "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
     "rulings_missing": N_("Rulings {numbers} of the desk are missing. Make them again if they do not come back."),

@@ -11,10 +11,12 @@ import pytest
 
 from broker.cli import scorer_process
 from broker.cli.scorer import ScorerOptions
-from broker.cli.server_ports import WHO, HeldPort, hold_port
+from broker.cli.server_ports import PAUSE_S, WHO, DeskOpening, HeldPort, hold_port
 from broker.cli.standby import reserve_port
 from broker.errors import StoreInUse
+from broker.scorer.alerts import ALERT_CODES, Concern
 from broker.store.following import EventCopy
+from broker.web import AddressRefused, server
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
 
@@ -65,3 +67,41 @@ def test_a_standby_on_a_folder_that_another_scorer_works_on_does_not_wait_for_it
     place = scorer_process._Place(None, "https://127.0.0.1:1", None, 0, 0)
     with closing(EventCopy(folder, NAME)), ExitStack() as running, pytest.raises(StoreInUse):
         scorer_process._hold_ports(asked, place, stop, running)
+
+
+class Opened:
+    """A desk's address, which is gone, in use, and there again, one after the other; and a clock."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.told = list[Concern]()
+        self._hosts = [ELSEWHERE, ELSEWHERE, "taken", "127.0.0.1"]
+
+    def start(self) -> None:
+        host = self._hosts.pop(0)
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1] if host == "taken" else 0
+            server._listen("127.0.0.1" if host == "taken" else host, port).close()
+
+
+def test_a_scorer_that_has_taken_over_opens_its_desk_when_its_address_is_back_and_says_why_it_waits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Opened()
+    monkeypatch.setattr("broker.cli.server_ports.time", SimpleNamespace(monotonic=lambda: one.now))
+    opening = DeskOpening(one.start, one.told.append, patient=True)
+    for _ in range(6):
+        opening.look()
+        one.now += PAUSE_S
+    assert [concern.code for concern in one.told] == ["desk_address_refused", "desk_port_taken"]
+    assert {concern.code for concern in one.told} < ALERT_CODES.keys()
+    gone, taken = capsys.readouterr().out.splitlines()
+    assert gone.startswith(f"No desk yet: desk_address_refused: cannot listen on {ELSEWHERE} port 0: ")
+    assert (gone.endswith("stored all the same"), taken.endswith(f"({WHO})")) == (True, True)
+
+
+def test_a_scorer_that_has_taken_over_from_nobody_ends_where_its_desk_cannot_be_opened() -> None:
+    one = Opened()
+    with pytest.raises(AddressRefused):
+        DeskOpening(one.start, one.told.append, patient=False).look()
+    assert one.told == []

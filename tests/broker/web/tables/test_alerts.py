@@ -80,7 +80,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
     # Of halls it is told in tests/broker/halls/test_rows.py.
     elsewhere |= {code for code in ALERT_CODES if code.startswith(("scorer_disk_", "standby_", "centre_", "hall_"))}
     elsewhere |= {"node_lost", "node_back"}  # tests/broker/cli/test_halls_nodes.py
-    elsewhere |= {"desk_port_taken"}  # tests/e2e/test_two_scorers.py
+    elsewhere |= {"desk_port_taken", "desk_address_refused"}  # tests/broker/cli/test_server_ports.py
     # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
     elsewhere |= {code for code in ALERT_CODES if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
     elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}
