@@ -15,7 +15,7 @@ from vision.finder import DetectedTile, Detections, RefinedTiles, find_tiles
 from vision.geometry import Picture, Quad
 from vision.layout import LaidOutPlace, LaidOutTray, TableLayout, TilePosition
 from vision.marks import TileMark
-from vision.marks.digits import cut_backs, look_at_crops_twice
+from vision.marks.digits import cut_backs, look_at_crops_closely
 from vision.marks.read import FirstLooks, read_marks
 from vision.picture import load_picture
 from vision.reader import _straightened, look_beside_trays, take_second_look, to_reading
@@ -235,7 +235,7 @@ def look_beside_at(
         *(TilePosition(tiles[at - things].quad, 0.0, None, 0, at) for at in tray),
     )
     layout = TableLayout(lies, (LaidOutTray(None, sites, 0.0),), unlike=frozenset({things}))
-    before = said or look_at_crops_twice(cut_backs(picture, [quad]))[0].mark
+    before = said or look_at_crops_closely(cut_backs(picture, [quad]))[0].mark
     seen_there = (*[replace(tiles[0], quad=THING)] * things, replace(tiles[0], quad=quad), *tiles[1:])
     found = Detections(seen_there, np.zeros((1, 1), np.uint8), 8.0)
     again = look_beside_trays(picture, found, (*[UNREAD] * things, before, *marks[1:]), layout)

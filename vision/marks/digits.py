@@ -207,10 +207,10 @@ Digits = tuple[int, ...]
 
 def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
     """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
-    return [look.mark for look in look_at_crops_twice(cut_backs(picture, quads))]
+    return [look.mark for look in look_at_crops_closely(cut_backs(picture, quads))]
 
 
-def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
+def look_at_crops_closely(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
     """Look at crops, shape (n, 112, 80, 3), with both readers; at a number in doubt also larger, and smaller.
 
     What looks like another number by chance, for noise or a worn stroke, mostly does so in one size only.

@@ -28,7 +28,7 @@ from vision.marks.digits import (
     cut_backs,
     digit_places,
     look_at_crops,
-    look_at_crops_twice,
+    look_at_crops_closely,
     near_serials,
     sides_with_edges,
 )
@@ -486,7 +486,7 @@ def read_again(
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
     quads = first.quads
     labels = [mark for mark in marks if mark is not None and (mark.set_text or "").isdigit()]
-    looks = look_at_crops_twice(first.crops, first.looks)
+    looks = look_at_crops_closely(first.crops, first.looks)
     again = read_labels(picture, quads, before=labels) if labels else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
@@ -519,7 +519,7 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
 
 def _looks(picture: Picture, quads: Sequence[Quad], numbers: list[int]) -> dict[int, DigitLook]:
     cuts = cut_backs(picture, [quads[number] for number in numbers])
-    return dict(zip(numbers, look_at_crops_twice(cuts), strict=True))
+    return dict(zip(numbers, look_at_crops_closely(cuts), strict=True))
 
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark], looks: dict[int, DigitLook]) -> None:
@@ -527,7 +527,7 @@ def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark
     unread = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK]
     left = [number for number in unread if looks[number].kind[NOTHING] < _SURELY_MARKED][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
-    for number, quad, look in zip(left, turned, look_at_crops_twice(cut_backs(picture, turned)), strict=True):
+    for number, quad, look in zip(left, turned, look_at_crops_closely(cut_backs(picture, turned)), strict=True):
         if is_sure(look.mark):
             quads[number], marks[number], looks[number] = quad, look.mark, look
 

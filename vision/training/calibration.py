@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Quad
-from vision.marks.digits import NUMBER, look_at_crops_twice, mark_of_look, read_digits
+from vision.marks.digits import NUMBER, look_at_crops_closely, mark_of_look, read_digits
 from vision.picture import load_picture
 from vision.reading import LAST_SERIAL
 from vision.training.crops import Crop, draw_crops
@@ -139,7 +139,7 @@ def _read_chunk(number: int) -> list[Row]:
 
 def _read(crops: list[Crop]) -> list[Row]:
     pixels = np.array([crop.pixels for crop in crops])
-    marks = [mark_of_look(look) for look in look_at_crops_twice(pixels)]
+    marks = [mark_of_look(look) for look in look_at_crops_closely(pixels)]
     return [
         (mark.serial, mark.confidence, _number(crop), crop.kind == NUMBER)
         for crop, mark in zip(crops, marks, strict=True)

@@ -28,7 +28,7 @@ from vision.marks.digits import (
     _with_rivals,
     combine_looks,
     cut_back,
-    look_at_crops_twice,
+    look_at_crops_closely,
     mark_of_look,
     near_serials,
     prepare_crops,
@@ -448,7 +448,7 @@ def test_a_first_look_that_is_surer_than_994_of_1000_is_not_asked_again(
 
     monkeypatch.setattr(digits, "look_at_crops", note)
     monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: (looks, {}))
-    look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
+    look_at_crops_closely(np.zeros((1, 112, 80, 3), dtype=np.uint8))
     assert sum(asked) == times
 
 
@@ -473,7 +473,7 @@ class DoubtedBack:
 
     def seen(self) -> DigitLook:
         """Return what all looks come to."""
-        (seen,) = look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
+        (seen,) = look_at_crops_closely(np.zeros((1, 112, 80, 3), dtype=np.uint8))
         return seen
 
 

@@ -269,7 +269,7 @@ def test_six_tiles_of_which_nothing_is_made_out_are_tried_on_their_side(monkeypa
         asked.append(len(crops))
         return [seen_as({NUMBER: 1.0}, mark(at + 1, confidence=SURE - at % 2 * 1e-3)) for at in range(len(crops))]
 
-    monkeypatch.setattr(read, "look_at_crops_twice", look)
+    monkeypatch.setattr(read, "look_at_crops_closely", look)
     quads = list(NINE)
     before = [mark(99, confidence=0.31), *[mark(None, confidence=0.29) for _ in quads[1:]]]
     no_tile = {at: cast("DigitLook", seen_as({NOTHING: 0.51 if at == 2 else 0.49})) for at in range(len(quads))}
@@ -306,7 +306,7 @@ def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(m
         seen_as({FACE: share}, mark(serial, confidence=0.99))
         for share, serial in ((0.49, None), (0.51, None), (0.51, 7))
     ]
-    monkeypatch.setattr(read, "look_at_crops_twice", lambda *_: looks)
+    monkeypatch.setattr(read, "look_at_crops_closely", lambda *_: looks)
     labels = [mark(serial, named="08") for serial in (None, 31, 32)]
     told: list[int] = []
 
