@@ -239,6 +239,7 @@ if (document.getElementById("room")) {
   document.addEventListener("visibilitychange", retryNow);
   setInterval(() => {
     putMinutes(document.body);
+    if (paused()) tellHeld();
     if (Date.now() - Math.max(lastWord, attempted) > SILENCE_MS) lost();
   }, 1_000);
 }

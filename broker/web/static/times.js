@@ -2,22 +2,25 @@
 
 const two = (number) => String(number).padStart(2, "0");
 
+/** A time of another day than today has that day before it: an event and its set-up last longer than one. */
 export function clock(moment, seconds) {
-  const text = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
-  return seconds ? `${text}:${two(moment.getSeconds())}` : text;
+  const time = [moment.getHours(), moment.getMinutes(), ...(seconds ? [moment.getSeconds()] : [])].map(two).join(":");
+  if (moment.toDateString() === new Date().toDateString()) return time;
+  const day = moment.toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short" });
+  return `${day} ${time}`;
 }
 
-/** A time of another day than today has that day before it: an event and its set-up last longer than one. */
 export function putTimesIntoZone(part) {
-  const { lang } = document.documentElement;
-  const today = new Date().toDateString();
   for (const time of part.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
-    const text = clock(moment, /:\d\d:/.test(time.textContent));
-    const day = moment.toLocaleDateString(lang, { day: "numeric", month: "short" });
-    time.textContent = moment.toDateString() === today ? text : `${day} ${text}`;
-    time.title = moment.toLocaleString(lang);
+    time.textContent = clock(moment, /:\d\d:/.test(time.textContent));
+    time.title = moment.toLocaleString(document.documentElement.lang);
   }
 }
 
+let today = new Date().toDateString();
 putTimesIntoZone(document);
+setInterval(() => {
+  if (today === (today = new Date().toDateString())) return;
+  putTimesIntoZone(document); // a page that is left open over midnight
+}, 1_000);

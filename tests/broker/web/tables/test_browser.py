@@ -162,6 +162,18 @@ def test_times_are_those_of_the_readers_zone_and_those_of_another_day_name_it(pa
         expect(time).to_have_text(text)
 
 
+def test_times_on_a_page_that_is_left_open_over_midnight_name_their_day(page: Page, desk: DeskServer) -> None:
+    came = datetime.fromtimestamp(sample.NOON / 1000, UTC)
+    page.clock.set_fixed_time(came + timedelta(hours=4))
+    live(page, desk, "?lang=en")
+    page.locator("#pause").click()
+    expect(page.locator(".play time").first).to_have_text("19:25")
+    expect(page.locator("#held p")).to_contain_text("23:00")
+    page.clock.set_fixed_time(came + timedelta(hours=5))
+    expect(page.locator(".play time").first).to_have_text("Oct 31 19:25")
+    expect(page.locator("#held p")).to_contain_text("Oct 31 23:00")
+
+
 def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser: Browser, desk: DeskServer) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
