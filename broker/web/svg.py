@@ -38,14 +38,12 @@ SETTINGS: Final = {
     "explicit_size": False,
     "disable_xml_declaration": True,
     "no_prefix": True,
-    "truncate_legend": 40,
+    "truncate_legend": -1,
     "legend_at_bottom": True,
     "legend_at_bottom_columns": len(SEATS),
     "show_x_guides": False,
     "margin": 8,
 }
-NAMED: Final = {"height": 480, "legend_at_bottom_columns": 1}
-"""Names of people stand one below the other."""
 
 MOST_RULES: Final = 8
 """Rules across a chart."""
@@ -59,14 +57,21 @@ MOST_PLAYS: Final = 40
 REMOVED_TAGS: Final = {"style", "script", "desc"}
 NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
 
+LEGEND_LINE: Final = Markup(
+    '<li><svg class="chart" viewBox="0 0 32 8" aria-hidden="true"><g class="series serie-{at}">'
+    '<path class="line color-{at}" d="M0 4H32"/></g></svg><bdi>{name}</bdi></li>'
+)
+
 
 def course_chart(course: StandingsHistory, about: str) -> Markup:
-    """Draw the IMPs of some players, added up deal by deal."""
+    """Draw the IMPs of some players, added up deal by deal; names below it, which the page parts where they are long."""
     few = len(course.deals) < MOST_PLAYS
-    chart = pygal.Line(**SETTINGS | NAMED, **_numbered(course.deals), show_dots=few)
+    chart = pygal.Line(**SETTINGS, **_numbered(course.deals), show_dots=few, show_legend=False)
     for line in course.lines:
-        chart.add(line.name, [float(Fraction(imp)) for imp in line.imps])
-    return _drawn(chart, about, [float(Fraction(imp)) for line in course.lines for imp in line.imps])
+        chart.add(None, [float(Fraction(imp)) for imp in line.imps])
+    drawn = _drawn(chart, about, [float(Fraction(imp)) for line in course.lines for imp in line.imps])
+    names = Markup().join(LEGEND_LINE.format(at=at, name=line.name) for at, line in enumerate(course.lines))
+    return drawn + Markup('<ul class="legend">{}</ul>').format(names)
 
 
 def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup | None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from broker.protocol import SEATS
 from broker.scorer import StandingsHistory, deal_sheet, open_stored_event
@@ -24,3 +25,10 @@ def test_a_deal_in_which_nobody_scored_has_no_chart(tmp_path: Path) -> None:
     snapshot = open_stored_event(event_folder(tmp_path)).room.snapshot()
     sheets = [deal_sheet(snapshot, deal) for deal in (1, 4)]
     assert [bool(deal_chart(sheet, "Points", dict.fromkeys(SEATS, "A seat"))) for sheet in sheets] == [True, False]
+
+
+def test_names_stand_whole_below_the_course_of_the_leaders() -> None:
+    name = "Maria del Carmen Fernández-Villanueva de la Torre y Sánchez-Albornoz <i>"
+    lines = tuple(HistoryLine(f"p{at:02}", f"{name} {at}", (at, 2 * at)) for at in range(6))
+    drawn = str(course_chart(StandingsHistory((1, 2), lines), "IMPs"))
+    assert re.findall(r"<bdi>(.*?)</bdi>", drawn) == [str(escape(line.name)) for line in lines]
