@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -45,7 +44,7 @@ def note_command(folder: Path, action: str, about: str, detail: str = "") -> Non
     try:
         if database_of(folder) is None and not (folder / PEOPLE_FILE).exists():
             return
-        with _auth(folder) as auth:
+        with closing(Authentication(folder)) as auth:
             auth.audit.note(auth.clock(), COMMAND_ACTOR.who, action, about, detail)
     except (PeopleError, StoreError) as error:
         raise RuleError(error.code, str(error)) from None
@@ -78,7 +77,7 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
     \b
     homologue event people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         account = auth.accounts.add(name, full, role, _password(from_stdin=password_stdin), COMMAND_ACTOR)
     say(f"{account.name}: {account.role}, {account.full}", name=account.name, role=account.role, full=account.full)
 
@@ -92,7 +91,7 @@ def list_accounts(folder: Path) -> None:
     \b
     homologue event people list my-cup
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         for one in auth.accounts.all():
             sessions = len(auth.sessions.of(one.name))
             row = {"name": one.name, "full": one.full, "role": one.role, "disabled": one.disabled, "sessions": sessions}
@@ -110,7 +109,7 @@ def disable_account(folder: Path, name: str) -> None:
     \b
     homologue event people disable my-cup anne
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         auth.accounts.disable(name, COMMAND_ACTOR)
     say(f"{name}: disabled", name=name, disabled=True)
 
@@ -125,7 +124,7 @@ def enable_account(folder: Path, name: str) -> None:
     \b
     homologue event people enable my-cup anne
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         auth.accounts.enable(name, COMMAND_ACTOR)
     say(f"{name}: enabled", name=name, disabled=False)
 
@@ -141,7 +140,7 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
     \b
     homologue event people password my-cup anne
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         auth.accounts.get(name)
         auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
     say(f"{name}: new password", name=name)
@@ -174,7 +173,7 @@ def add_token(folder: Path, name: str, role: str) -> None:
     \b
     homologue event people token add my-cup grafana --role monitor > grafana.token
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         made = auth.tokens.add(name, role, COMMAND_ACTOR)
     say(made, name=name, role=role, token=made)
 
@@ -188,7 +187,7 @@ def list_tokens(folder: Path) -> None:
     \b
     homologue event people token list my-cup
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         for one in auth.tokens.all():
             used = f"used {time_text(one.used_at)}" if one.used_at else "never used"
             state = "revoked" if one.revoked else used
@@ -205,7 +204,7 @@ def revoke_token(folder: Path, name: str) -> None:
     \b
     homologue event people token revoke my-cup scoreboard
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         auth.tokens.revoke(name, COMMAND_ACTOR)
     say(f"{name}: revoked", name=name, revoked=True)
 
@@ -234,7 +233,7 @@ def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa
     \b
     homologue event people webhook add my-cup federation https://results.example.org/hook
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         secret = auth.webhooks.add(name, url, COMMAND_ACTOR, inner=inner)
     say(secret, name=name, url=url, secret=secret)
 
@@ -248,7 +247,7 @@ def list_webhooks(folder: Path) -> None:
     \b
     homologue event people webhook list my-cup
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         for one in auth.webhooks.all():
             row = {"name": one.name, "url": one.url, "state": one.state, "tries": one.tries, "failure": one.failure}
             say("\t".join(map(str, row.values())), **row)
@@ -264,7 +263,7 @@ def remove_webhook(folder: Path, name: str) -> None:
     \b
     homologue event people webhook remove my-cup federation
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         auth.webhooks.remove(name, COMMAND_ACTOR)
     say(f"{name}: removed", name=name, removed=True)
 
@@ -282,7 +281,7 @@ def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     \b
     homologue event people audit my-cup --csv > audit.csv
     """
-    with _auth(folder) as auth:
+    with closing(Authentication(folder)) as auth:
         if as_csv or excel:
             _print_csv(",".join(AuditEntry._fields) + "\n", excel=excel)
         for entry in auth.audit.checked():
@@ -301,15 +300,6 @@ def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
-
-
-@contextmanager
-def _auth(folder: Path) -> Iterator[Authentication]:
-    auth = Authentication(folder)
-    try:
-        yield auth
-    finally:
-        auth.store.close()  # the link of a desk that is starting stays
 
 
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:

@@ -74,8 +74,9 @@ class Authentication:
         self._link: tuple[str, int] | None = None
 
     def close(self) -> None:
-        """Close the store; may be called twice."""
-        (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)
+        """Close the store; may be called twice. The link of another desk stays."""
+        if self._link:
+            (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)
         self.store.close()
 
     # ---- the first start --------------------------------------------------------------------

@@ -187,6 +187,16 @@ def test_nobody_unknown_gets_an_account_by_other_ways(anne: Authentication) -> N
             act("bert", BY)
 
 
+def test_the_first_link_stays_when_another_program_has_looked_at_the_accounts(
+    auth: Authentication, tmp_path: Path
+) -> None:
+    auth.first_link("http://127.0.0.1:1/")
+    Authentication(tmp_path).close()
+    assert (tmp_path / FIRST_LINK_FILE).exists() is True
+    auth.close()
+    assert (tmp_path / FIRST_LINK_FILE).exists() is False
+
+
 def test_the_first_link_opens_once(auth: Authentication, tmp_path: Path) -> None:
     link = auth.first_link("http://127.0.0.1:1/")
     assert link is not None
