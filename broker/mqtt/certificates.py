@@ -145,10 +145,11 @@ class Certificates:
         Raises CertificatesMissing, CertificatesBroken.
         """
         with locked(self.folder):
-            had = [str(one.value) for one in _names(_certificate(self.server))] if self.server.exists() else []
-            self._make_server([*dict.fromkeys((*had, *hosts, *names_of_this_machine()))])
+            self._make_server([*hosts, *names_of_this_machine()])
 
-    def _make_server(self, names: Iterable[str]) -> None:
+    def _make_server(self, more: Iterable[str]) -> None:
+        """Make it for the names that it had, by which tables may know it, and for more."""
+        names = dict.fromkeys((*(self.server_names if self.server.exists() else ()), *more))
         key, now = ec.generate_private_key(ec.SECP256R1()), self._now()
         signed = self._sign(
             "Homologue",

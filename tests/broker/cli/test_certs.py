@@ -66,6 +66,11 @@ def test_a_server_made_anew_has_its_names_and_the_new_one_and_tables_trust_it_as
     assert after.authority == before.authority
 
 
+def test_a_server_that_is_started_under_another_name_keeps_those_by_which_tables_know_it(event: Path) -> None:
+    before = Certificates.ensure(event, ["hall.example.org"]).server_names
+    assert {*before, "192.0.2.9"} <= {*Certificates.ensure(event, ["192.0.2.9"]).server_names}
+
+
 def test_a_tables_device_is_revoked_once_and_an_unknown_one_is_named(event: Path) -> None:
     assert ask("revoke", event, 3, "--device", KEY.device[:6]).output == f"table 3: device {KEY.device} is revoked\n"
     assert json.loads(ask("show", event, "--json").output)["tables"][0]["revoked"] == "command"
