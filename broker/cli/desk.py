@@ -10,10 +10,12 @@ from broker.cli.encryption import certificates_of, desk_certificate
 from broker.cli.people import show_first_link
 from broker.cli.scorer import PLAIN, PORTS
 from broker.daemon import stop_on_signals
+from broker.errors import StoreInUse
 from broker.files import make_folder
 from broker.people import Authentication, is_loopback
 from broker.protocol import DESK_PORT
 from broker.scorer import DashboardView, ViewFeed
+from broker.store import STORE, database_of, has_started, lock_store
 from broker.web.server import DeskServer
 from broker.web.services import Services
 
@@ -30,11 +32,14 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
     and start the scorer: its desk has the same pages, and refuses changes that would break a started event.
 
+    It does not start beside a running scorer.
+
     \b
     homologue event desk my-cup
     """
     os.umask(0o077)
     make_folder(folder)
+    _look_for_scorer(folder)
     stop = stop_on_signals()
     auth = Authentication(folder)
     try:
@@ -54,6 +59,23 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
             stop.wait()
     finally:
         auth.close()
+
+
+def _look_for_scorer(folder: Path) -> None:
+    """Say what an event that has begun is no longer changed by. Raises StoreInUse beside a running scorer, StoreBroken.
+
+    Two desks would each write certificates and the first link of the same event, and only the scorer's corrects it.
+    """
+    if not has_started(folder):
+        return
+    if not database_of(folder):
+        try:
+            lock_store(folder / STORE).close()
+        except StoreInUse:
+            raise StoreInUse(f"a scorer runs on {folder}: open its desk, which has these pages") from None
+    click.echo(
+        "event_started: a scorer has been started here: the event is corrected on the scorer's desk, not on this"
+    )
 
 
 def empty_view_feed() -> ViewFeed:

@@ -67,4 +67,11 @@ from broker.store.records import (
     sequence_of,
 )
 from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, open_for_writing, sqlite_engine
+from broker.store.sqlite import (
+    SqliteJournal,
+    SqliteReader,
+    lock_store,
+    open_for_reading,
+    open_for_writing,
+    sqlite_engine,
+)

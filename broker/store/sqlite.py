@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TextIO, cast
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, inspect
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -50,6 +50,21 @@ PATIENCE_S: Final = 3.0
 """So long a commit waits for another program that writes in the file, such as `sqlite3`: our lock stops scorers."""
 
 
+def lock_store(path: Path) -> TextIO:
+    """Keep other scorers away until what is returned is closed. Raises StoreInUse, StoreBroken."""
+    name = path.with_suffix(".lock")
+    try:
+        lock = name.open("w")
+    except OSError as error:
+        raise StoreBroken(f"{name} cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise StoreInUse(f"another scorer works on {path}") from None
+    return lock
+
+
 class SqliteJournal(Journal):
     """The journal in a file, which is locked."""
 
@@ -57,16 +72,7 @@ class SqliteJournal(Journal):
 
     def __init__(self, path: Path, event: str) -> None:
         """Open or make it. Raises StoreInUse, StoreBroken."""
-        lock = path.with_suffix(".lock")
-        try:
-            self._lock = lock.open("w")
-        except OSError as error:
-            raise StoreBroken(f"{lock} cannot be written: {error.strerror}") from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise StoreInUse(f"another scorer works on {path}") from None
+        self._lock = lock_store(path)
         try:
             super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), TABLES, event)
             self._open()

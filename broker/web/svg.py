@@ -64,7 +64,7 @@ LEGEND_LINE: Final = Markup(
 
 
 def course_chart(course: StandingsHistory, about: str) -> Markup:
-    """Draw the IMPs of some players, added up deal by deal; names below it, which the page parts where they are long."""
+    """Draw the IMPs of some players, added up deal by deal; below it names, in several lines where they are long."""
     few = len(course.deals) < MOST_PLAYS
     chart = pygal.Line(**SETTINGS, **_numbered(course.deals), show_dots=few, show_legend=False)
     for line in course.lines:
