@@ -40,6 +40,12 @@ UPRIGHT_ACTIONS: Final = 2
 under them that has this share of the middle; and no more buttons than these in one row.
 """
 
+ASIDE: Final = 0.3
+"""Of an upright screen's lines with a panel under them: what buttons beside them have of the width."""
+
+LEADING: Final = 0.008
+"""Between two lines in the middle."""
+
 LONG: Final = 5 / 3
 """Of a screen that is not upright: its width by its height; buttons of an upright one are as wide as there."""
 
@@ -61,7 +67,7 @@ class ScreenLayout:
         self.unit, self.upright = min(size), size[1] > size[0]
         self._left, self._near = look.hand == "left", look.near
         self.margin = self.y(0.03)
-        self.gap = self.margin // 2
+        self.gap, self.leading = self.margin // 2, self.y(LEADING)
 
     @property
     def outer(self) -> drawing.Hand:
@@ -155,22 +161,30 @@ class ScreenLayout:
         room.height, room.top = room.bottom - top, top
         return seats_around(room, self.gap, self._near)
 
-    def _action_rows(self, count: int) -> int:
-        return -(-count // UPRIGHT_ACTIONS) if self.upright else 1
+    def with_actions(
+        self, room: pygame.Rect, count: int, *, panel: bool
+    ) -> tuple[pygame.Rect, tuple[pygame.Rect, ...]]:
+        """Cut a room in two: what is left for lines, and so many buttons under them, no wider than needed.
 
-    def actions_height(self, count: int) -> int:
-        """Return how high so many buttons under the lines are."""
-        return self._action_rows(count) * (self.y(FINGER) + self.gap) - self.gap
-
-    def actions(self, room: pygame.Rect, count: int) -> Iterator[pygame.Rect]:
-        """Return buttons at the bottom of a room, in its middle: no wider than needed."""
-        rows, widest = self._action_rows(count), self._long(CALL)
-        each = -(-count // rows)
+        An upright screen with a panel has no height for both: there the buttons are beside the lines.
+        """
+        lines = pygame.Rect(room)
+        if self.upright and panel:
+            column = pygame.Rect(0, 0, round(room.width * ASIDE), count * (self.y(FINGER) + self.gap) - self.gap)
+            column.midright = room.midright
+            lines.width -= column.width + self.margin
+            if self._left:
+                column.left, lines.right = room.left, room.right
+            return lines, (*_down(column, count, self.gap),)
+        rows, widest = -(-count // UPRIGHT_ACTIONS) if self.upright else 1, self._long(CALL)
+        each, boxes = -(-count // rows), list[pygame.Rect]()
         for row in range(rows):
             here = min(each, count - row * each)
             box = pygame.Rect(0, 0, min(room.width, here * widest + (here - 1) * self.margin), self.y(FINGER))
             box.midbottom = room.centerx, room.bottom - (rows - 1 - row) * (box.height + self.gap)
-            yield from _across(box, here, self.margin)
+            boxes += _across(box, here, self.margin)
+        lines.height = boxes[0].top - self.leading - lines.top
+        return lines, (*boxes,)
 
     def grid(self, counts: Sequence[int]) -> tuple[tuple[pygame.Rect, ...], ...]:
         """Return the buttons of a panel, this many in each row."""
@@ -296,19 +310,21 @@ class TargetPainter:
         radius, wide = target.box.height // 7, thick * max(2, target.box.height // 30)
         pygame.draw.rect(surface, ground, target.box, border_radius=radius)
         pygame.draw.rect(surface, edge, target.box, width=wide, border_radius=radius)
-        inside, _, beside = self._room(target)
+        inside, _, beside = self._room(target, share)
         if target.seat is not None:
             shape = pygame.Rect(inside.left - inside.height, inside.top, inside.height, inside.height)
             drawing.draw_shape(surface, shape, target.seat, self._pen)
         if beside:
-            wide = self._pen.wide(beside, drawing.SMALLEST)
-            at = (inside.right + wide // 2, inside.centery - self._pen.height(beside, drawing.SMALLEST, wide) // 2)
-            self._pen.write(surface, beside, at, drawing.SMALLEST, ink, wide)
+            small = min(share, drawing.SMALLEST)
+            wide = self._pen.wide(beside, small)
+            at = (inside.right + wide // 2, inside.centery - self._pen.height(beside, small, wide) // 2)
+            self._pen.write(surface, beside, at, small, ink, wide)
         lines = self._lines(target, share, ink)
         y = inside.top + (inside.height - self._pen.high(lines, inside.width)) // 2
         self._pen.write_lines(surface, lines, (inside.centerx, y), inside.width)
 
-    def _room(self, target: TouchTarget) -> LabelRoom:
+    def _room(self, target: TouchTarget, share: float) -> LabelRoom:
+        """Return the room of a label of a size: the name of its key is no larger."""
         key = self._key(target)
         margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)
@@ -316,22 +332,22 @@ class TargetPainter:
             inside.left, inside.width = inside.left + inside.height, inside.width - inside.height
         if len(key) > 1:
             return LabelRoom(inside, below=key)
-        inside.width -= self._pen.wide(key, drawing.SMALLEST) * 3 // 2
+        inside.width -= self._pen.wide(key, min(share, drawing.SMALLEST)) * 3 // 2
         return LabelRoom(inside, beside=key)
 
     def _label(self, target: TouchTarget, share: float) -> Sequence[str]:
         if target.seat is None and "\n" not in target.label:
-            return self._pen.in_two(target.label, share, self._room(target).inside.width)
+            return self._pen.in_two(target.label, share, self._room(target, share).inside.width)
         return target.label.split("\n")
 
     def _lines(self, target: TouchTarget, share: float, ink: drawing.Colour) -> list[drawing.TextLine]:
-        below = self._room(target).below
+        below = self._room(target, share).below
         lines = [drawing.TextLine(text, share, ink) for text in self._label(target, share)]
         return [*lines, drawing.TextLine(below, min(share, drawing.SMALLEST), ink)] if below else lines
 
     def _fits(self, target: TouchTarget, share: float) -> bool:
         """Return whether a label fits at a size; a player's name below a seat may be smaller."""
-        inside, label = self._room(target).inside, self._label(target, share)
+        inside, label = self._room(target, share).inside, self._label(target, share)
         alike = label if target.seat is None else label[:1]
         narrow = all(self._pen.wide(text, share) <= inside.width for text in alike)
         return narrow and self._pen.high(self._lines(target, share, drawing.TEXT), inside.width) <= inside.height

@@ -42,14 +42,12 @@ from kiosk.screens.views import CallView, IdleView, RecordedView, RestoringView,
 LIGHT_KEY: Final = "m"
 """Changes between normal and quiet light."""
 
-LEADING = 0.008
-"""Between two lines in the middle, as a share of the screen's height."""
-
 
 class BodyParts(NamedTuple):
-    """The middle's room, with a QR code beside it or without."""
+    """The middle's room: for lines and what is painted below them, for buttons, and for a QR code beside it."""
 
     lines: pygame.Rect
+    actions: tuple[pygame.Rect, ...] = ()
     place: pygame.Rect = pygame.Rect(0, 0, 0, 0)
     code: pygame.Surface | None = None
 
@@ -89,8 +87,7 @@ class TableScreen:
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[tuple[TouchTarget, ...]]:
         """Return what may be touched: what stands together, with labels of one size, and each button at the foot."""
         if now.actions:
-            boxes = self._layout.actions(self._parted(now, view).lines, len(now.actions))
-            yield tuple(map(_target, now.actions, boxes))
+            yield tuple(map(_target, now.actions, self._parted(now, view).actions))
         if now.panel:
             grid = self._layout.grid([len(row) for row in now.panel])
             rows = (zip(row, boxes, strict=True) for row, boxes in zip(now.panel, grid, strict=True))
@@ -105,12 +102,16 @@ class TableScreen:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
 
     def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
-        """Return the room of the lines and their buttons, and the QR code beside them."""
-        room = self._room(now, view)
+        """Cut the middle in parts."""
+        room, place = self._room(now, view), pygame.Rect(0, 0, 0, 0)
         code = _square(now.square, self._layout.square(room)) if now.square else None
-        if code is None:
-            return BodyParts(room)
-        return BodyParts(*self._layout.beside(room, code.get_width()), code)
+        if code is not None:
+            room, place = self._layout.beside(room, code.get_width())
+        if not now.actions:
+            return BodyParts(room, (), place, code)
+        return BodyParts(
+            *self._layout.with_actions(room, len(now.actions), panel=bool(now.panel)), place=place, code=code
+        )
 
     def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
@@ -127,14 +128,12 @@ class TableScreen:
 
     def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
-        parted, leading = self._parted(now, view), self._layout.y(LEADING)
+        parted, leading = self._parted(now, view), self._layout.leading
         room = parted.lines
         if parted.code:
             surface.blit(parted.code, parted.place)
             if self._pen.look.quiet:
                 surface.fill(EDGE, parted.place, pygame.BLEND_MULT)
-        if now.actions:
-            room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
         if self._pen.high(lines, room.width, leading) > room.height:  # then fewer lines, however small
