@@ -186,6 +186,19 @@ def test_a_scorer_that_takes_over_answers_without_a_desk_until_it_can_have_its_p
     assert second.exit_code is None
 
 
+def test_a_scorer_that_takes_over_answers_though_the_address_of_its_desk_is_gone(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    first = machines.active("a")
+    machines.copy("b")
+    second = machines.start("b", "--standby", "--desk-host", "192.0.2.1")  # no machine's: RFC 5737
+    second.wait_for(r"^Standby: scorer_active", PATIENCE_S)
+    first.kill()
+    second.wait_for(r"^No desk yet: desk_address_refused: ", PATIENCE_S)
+    table(1)
+    assert second.exit_code is None
+
+
 def test_after_a_kill_the_same_folder_starts_again_at_once_and_answers(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
