@@ -8,6 +8,7 @@ tile, or the way the other tiles of its tray stand; otherwise they are left open
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import cv2
 import numpy as np
@@ -272,12 +273,12 @@ def is_sure(mark: TileMark | None) -> bool:
 
 def withhold_unsure(marks: TileMarks) -> TileMarks:
     """Take the serial from every mark that is not sure enough."""
-    return tuple(_unread(mark) if mark is not None and mark.confidence < SURE else mark for mark in marks)
+    return _withheld(marks, lambda _, mark: mark.confidence < SURE)
 
 
 def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
     """Take the serial from what is no tile: no other tile may be doubted because a card says the same."""
-    return tuple(_unread(mark) if mark is not None and number in strays else mark for number, mark in enumerate(marks))
+    return _withheld(marks, lambda number, _: number in strays)
 
 
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
@@ -324,7 +325,7 @@ def withhold_prints(marks: TileMarks) -> TileMarks:
     """Take all serials where many were there twice: they are printed on something else, such as a cloth."""
     if len({mark.clash for mark in marks if mark is not None and mark.clash is not None}) < _MANY_REPEATED:
         return marks
-    return tuple(_unread(mark) if mark is not None else None for mark in marks)
+    return _withheld(marks, lambda *_: True)
 
 
 def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
@@ -337,7 +338,7 @@ def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMark
     printed = {number for number, edges in zip(asked, sides, strict=True) if edges < _ALL_SIDES}
     if 2 * len(printed) < len(asked):
         return marks
-    return tuple(_unread(mark) if mark is not None and number in printed else mark for number, mark in enumerate(marks))
+    return _withheld(marks, lambda number, _: number in printed)
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:
@@ -355,19 +356,13 @@ def withhold_few(marks: TileMarks) -> TileMarks:
         return marks
     if read < _FEW_READ * len(backs):
         least = _SUREST if read >= _FEWEST_READ * len(backs) else np.inf
-    return tuple(
-        _unread(mark) if mark is not None and np.isfinite(mark.pitch) and mark.confidence < least else mark
-        for mark in marks
-    )
+    return _withheld(marks, lambda _, mark: isfinite(mark.pitch) and mark.confidence < least)
 
 
 def withhold_upside_down(marks: TileMarks, against: frozenset[int]) -> TileMarks:
     """Take the serial from printed numbers in doubt that stand the other way up than their tray: a worn 4 is a 7 so."""
-    return tuple(
-        _unread(mark)
-        if mark is not None and number in against and np.isfinite(mark.pitch) and mark.confidence < BEYOND_DOUBT
-        else mark
-        for number, mark in enumerate(marks)
+    return _withheld(
+        marks, lambda number, mark: number in against and isfinite(mark.pitch) and mark.confidence < BEYOND_DOUBT
     )
 
 
@@ -377,7 +372,7 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose
     And from numbers of another print on what is `loose`: it may be no tile.
     """
     unlike = unlike_others(picture, found.tiles, marks, loose)
-    return tuple(_unread(mark) if mark is not None and number in unlike else mark for number, mark in enumerate(marks))
+    return _withheld(marks, lambda number, _: number in unlike)
 
 
 def count_alike(
@@ -413,8 +408,12 @@ def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
     return replace(mark, serial=serial, turned=turned, spot=spot, either=None, rivals=rivals)
 
 
-def _unread(mark: TileMark) -> TileMark:
-    return replace(mark, serial=None, either=None)
+def _withheld(marks: TileMarks, doubted: Callable[[int, TileMark], bool]) -> TileMarks:
+    """Return marks in which those that are doubted, by their numbers and what they say, have no serial."""
+    return tuple(
+        replace(mark, serial=None, either=None) if mark is not None and doubted(number, mark) else mark
+        for number, mark in enumerate(marks)
+    )
 
 
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see

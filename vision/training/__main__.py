@@ -3,6 +3,9 @@
     python -m vision.training all --out FOLDER          # as the README says how long it takes
     python -m vision.training all --out FOLDER --quick  # the same way with few pictures: to see that it works
 
+Interrupted, and called again with the same folder, it goes on where it was: a network that is written there is not
+trained again, and one that was begun takes up what was kept some minutes before.
+
 Every picture follows from a seed, so the same fonts give the same pictures; sums are taken in another order by
 another number of threads, so weights agree only nearly.
 """
@@ -22,7 +25,15 @@ NETWORKS: Final = {
 }
 """By the name of the network: the module that trains it, its options, its options with `--quick`."""
 
+_WRITTEN_LAST: Final = {"finder": "closeup"}
+"""The second network that a training writes, when it is done with both."""
+
 _FEWEST: Final = 60  # families: with fewer fonts a network learns them by heart
+
+
+def untrained(names: list[str], out: Path) -> list[str]:
+    """Return which networks are not written in a folder yet."""
+    return [name for name in names if not (out / f"{_WRITTEN_LAST.get(name, name)}.onnx").exists()]
 
 
 def commands(names: list[str], out: Path, *, quick: bool) -> list[list[str]]:
@@ -47,7 +58,10 @@ def _main() -> None:
         raise SystemExit("too few fonts: sudo apt-get install $(cat vision/training/packages.txt)")
     asked.out.mkdir(parents=True, exist_ok=True)
     names = list(NETWORKS) if "all" in asked.networks else asked.networks
-    for command in commands(names, asked.out, quick=asked.quick):
+    left = untrained(names, asked.out)
+    for name in sorted({*names} - {*left}):
+        print(f"{name} is written already: delete it there to train it again")
+    for command in commands(left, asked.out, quick=asked.quick):
         print(" ".join(command[1:]), flush=True)
         subprocess.run(command, check=True)
 

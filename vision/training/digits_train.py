@@ -25,7 +25,7 @@ from vision.training.learning import (
     Schedule,
     conv,
     export_onnx,
-    made_ahead,
+    forget,
     recolour,
     shuffled,
     train,
@@ -106,14 +106,13 @@ def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     return ((cross + 0.1 * off) * there).sum() / there.sum()
 
 
-def train_digits(drawn: Drawn, epochs: int) -> DigitsNet:
-    """Train a network from crops."""
+def train_digits(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
+    """Train a network from crops, from nothing or where it was interrupted."""
     torch.manual_seed(SEED)
     net, steps = DigitsNet(), epochs * (len(drawn["truth"]) // BATCH)
     schedule = Schedule(steps, rate=2e-3, warm=0.15, decay=1e-3)
-    train(
-        net, made_ahead(lambda job: _batch(drawn, *job), shuffled(len(drawn["truth"]), epochs, SEED)), _loss, schedule
-    )
+    jobs = shuffled(len(drawn["truth"]), epochs, SEED)
+    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, out)
     return net
 
 
@@ -149,7 +148,9 @@ def _main() -> None:
     began = time.perf_counter()
     drawn = as_seen(draw_chunks(draw_crop_chunk, -(-chosen.crops // CHUNK), chosen.processes))
     print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    export_onnx(train_digits(drawn, chosen.epochs), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), chosen.out)
+    net = train_digits(drawn, chosen.epochs, chosen.out)
+    export_onnx(net, torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), chosen.out)
+    forget(chosen.out)
     print(f"written after {time.perf_counter() - began:.0f} s")
 
 

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from vision.finder import CLOSEUP_SIDE
 from vision.training.finder_examples import finder_targets, random_crop, recoloured, view_of_scene
-from vision.training.learning import DEVICE, Batch, Residual, Schedule, conv, export_onnx, made_ahead, numbers, train
+from vision.training.learning import DEVICE, Batch, Residual, Schedule, conv, export_onnx, forget, numbers, train
 from vision.training.parallel import cores, drawing_pool, in_order
 from vision.training.scene import SIZE, Scene, draw_scene
 
@@ -75,12 +75,12 @@ class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed whe
 _Job = tuple[list[Scene], np.random.Generator]
 
 
-def train_closeup(scenes: list[Scene], steps: int, seed: int) -> CloseupNet:
-    """Train the network from nothing."""
+def train_closeup(scenes: list[Scene], steps: int, seed: int, out: Path) -> CloseupNet:
+    """Train the network, from nothing or where it was interrupted."""
     torch.manual_seed(seed)
     net = CloseupNet()
     schedule = Schedule(steps, rate=3e-3, warm=0.1, decay=1e-2)
-    train(net, made_ahead(_closeup_batch, _closeup_jobs(scenes, steps, seed)), _closeup_loss, schedule)
+    train(net, _closeup_jobs(scenes, steps, seed), _closeup_batch, _closeup_loss, schedule, out)
     return net
 
 
@@ -112,13 +112,13 @@ _NEW, _AGAIN = 2, 6  # scenes of a batch: drawing then keeps up with learning
 _KEPT = 3000  # scenes for seeing again
 
 
-def train_finder(drawn: Iterator[Scene], steps: int, seed: int) -> tuple[FinderNet, list[Scene]]:
-    """Train a network from nothing; return it and the last scenes that it learnt from."""
+def train_finder(drawn: Iterator[Scene], steps: int, seed: int, out: Path) -> tuple[FinderNet, list[Scene]]:
+    """Train a network, from nothing or where it was interrupted; return it and the last scenes it learnt from."""
     torch.manual_seed(seed)
     net = FinderNet()
     past: deque[Scene] = deque(maxlen=_KEPT)
     schedule = Schedule(steps, rate=3e-3, warm=0.1, decay=1e-2, longest=5.0)
-    train(net, made_ahead(_finder_batch, _finder_jobs(drawn, past, steps, seed)), _finder_loss, schedule)
+    train(net, _finder_jobs(drawn, past, steps, seed), _finder_batch, _finder_loss, schedule, out)
     return net, list(past)
 
 
@@ -189,13 +189,13 @@ def _main() -> None:
     torch.set_num_threads(cores())
     began = time.monotonic()
     scenes = stream_scenes(_SEEDS * asked.seed, asked.processes)
-    finder, kept = train_finder(scenes, asked.steps, asked.seed)
+    finder, kept = train_finder(scenes, asked.steps, asked.seed, asked.out)
     scenes.close()
     export_onnx(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("answer",), (2, 3), asked.out)
-    closeup = train_closeup(kept, asked.closeup_steps, asked.seed)
-    export_onnx(
-        closeup, torch.zeros(1, 3, CLOSEUP_SIDE, CLOSEUP_SIDE), ("answer",), (0,), asked.out.with_name("closeup.onnx")
-    )
+    beside = asked.out.with_name("closeup.onnx")
+    closeup = train_closeup(kept, asked.closeup_steps, asked.seed, beside)
+    export_onnx(closeup, torch.zeros(1, 3, CLOSEUP_SIDE, CLOSEUP_SIDE), ("answer",), (0,), beside)
+    forget(asked.out, beside)
     print(f"written after {time.monotonic() - began:.0f} s: {asked.out} and closeup.onnx beside it")
 
 

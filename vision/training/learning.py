@@ -1,12 +1,14 @@
 """What the trainings of all networks share: layers, batches, the loop, and how a network is written.
 
 A network learns on a GPU where torch finds one (CUDA), else on all cores. Batches are made ahead in threads, in order.
+A training that was interrupted goes on from what it kept last.
 """
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
+from itertools import islice
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BATCH = 128  # pictures of a batch that `shuffled` chooses
 _INVERTED = 0.3  # share of the batches in which dark is light
 _REPORTED_EVERY = 100  # steps between two lines
+_KEPT_EVERY_S = 300.0  # what an interruption costs at most
 
 Batch = tuple[Tensor, ...]
 """Pictures, shape (n, 3, h, w), about -1..1, and their truth."""
@@ -41,13 +44,26 @@ class Schedule:
     longest: float = float("inf")
 
 
-def train(net: nn.Module, batches: Iterable[Batch], loss: Callable[[Any, Batch], Tensor], schedule: Schedule) -> None:
-    """Train a network, one step per batch; `loss` takes its output, in half precision, and the batch."""
+def train(
+    net: nn.Module,
+    jobs: Iterable[Job],
+    make: Callable[[Job], Batch],
+    loss: Callable[[Any, Batch], Tensor],
+    schedule: Schedule,
+    out: Path,
+) -> None:
+    """Train a network, one step per job; `loss` takes its output, in half precision, and the batch made of the job.
+
+    What is learnt is kept beside `out` until `forget` is called: a training that was interrupted goes on from there.
+    """
     net.to(DEVICE, memory_format=torch.channels_last).train()
     optimiser = torch.optim.AdamW(net.parameters(), lr=schedule.rate, weight_decay=schedule.decay)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, schedule.rate, schedule.steps, pct_start=schedule.warm)
+    kept = _Kept(_kept_beside(out), schedule, (net, optimiser, rates))
+    done = kept.read()
     began, total = time.monotonic(), torch.zeros((), device=DEVICE)
-    for step, made in enumerate(batches, 1):
+    written = began
+    for step, made in enumerate(made_ahead(make, islice(jobs, done, None)), done + 1):
         batch = tuple(part.to(DEVICE) for part in made)
         with torch.autocast(DEVICE, dtype=torch.bfloat16):
             answer = net(batch[0].contiguous(memory_format=torch.channels_last))
@@ -59,10 +75,52 @@ def train(net: nn.Module, batches: Iterable[Batch], loss: Callable[[Any, Batch],
         rates.step()
         total += off.detach()
         if step % _REPORTED_EVERY == 0 or step == schedule.steps:
-            mean = total.item() / ((step - 1) % _REPORTED_EVERY + 1)
+            mean = total.item() / min(step - done, (step - 1) % _REPORTED_EVERY + 1)
             print(f"step {step}: loss {mean:.4f}, {time.monotonic() - began:.0f} s", flush=True)
             total.zero_()
+        if step == schedule.steps or time.monotonic() - written > _KEPT_EVERY_S:
+            kept.write(step)
+            written = time.monotonic()
     net.eval()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a training keeps in a file beside its network, from which it goes on when it was interrupted."""
+
+    path: Path
+    schedule: Schedule
+    learning: tuple[Any, ...]
+    """The network and what changes with each step: torch has no common type for what has a state."""
+
+    def write(self, step: int) -> None:
+        """Keep how things are after a step, whole or not at all."""
+        beside = self.path.with_suffix(".new")
+        states = [part.state_dict() for part in self.learning]
+        torch.save({"step": step, "states": states, "schedule": asdict(self.schedule)}, beside)
+        beside.replace(self.path)
+
+    def read(self) -> int:
+        """Put all as it was kept; return after which step that was, 0 where nothing was."""
+        if not self.path.exists():
+            return 0
+        kept = torch.load(self.path, map_location=DEVICE, weights_only=True)
+        if kept["schedule"] != asdict(self.schedule):
+            raise SystemExit(f"{self.path} is of a training with other options: delete it, or ask for the same")
+        for part, state in zip(self.learning, kept["states"], strict=True):
+            part.load_state_dict(state)
+        print(f"going on after step {kept['step']}", flush=True)
+        return int(kept["step"])
+
+
+def _kept_beside(out: Path) -> Path:
+    return out.with_suffix(".part")
+
+
+def forget(*outs: Path) -> None:
+    """Delete what was kept of trainings whose networks are written."""
+    for out in outs:
+        _kept_beside(out).unlink(missing_ok=True)
 
 
 def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[Batch]:
@@ -133,7 +191,9 @@ def export_onnx(
     )
     model = onnx.load_model_from_string(content.getvalue())
     _halve(model)
-    onnx.save(model, out)
+    beside = out.with_suffix(".new")
+    onnx.save(model, beside)
+    beside.replace(out)  # whole or not at all: what is there is not trained again
 
 
 def _halve(model: onnx.ModelProto) -> None:

@@ -23,7 +23,7 @@ from vision.training.learning import (
     Schedule,
     conv,
     export_onnx,
-    made_ahead,
+    forget,
     recolour,
     shuffled,
     train,
@@ -97,14 +97,13 @@ def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, to
     return wanted, counted
 
 
-def train_lines(drawn: Drawn, epochs: int) -> LinesNet:
-    """Train a network from lines."""
+def train_lines(drawn: Drawn, epochs: int, out: Path) -> LinesNet:
+    """Train a network from lines, from nothing or where it was interrupted."""
     torch.manual_seed(SEED)
     net, steps = LinesNet(), epochs * (len(drawn["signs"]) // BATCH)
     schedule = Schedule(steps, rate=3e-3, warm=0.15, decay=1e-3, longest=5.0)
-    train(
-        net, made_ahead(lambda job: _batch(drawn, *job), shuffled(len(drawn["signs"]), epochs, SEED)), _loss, schedule
-    )
+    jobs = shuffled(len(drawn["signs"]), epochs, SEED)
+    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, out)
     return net
 
 
@@ -139,7 +138,9 @@ def _main() -> None:
     began = time.perf_counter()
     drawn = draw_chunks(draw_line_chunk, -(-asked.lines // CHUNK), asked.processes)
     print(f"{len(drawn['signs'])} lines drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    export_onnx(train_lines(drawn, asked.epochs), torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), asked.out)
+    net = train_lines(drawn, asked.epochs, asked.out)
+    export_onnx(net, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), asked.out)
+    forget(asked.out)
     print(f"written after {time.perf_counter() - began:.0f} s", flush=True)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from vision.networks import MODELS
-from vision.training.__main__ import NETWORKS, commands
+from vision.training.__main__ import NETWORKS, commands, untrained
 
 
 def test_all_networks_that_are_shipped_are_trained() -> None:
@@ -25,3 +25,13 @@ def test_quick_asks_for_less() -> None:
     full, quick = (commands(["lines"], Path("out"), quick=few)[0][5:] for few in (False, True))
     assert full[::2] == quick[::2]
     assert [int(few) < int(many) for few, many in zip(quick[1::2], full[1::2], strict=True)] == [True, True]
+
+
+def test_what_was_interrupted_goes_on_with_the_networks_that_are_not_written(tmp_path: Path) -> None:
+    names = [*NETWORKS]
+    assert untrained(names, tmp_path) == names
+    for written in ("lines", "finder"):
+        (tmp_path / f"{written}.onnx").touch()
+    assert untrained(names, tmp_path) == ["finder", "digits"], "the close-up look is not there yet"
+    (tmp_path / "closeup.onnx").touch()
+    assert untrained(names, tmp_path) == ["digits"]
