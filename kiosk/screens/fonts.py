@@ -95,8 +95,12 @@ class TextRun(NamedTuple):
     @property
     def script(self) -> str | None:
         """The first of its letters' that is one of SCRIPTS."""
-        begins = (unicodedata.name(letter, "").partition(" ")[0] for letter in self.text)
-        return next((SCRIPTS[word] for word in begins if word in SCRIPTS), None)
+        return next(filter(None, map(_script, self.text)), None)
+
+
+@cache
+def _script(letter: str) -> str | None:
+    return SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0])
 
 
 class Fonts:
@@ -113,6 +117,7 @@ class Fonts:
         """In the order of trying; the first ones are those of sentences."""
         self._height = height
         self.written = lru_cache(MOST_KNOWN)(self._write)
+        self._letter = lru_cache(MOST_KNOWN)(self._plain)
         self._runs = lru_cache(MOST_KNOWN)(self._cut)
 
     def size(self, text: str, share: float) -> tuple[int, int]:
@@ -145,7 +150,7 @@ class Fonts:
         said = (part if at % 2 else without_pictographs(part, self._is_drawn) for at, part in enumerate(parts))
         return "".join(letter if letter in MARKS else self._letter(letter) for letter in "".join(said))
 
-    def _letter(self, letter: str) -> str:
+    def _plain(self, letter: str) -> str:
         if not letter.isprintable() and letter not in JOINERS:
             return " "
         plain = unicodedata.normalize("NFKD", letter)[0]
@@ -192,6 +197,7 @@ class Fonts:
         return _font(run.path, size, run.script, backwards=run.backwards)
 
 
+@cache
 def _direction(letter: str) -> str:
     """Return R for a letter read from right to left, L from left to right, M for a mark, E for an ellipsis."""
     kind = unicodedata.bidirectional(letter)
