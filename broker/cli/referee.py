@@ -22,10 +22,10 @@ from broker.cli.rules_input import (
 )
 from broker.protocol import SEATS, Seat
 from broker.rules import DEFAULT_MCR, DEFAULT_RIICHI, SEAT_INDEX, McrPaymentRules, RuleError
+from broker.rules.deal import DEAD_WALL
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile, check_player
 from broker.rules.riichi.board import (
-    DEAD_WALL,
     LIVE_WALL,
     Board,
     Phase,

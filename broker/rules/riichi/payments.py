@@ -27,7 +27,6 @@ from broker.rules.riichi.events import (
     Tsumo,
     add_points,
     pay_one,
-    player_distance,
     player_points,
 )
 from broker.rules.riichi.profile import HandRules, RiichiProfile, SessionRules
@@ -202,11 +201,9 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
 
 def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tuple[SessionWin, ...]:
     """Return the wins that count, in turn order after the loser: none where the hand is broken off."""
-    in_turn = tuple(sorted(ron.wins, key=lambda win: player_distance(ron.loser, win.winner)))
-    for win in in_turn:
-        win_worth(
-            state, win, rules, self_drawn=False
-        )  # a win that cannot be is refused, even where another comes first
+    in_turn = tuple(sorted(ron.wins, key=lambda win: (win.winner - ron.loser) % len(PLAYERS)))
+    for win in in_turn:  # a win that cannot be is refused, even where another comes first
+        win_worth(state, win, rules, self_drawn=False)
     several = rules.session.ron.several.value
     if several == "nearest":
         return in_turn[:1]

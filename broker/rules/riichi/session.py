@@ -241,10 +241,6 @@ def _minor_fault(state: SessionState, fault: MinorFault, rules: RiichiProfile) -
     return _settled(deltas, replace(came, over=is_out(came.scores, rules.session)), rules)
 
 
-def _dead_hand(state: SessionState, _: DeadHand, rules: RiichiProfile) -> SettledEvent:
-    return _settled(NOTHING, state, rules)
-
-
 def _end(state: SessionState, _: SessionEnd, rules: RiichiProfile) -> SettledEvent:
     given = rules.session.end.deposits.value != "nobody"
     deltas = unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
@@ -267,7 +263,7 @@ SETTLES: Final[Mapping[type, Callable[[SessionState, Any, RiichiProfile], Settle
     Abort: _abort,
     Chombo: _chombo,
     MinorFault: _minor_fault,
-    DeadHand: _dead_hand,
+    DeadHand: lambda state, _, rules: _settled(NOTHING, state, rules),
     SessionEnd: _end,
 }
 """How each event is settled."""
