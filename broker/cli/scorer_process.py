@@ -50,7 +50,7 @@ from broker.people import Authentication, ClosedAccounts, copy_people, is_loopba
 from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.alerts import Concern, concern_of_second_home
+from broker.scorer.alerts import Concern
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -439,7 +439,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
     """Begin to write a second home and to make copies, if that was asked for."""
     event = work.state.planned.name
     if home := _second_home(asked, event):
-        report = SecondHomeWriter(home, asked.event, lambda one: work.report(concern_of_second_home(one)))
+        report = SecondHomeWriter(home, asked.event, partial(work.report_backup, of="second_home"))
         work.live.homes.write_to(running.enter_context(report))
     if asked.backup is None:
         return None
