@@ -292,16 +292,12 @@ def _furiten_answer(question: FuritenQuestion) -> dict[str, Any]:
         PassedTile(check_player(one.player), tile_kind(one.tile), one.riichi, _KAN[one.kan])
         for one in question.discards
     ]
-    orphans = _is_of_orphans(question)
+    # who waits for thirteen orphans may rob a concealed kan too; known from the tiles alone
+    orphans = not question.melds and orphans_wait(question.concealed or ())
     why = furiten(player, wait, seen, orphans=orphans)
     if question.tile is None:
         return {"may_ron": bool(wait) and not why, "furiten": why, "wait": wait}
     return {"may_ron": may_ron(player, wait, seen, question.tile, orphans=orphans), "furiten": why, "wait": wait}
-
-
-def _is_of_orphans(question: FuritenQuestion) -> bool:
-    """Return whether the hand waits for thirteen orphans, which a concealed kan passes by too; known from its tiles."""
-    return bool(question.concealed) and not question.melds and orphans_wait(question.concealed or ())
 
 
 def _wait(question: FuritenQuestion) -> tuple[str, ...]:

@@ -287,13 +287,8 @@ def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
     """Return what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
-    paying = [player for player in chombo.offenders if player not in chombo.dependent]
-    parts = [
-        _negated(mangan_tsumo(player, dealer)) for player in paying for _ in range(_mangans_due(player, chombo, rules))
-    ]
-    return add_points(NOTHING, *parts)
-
-
-def _mangans_due(offender: PlayerNo, chombo: Chombo, rules: SessionRules) -> int:
-    spoilt = any(player != offender for player in chombo.yakuman_tenpai)
-    return 1 + (rules.faults.yakuman_tenpai.value if spoilt else 0)
+    parts = [NOTHING]
+    for player in (one for one in chombo.offenders if one not in chombo.dependent):
+        spoilt = any(one != player for one in chombo.yakuman_tenpai)
+        parts += [_negated(mangan_tsumo(player, dealer))] * (1 + spoilt * rules.faults.yakuman_tenpai.value)
+    return add_points(*parts)
