@@ -17,11 +17,13 @@ from broker.cli.rules_input import (
     json_lines_option,
     load_profile_once,
     load_riichi_rules,
+    profile_option,
     read_line,
     riichi_rules_of_line,
+    riichi_rules_option,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import DEFAULT_MCR, DEFAULT_RIICHI, SEAT_INDEX, McrPaymentRules, RuleError
+from broker.rules import SEAT_INDEX, McrPaymentRules, RuleError
 from broker.rules.deal import DEAD_WALL
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile, check_player
@@ -102,15 +104,8 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
 
 
 @click.command(short_help="Check which actions of a play are legal.")
-@click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: sets how many players may win at once."
-)
-@click.option(
-    "--rules",
-    default=DEFAULT_RIICHI,
-    show_default=True,
-    help="Riichi: file of your own profile, which lines refer to by its id.",
-)
+@profile_option("Rule profile: sets how many players may win at once.")
+@riichi_rules_option("Riichi: file of your own profile, which lines refer to by its id.")
 @json_lines_option
 def referee(profile: str, rules: str) -> None:
     """Check which actions of a play are legal, and when the last tile of the wall is reached.
