@@ -93,7 +93,9 @@ class SecondHomeWriter:
         self._written = 0
         self._changed, self._ended = threading.Condition(), False
         self._failing = ""
-        self._was_elsewhere = self._anew = self._left_out = False
+        self._was_elsewhere = self._anew = self._left_out = self._lacking = False
+        self._last: WitnessLine | None = None
+        """What was named last when we began."""
         # A disk that hangs must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="second home", daemon=True)
 
@@ -125,12 +127,9 @@ class SecondHomeWriter:
     def begin(self, journal: Journal) -> None:
         """Name there what is in a journal, beginning after the row that was named last."""
         witness = Witness(self._home.witness, read_only=True)
-        if journal.agrees_with(witness):
-            last = witness.last()
-            self.note(journal.witness_lines(last.height if last else 0))
-        else:
-            self._anew = True
-            self.note(journal.witness_lines())
+        self._last = witness.last()
+        self._anew = not journal.agrees_with(witness)
+        self.note(journal.witness_lines(self._last.height if self._last and not self._anew else 0))
 
     def wait(self) -> bool:
         """Return whether all that was given to `keep` before is on the disk; while that fails nobody waits."""
@@ -171,7 +170,14 @@ class SecondHomeWriter:
             self._tell(BackupReport(well=True, text="the second home is written again"))
 
     def _name(self, lines: tuple[WitnessLine, ...]) -> None:
+        """Name rows of the journal, unless it lacks what is named: the next start compares them. Raises OSError."""
         with closing(Witness(self._home.witness)) as witness:
+            last = witness.last()
+            if self._anew and last and last != self._last:  # the disk was away when they were compared
+                self._anew, self._lacking = False, last not in lines
+                lines = () if self._lacking else lines[lines.index(last) + 1 :]
+            if self._lacking:
+                return
             if not (witness.rewrite if self._anew else witness.note)(lines):
                 raise OSError("the names of messages cannot be written")
         self._anew = False

@@ -154,3 +154,26 @@ def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_sta
         with SecondHomeWriter(home, tmp_path, heard) as writer:
             writer.begin(journal)
     assert [*Witness(home.witness, read_only=True).lines()] == lines
+
+
+@pytest.mark.parametrize(("named_before", "expected"), [(3, 5), (7, 7)], ids=["older", "newer"])
+def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_forgotten(
+    home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named_before: int, expected: int
+) -> None:
+    monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
+    heard = Heard()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:7])
+        lines = journal.witness_lines()
+    with closing(Witness(home.witness)) as witness:
+        witness.note(lines[:named_before])
+    home.folder.rename(tmp_path / "away")
+    (tmp_path / "restored").mkdir()
+    with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:5])
+        with SecondHomeWriter(home, tmp_path, heard) as writer:
+            writer.begin(journal)
+            heard.wait(lambda report: not report.well)
+            (tmp_path / "away").rename(home.folder)
+            heard.wait(lambda report: report.well)
+    assert [*Witness(home.witness, read_only=True).lines()] == lines[:expected]
