@@ -12,21 +12,14 @@ import click
 import msgspec
 from msgspec import Meta, Struct, field
 
-from broker.cli.rules_input import (
-    error_answer,
-    input_lines,
-    load_either_profile,
-    profile_option,
-    read_line,
-    write_answer,
-)
+from broker.cli.rules_input import error_answer, input_lines, load_either_profile, read_line, write_answer
 from broker.console import ANY, json_option
 from broker.errors import RuleError
 from broker.event import Brought, Carried, Entrant, Place, brought, read_standings
 from broker.event.movement.files import bad_teams
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
-from broker.rules import ComparisonRules
+from broker.rules import DEFAULT_MCR, ComparisonRules
 from broker.scoring import (
     APART,
     Adjustment,
@@ -340,7 +333,7 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
 
 
 @click.command(short_help="Compute travellers and standings from all plays.")
-@profile_option("Rule profile, by id or as a .toml file.")
+@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
 @click.option(
