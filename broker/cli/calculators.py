@@ -16,10 +16,11 @@ from broker.cli.rules_input import (
     json_lines_option,
     load_either_profile,
     load_profile_once,
+    profile_option,
     read_line,
 )
 from broker.protocol import HandValue, Seat, WinKind
-from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr, seat_points, to_imp
+from broker.rules import Outcome, Profile, RuleError, allowed_outcome, load_mcr, seat_points, to_imp
 from broker.rules.mcr import (
     LANGUAGES,
     RULESETS,
@@ -84,7 +85,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
     help="Count by the Green Book of 2006 or the Chinese text of 1998.",
 )
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of names.")
-@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile that sets the minimum.")
+@profile_option("Rule profile that sets the minimum.")
 @click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 counts every hand.")
 @json_lines_option
 def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None) -> None:
@@ -124,12 +125,7 @@ def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -
 
 
 @click.command(short_help="Compute the points of the four seats for an outcome.")
-@click.option(
-    "--profile",
-    default=DEFAULT_MCR,
-    show_default=True,
-    help="Rule profile for lines that name none, by id or as a .toml file.",
-)
+@profile_option("Rule profile for lines that name none, by id or as a .toml file.")
 @json_lines_option
 def points_command(profile: str) -> None:
     """Compute the points of the four seats for the outcome of a play.
@@ -167,12 +163,7 @@ def read_exact(written: str) -> Fraction:
 
 
 @click.command(short_help="Convert a difference to IMPs.")
-@click.option(
-    "--profile",
-    default=DEFAULT_MCR,
-    show_default=True,
-    help="Rule profile whose IMP scale is used, by id or as a .toml file.",
-)
+@profile_option("Rule profile whose IMP scale is used, by id or as a .toml file.")
 @json_lines_option
 def imp_command(profile: str) -> None:
     """Convert a difference between points and datum to IMPs.

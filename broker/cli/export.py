@@ -12,7 +12,7 @@ import click
 from broker.cli import options
 from broker.cli.paper import say_unprintable
 from broker.cli.people import note_faces_shown
-from broker.cli.rules_input import input_lines, load_profile, read_lines
+from broker.cli.rules_input import input_lines, load_profile, profile_option, read_lines
 from broker.cli.score import Plays, read_plays
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working
 from broker.export import ema, results
@@ -24,7 +24,7 @@ from broker.files import deliver
 from broker.i18n import N_, Translator
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
-from broker.rules import DEFAULT_MCR, Profile, RuleError
+from broker.rules import Profile, RuleError
 from broker.scorer import StoredEvent, open_stored_event, standing_rows, standings
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
@@ -38,9 +38,7 @@ SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=PathType(ex
 EMBARGOED = click.option(
     "--embargoed", is_flag=True, help="Include results of deals that have not been played at every table."
 )
-PROFILE = click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="For PLAYS: rule profile, by id or as a .toml file."
-)
+PROFILE = profile_option("For PLAYS: rule profile, by id or as a .toml file.")
 
 
 def _file(command: F) -> F:

@@ -238,7 +238,7 @@ def movement_new(
                 "teams_not_of_event", "an event's teams are those of its list of players: leave --teams out"
             )
         if event:
-            members = files.check_teams_of_four(files.event_teams(event)) or None
+            members = files.check_teams_of_four(files.event_plan(event).teams) or None
         names = files.player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = usual_order(len(names), tables, rounds, deals_per_round, carriers)

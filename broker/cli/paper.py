@@ -6,7 +6,7 @@ import click
 from msgspec import Struct
 
 from broker.cli import options
-from broker.cli.rules_input import input_lines, load_riichi_rules, read_line
+from broker.cli.rules_input import input_lines, load_riichi_rules, read_line, riichi_rules_option
 from broker.cli.session import EventLine
 from broker.console import EXISTING_FOLDER, FILE
 from broker.event import Event, open_event, read_deals
@@ -16,7 +16,6 @@ from broker.export.seating import seating_pdf
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import deliver, write_whole
 from broker.i18n import Translator
-from broker.rules import DEFAULT_RIICHI
 from broker.rules.riichi import first_state, play_session
 from broker.scorer import open_stored_event
 from broker.store import has_started
@@ -113,7 +112,7 @@ class SheetEvent(Struct):
 )
 @click.option("--table", type=int, help="Number of the table.")
 @click.option("--round", "round_", type=int, default=1, show_default=True, help="Number of the table's session.")
-@click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile, by id or as a file.")
+@riichi_rules_option("Riichi profile, by id or as a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
 @options.language_option("the sheet")

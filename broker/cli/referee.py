@@ -17,15 +17,17 @@ from broker.cli.rules_input import (
     json_lines_option,
     load_profile_once,
     load_riichi_rules,
+    profile_option,
     read_line,
     riichi_rules_of_line,
+    riichi_rules_option,
 )
 from broker.protocol import SEATS, Seat
-from broker.rules import DEFAULT_MCR, DEFAULT_RIICHI, SEAT_INDEX, McrPaymentRules, RuleError
+from broker.rules import SEAT_INDEX, McrPaymentRules, RuleError
+from broker.rules.deal import DEAD_WALL
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile, check_player
 from broker.rules.riichi.board import (
-    DEAD_WALL,
     LIVE_WALL,
     Board,
     Phase,
@@ -102,15 +104,8 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
 
 
 @click.command(short_help="Check which actions of a play are legal.")
-@click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: sets how many players may win at once."
-)
-@click.option(
-    "--rules",
-    default=DEFAULT_RIICHI,
-    show_default=True,
-    help="Riichi: file of your own profile, which lines refer to by its id.",
-)
+@profile_option("Rule profile: sets how many players may win at once.")
+@riichi_rules_option("Riichi: file of your own profile, which lines refer to by its id.")
 @json_lines_option
 def referee(profile: str, rules: str) -> None:
     """Check which actions of a play are legal, and when the last tile of the wall is reached.
@@ -292,16 +287,12 @@ def _furiten_answer(question: FuritenQuestion) -> dict[str, Any]:
         PassedTile(check_player(one.player), tile_kind(one.tile), one.riichi, _KAN[one.kan])
         for one in question.discards
     ]
-    orphans = _is_of_orphans(question)
+    # who waits for thirteen orphans may rob a concealed kan too; known from the tiles alone
+    orphans = not question.melds and orphans_wait(question.concealed or ())
     why = furiten(player, wait, seen, orphans=orphans)
     if question.tile is None:
         return {"may_ron": bool(wait) and not why, "furiten": why, "wait": wait}
     return {"may_ron": may_ron(player, wait, seen, question.tile, orphans=orphans), "furiten": why, "wait": wait}
-
-
-def _is_of_orphans(question: FuritenQuestion) -> bool:
-    """Return whether the hand waits for thirteen orphans, which a concealed kan passes by too; known from its tiles."""
-    return bool(question.concealed) and not question.melds and orphans_wait(question.concealed or ())
 
 
 def _wait(question: FuritenQuestion) -> tuple[str, ...]:

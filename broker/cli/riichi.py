@@ -12,14 +12,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
-from broker.cli.rules_input import RiichiMeldLine, answer_each, load_riichi_rules
+from broker.cli.rules_input import RiichiMeldLine, answer_each, load_riichi_rules, riichi_rules_option
 from broker.console import FILE, json_option, said_as_json, say
 from broker.errors import reason
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
 from broker.files import write_whole
 from broker.i18n import N_, Message
 from broker.protocol import SEATS
-from broker.rules import DEFAULT_RIICHI, RuleError, load_riichi
+from broker.rules import RuleError, load_riichi
 from broker.rules.riichi import (
     LANGUAGES,
     Language,
@@ -208,12 +208,7 @@ def payments_sentence(worth: str, paid: RiichiPayments, language: Language) -> s
     return f"{', '.join(filter(None, (worth, limit)))}: {ways}"
 
 
-rules_option: Final = click.option(
-    "--rules",
-    default=DEFAULT_RIICHI,
-    show_default=True,
-    help="Rule profile, by id (`tenhou` for riichi-tenhou) or as a file.",
-)
+rules_option: Final = riichi_rules_option("Rule profile, by id (`tenhou` for riichi-tenhou) or as a file.")
 language_option: Final = click.option(
     "--language", type=click.Choice(LANGUAGES), default="ja", show_default=True, help="Language of names."
 )

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, TypeVar
 
+import click
 import msgspec
 from msgspec import Meta, Struct
 
@@ -19,6 +20,8 @@ from broker.errors import RuleError, reason
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE, Refused, refuse_duplicate_names
 from broker.rules import (
+    DEFAULT_MCR,
+    DEFAULT_RIICHI,
     Profile,
     RiichiProfile,
     Rules,
@@ -32,6 +35,7 @@ from broker.rules import (
 )
 from broker.rules.riichi.hand import RiichiHandMeld
 
+F = TypeVar("F", bound=Callable[..., Any])
 Q = TypeVar("Q")
 
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -141,6 +145,16 @@ class RiichiMeldLine(Struct, forbid_unknown_fields=True):
 
 FILE: Final = ".toml"
 """How a name ends that is a file."""
+
+
+def profile_option(about: str) -> Callable[[F], F]:
+    """Add the option for a profile of MCR."""
+    return click.option("--profile", default=DEFAULT_MCR, show_default=True, help=about)
+
+
+def riichi_rules_option(about: str) -> Callable[[F], F]:
+    """Add the option for rules of riichi."""
+    return click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help=about)
 
 
 def load_profile_once(written: str) -> Callable[[], Profile]:

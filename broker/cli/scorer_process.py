@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Final, NamedTuple, cast, get_args
 
 import click
@@ -50,7 +49,7 @@ from broker.people import Authentication, ClosedAccounts, copy_people, is_loopba
 from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
-from broker.scorer.alerts import Concern, concern_of_second_home
+from broker.scorer.alerts import Concern
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -107,9 +106,9 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
             work.report(Concern("standby_took_over", values={"desk": place.followed}))
         # then nobody answers, or has handed over
         alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
-        join = running.enter_context(
-            JoinWire(work, begun.journal, begun.address, place=_place_of_store(asked.event), alone=alone)
-        )
+        # whose lock is ours: a database has one for all machines, a file one for its own
+        store = SHARED_PLACE if database_of(asked.event) else place_of(asked.event / STORE)
+        join = running.enter_context(JoinWire(work, begun.journal, begun.address, place=store, alone=alone))
         if not join.wait(stop, standby=asked.standby):
             return
         auth = running.enter_context(closing(Authentication(asked.event)))
@@ -381,11 +380,6 @@ def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
     click.echo(f"Standby: {why.code}: {why}")
 
 
-def _place_of_store(folder: Path) -> str:
-    """Name the store whose lock is ours: a database has one lock for all machines, a file one for its own."""
-    return SHARED_PLACE if database_of(folder) else place_of(folder / STORE)
-
-
 class JoinWire(Closing):
     """Connects a scorer with the broker as soon as it is known that no other one is active there."""
 
@@ -439,7 +433,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
     """Begin to write a second home and to make copies, if that was asked for."""
     event = work.state.planned.name
     if home := _second_home(asked, event):
-        report = SecondHomeWriter(home, asked.event, lambda one: work.report(concern_of_second_home(one)))
+        report = SecondHomeWriter(home, asked.event, partial(work.report_backup, of="second_home"))
         work.live.homes.write_to(running.enter_context(report))
     if asked.backup is None:
         return None
@@ -462,7 +456,7 @@ def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, l
     """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
     if asked.broker and not _own_broker(asked):
         told = N_("Tables are connected through a broker of its own: {address}.", address=asked.broker)
-        return _other_broker(asked.broker, logins), _check_nothing, told
+        return _other_broker(asked.broker, logins), lambda: None, told  # its owner looks after it
     kept = asked.event / BROKER_FOLDER
     known = kind_of_event(kept)
     if asked.nodes == 1:
@@ -530,7 +524,3 @@ class _Watches:
             self._due = now + LOOK_S
             for look in self._watches:
                 look()
-
-
-def _check_nothing() -> None:
-    """Look after nothing: a broker elsewhere is somebody else's to restart."""

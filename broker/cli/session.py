@@ -8,9 +8,16 @@ from typing import Annotated, Any, Final
 import click
 from msgspec import Meta, Struct
 
-from broker.cli.rules_input import PlayerNumber, answer_each, json_lines_option, load_riichi_rules, riichi_rules_of_line
+from broker.cli.rules_input import (
+    PlayerNumber,
+    answer_each,
+    json_lines_option,
+    load_riichi_rules,
+    riichi_rules_of_line,
+    riichi_rules_option,
+)
 from broker.protocol import SEATS
-from broker.rules import DEFAULT_RIICHI, RuleError, score_alone
+from broker.rules import RuleError, score_alone
 from broker.rules.riichi import (
     PLAYERS,
     PlayerNo,
@@ -320,12 +327,7 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
 
 
 @click.command(short_help="Riichi: what a hand pays, and how the session continues.")
-@click.option(
-    "--rules",
-    default=DEFAULT_RIICHI,
-    show_default=True,
-    help="Riichi profile for lines that name none, by id or as a file.",
-)
+@riichi_rules_option("Riichi profile for lines that name none, by id or as a file.")
 @json_lines_option
 def session(rules: str) -> None:
     """Settle a hand of riichi: what it pays, who deals next, and whether the session is over.

@@ -172,10 +172,7 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_nodes(folder: Path) -> Nodes | None:
     """Return where the nodes are; None if all are on one machine. Raises BadEvent."""
-    path = folder / NODES
-    if not path.exists():
-        return None
-    return read_toml(path, Nodes)
+    return read_toml(folder / NODES, Nodes) if (folder / NODES).exists() else None
 
 
 def write_nodes(folder: Path, nodes: Nodes) -> None:
@@ -185,10 +182,7 @@ def write_nodes(folder: Path, nodes: Nodes) -> None:
 
 def read_centre(folder: Path) -> CentreAddress | None:
     """Return how a hall reaches the centre; None if the event is played in one place. Raises BadEvent."""
-    path = folder / HALL
-    if not path.exists():
-        return None
-    return read_toml(path, CentreAddress)
+    return read_toml(folder / HALL, CentreAddress) if (folder / HALL).exists() else None
 
 
 def write_centre(folder: Path, centre: CentreAddress) -> None:

@@ -171,8 +171,20 @@ def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
 
 def _few_tables(plan: Plan) -> Iterator[RuleError]:
     """Name the deals that not all tables play."""
-    for plays in _compared(plan):
-        yield from _few_tables_of(plays)
+    for listed in _compared(plan):
+        tables, at = len({play.table for play in listed}), Counter(play.deal for play in listed)
+        for count in sorted(set(at.values()) - {tables}):
+            deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
+            if count == 1:
+                yield RuleError(
+                    "deal_not_compared",
+                    N_("played at one table only, nobody is compared: deals {deals}", deals=deals),
+                )
+            else:
+                text = N_(
+                    "compared at {count} of {tables} tables: deals {deals}", count=count, tables=tables, deals=deals
+                )
+                yield RuleError("deal_at_few_tables", text)
 
 
 def _late_standings(plan: Plan) -> Iterator[RuleError]:
@@ -202,22 +214,6 @@ def _stages(plan: Plan) -> Iterable[tuple[str, list[BookedPlay]]]:
 def _compared(plan: Plan) -> list[list[BookedPlay]]:
     """Return the plays of each section of each stage."""
     return [plays for _, _, plays in section_plays(plan)] if plan.stages else [[*plan.plays]]
-
-
-def _few_tables_of(plays: Iterable[BookedPlay]) -> Iterator[RuleError]:
-    listed = list(plays)
-    tables, at = len({play.table for play in listed}), Counter(play.deal for play in listed)
-    for count in sorted(set(at.values()) - {tables}):
-        deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
-        if count == 1:
-            yield RuleError(
-                "deal_not_compared", N_("played at one table only, nobody is compared: deals {deals}", deals=deals)
-            )
-        else:
-            yield RuleError(
-                "deal_at_few_tables",
-                N_("compared at {count} of {tables} tables: deals {deals}", count=count, tables=tables, deals=deals),
-            )
 
 
 def _ranges(numbers: Iterable[int]) -> str:

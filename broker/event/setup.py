@@ -403,11 +403,6 @@ def typed_session_rows(form: Mapping[str, str]) -> list[dict[str, str]]:
     return [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, MOST_SESSIONS + 1)]
 
 
-def sessions_of(form: Mapping[str, str]) -> tuple[Session, ...]:
-    """Read the sessions of a form. Raises RuleError `malformed`."""
-    return read_sessions(typed_session_rows(form))
-
-
 def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
     """Read sessions; empty rows are none. Raises RuleError `malformed`."""
     return tuple(_session(row, at) for at, row in enumerate(rows, 1) if any(text.strip() for text in row.values()))

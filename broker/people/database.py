@@ -176,9 +176,8 @@ class PeopleDatabase:
             if last and last.height >= lines[0].height:  # another process has been quicker, or it was opened again
                 named = {*witness.lines()}
                 lines = [line for line in lines if line not in named]
-            witness.note(lines)
-            witness.sync()
-            if not lines or witness.last() == lines[-1]:
+            if witness.note(lines):
+                witness.sync()
                 self._noted.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:

@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from typing import Final, Protocol
 
 from broker.errors import RuleError
@@ -192,3 +193,48 @@ def seat_in_turn(turn: Seat, action: SeatAction) -> Seat:
     if seat != turn:
         raise RuleError("not_your_turn", f"{action.do}: it is the turn of {turn}, not of {seat}")
     return seat
+
+
+REPLACEMENTS: Final = 4
+INDICATORS: Final = 5
+
+DEAD_WALL: Final = REPLACEMENTS + 2 * INDICATORS
+"""Riichi: tiles that nobody draws. A replacement is made up for from the live wall, so that there are always 14."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonWall:
+    """Who begins with what, and what lies where. Each kan takes the last tile of `live`, which is then not drawn."""
+
+    hands: Mapping[Seat, tuple[str, ...]]
+    live: tuple[str, ...]
+    """70 tiles in the order in which they are drawn."""
+    replacements: tuple[str, ...]
+    indicators: tuple[str, ...]
+    under: tuple[str, ...]
+    """Those below the indicators, which are looked at after riichi."""
+
+
+def wall_of(dealer: Seat) -> tuple[Seat, ...]:
+    """Return whose 21 tiles are drawn one after the other; the last 14 of the last are the dead wall."""
+    at = SEATS.index(dealer)
+    return SEATS[at:] + SEATS[:at]
+
+
+def common_wall(deal: Deal) -> CommonWall:
+    """Return a deal as riichi plays it: our own layout, since no source has one (docs/riichi-session.md).
+
+    Each tray has a hand of 13 and 21 tiles of the wall, which begins with the dealer's 21 and goes on with those of the
+    next players in turn order; its last 14 tiles are the dead wall.
+    """
+    hand = ROWS[0]
+    wall = tuple(chain.from_iterable(deal.faces[seat][hand:] for seat in wall_of(deal.dealer)))
+    live, dead = wall[:-DEAD_WALL], wall[-DEAD_WALL:]
+    turned = dead[REPLACEMENTS:]
+    return CommonWall(
+        hands={seat: deal.faces[seat][:hand] for seat in SEATS},
+        live=live,
+        replacements=dead[:REPLACEMENTS],
+        indicators=turned[:INDICATORS],
+        under=turned[INDICATORS:],
+    )

@@ -76,14 +76,10 @@ def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) 
         if name not in tree:
             if name not in optional:
                 yield ProfileMistake(where, None, "is missing", _wanted(wanted))
-        elif _is_part(wanted):
+        elif isinstance(wanted, type) and issubclass(wanted, Struct):
             yield from _mistakes_of_part(wanted, tree[name], where, text)
         else:
             yield from _mistakes_of_setting(wanted, tree[name], where, text)
-
-
-def _is_part(wanted: object) -> bool:
-    return isinstance(wanted, type) and issubclass(wanted, Struct)
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -88,7 +88,8 @@ class RulingChanges:
             return SubjectState(play=play)
         said = root.decision
         if isinstance(said, Substitute | Withdrawn):
-            return SubjectState(sits=self._sits(book, said))
+            ruled = plan.last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
+            return SubjectState(sits=plan.sitting_name(ruled, self._event.name_of(said.player)))
         if isinstance(said, Fouled) and root.deal is not None:
             last = book.of(root.deal)
             return SubjectState(
@@ -107,10 +108,6 @@ class RulingChanges:
             begun = self._room.tables.seatings.begun()
             self._plans[known] = plan.planned_event(self._room.original, book, begun)
         return self._plans[known]
-
-    def _sits(self, book: RulingBook, said: Substitute | Withdrawn) -> str:
-        last = plan.last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
-        return plan.sitting_name(last, self._event.name_of(said.player))
 
 
 class StandingChange(Struct, frozen=True):
@@ -179,14 +176,10 @@ ComparedImps = Mapping[PlayKey, tuple[int, Mapping[Seat, Exact]]]
 def play_changes(before: ComparedImps, after: ComparedImps) -> tuple[PlayChange, ...]:
     """Compare the IMPs of plays; those that stay as they are, are left out."""
     keys = sorted({key for key in {**before, **after} if before.get(key) != after.get(key)}, key=lambda key: key[::-1])
-    return tuple(_play_change(key, before.get(key), after.get(key)) for key in keys)
-
-
-def _play_change(
-    key: PlayKey, old: tuple[int, Mapping[Seat, Exact]] | None, new: tuple[int, Mapping[Seat, Exact]] | None
-) -> PlayChange:
-    deal = (new or old or (0, {}))[0]
-    return PlayChange(key[0], key[1], deal, _written_imps(old), _written_imps(new))
+    deals = {key: (after.get(key) or before[key])[0] for key in keys}
+    return tuple(
+        PlayChange(*key, deals[key], _written_imps(before.get(key)), _written_imps(after.get(key))) for key in keys
+    )
 
 
 def _written_imps(found: tuple[int, Mapping[Seat, Exact]] | None) -> dict[Seat, Imp] | None:

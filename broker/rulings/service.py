@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from broker.event import Event
 from broker.protocol import Refused, Ruling, decode, encode
@@ -105,18 +105,12 @@ class RulingService:
 
     def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
         ruling = Ruling(
-            id=draft.id,
+            **asdict(draft),
             event=self._event.name,
             number=1 + self._highest(),
-            after=draft.after,
-            table=draft.table,
-            round=draft.round,
-            deal=draft.deal,
-            decision=draft.decision,
             author=author.name,
             account=author.account,
             role=author.role,
-            reason=draft.reason,
             at=self._clock(),
         )
         check_ruling(self.room.event, self.room, ruling)

@@ -295,7 +295,8 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     `team_event`, `player_listed_twice`, `not_printable`, `unknown_play`, `plan_changed_since`, `plan_play_begun`,
     `deal_over`, `player_leaves`, and as a movement `player_at_two_tables`, `player_repeats_deal`, `not_four_players`.
     """
-    change = _change_of(room, decision)
+    root = room.book.root_decision(decision)
+    change = root if isinstance(root, PlanChanged) else PlanChanged()
     _check_kind(room, decision, change)
     before, kept, book = room.planned.bookings, kept_plays(room), room.book.with_decision(decision)
     as_said = plan.planned_event(room.original, book, {}).bookings  # a play that has begun stays in, whatever is said
@@ -353,12 +354,6 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
         unseated = (table, round_) in room.original.later and not room.planned.is_seated(at or 0)
         if (table, round_) not in room.original.places or unseated:
             raise _no_play(table, round_)
-
-
-def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
-    """Return the change that is given or taken back."""
-    root = room.book.root_decision(decision)
-    return root if isinstance(root, PlanChanged) else PlanChanged()
 
 
 def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:

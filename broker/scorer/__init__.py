@@ -1,6 +1,5 @@
 """Messages in, standings out; the store."""
 
-from broker.scorer.access import Admissions
 from broker.scorer.alerts import ALERT_CODES, Concern, concerns_of_faults
 from broker.scorer.intake import Intake
 from broker.scorer.quarantine import ApartPlay, Judged

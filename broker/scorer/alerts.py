@@ -47,7 +47,7 @@ from broker.scorer.quarantine import ApartFact
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
-from broker.store import DESK, BackupReport, Fault, Journal
+from broker.store import DESK, Fault, Journal
 
 ALERT_CODES: Final[Mapping[str, Message]] = {
     "centre_found": N_("The centre is connected."),
@@ -209,11 +209,6 @@ ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points
 """What can be wrong with a stored row (broker/store/records.py)."""
 
 
-def concern_of_second_home(report: BackupReport) -> Concern:
-    """Return the concern of how the second home of rulings is doing."""
-    return Concern("second_home_resumed" if report.well else "second_home_failed", values={"text": report.text})
-
-
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
     gone = [fault for fault in faults if fault.code in GONE_CODES]
@@ -281,11 +276,12 @@ def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -
         case Result():
             found = _concerns_of_result(event, state, message, fact)
         case Restored():
-            found = _concerns_of_walls(event, message.table, message.seq, fact)
+            found = _concerns_of_walls(event, message, fact)
         case Seated():
             found = _concerns_of_seats(event, state.tables.seatings, message, fact)
         case Overridden():
-            found = _concerns_of_override(message.table, message.seq, fact)
+            said: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+            found = (Concern("overridden", message.table, about=message.seq, values=said),)
         case Ruled():
             found = _concerns_of_ruling(state, message, now)
         case RiichiRecorded():
@@ -306,16 +302,10 @@ def _concerns_of_session(event: Event, state: EventState, message: LogMessage) -
         yield Concern("session_differs", message.table, about=entry, values={"entry": entry})
 
 
-def _concerns_of_walls(event: Event, table: int, seq: int, fact: Restored) -> Iterable[Concern]:
-    as_planned = fact.form == event.form(fact.deal)
-    return () if as_planned and fact.verified else _concerns_of_wrong_walls(table, seq, fact, as_planned=as_planned)
-
-
-def _concerns_of_wrong_walls(table: int, seq: int, fact: Restored, *, as_planned: bool) -> Iterator[Concern]:
-    if not as_planned:
-        yield Concern("fouled", table, about=seq, values={"deal": fact.deal})
-    if not fact.verified:
-        yield Concern("unverified", table, about=seq, values={"deal": fact.deal})
+def _concerns_of_walls(event: Event, message: LogMessage, fact: Restored) -> Iterator[Concern]:
+    for code, right in (("fouled", fact.form == event.form(fact.deal)), ("unverified", fact.verified)):
+        if not right:
+            yield Concern(code, message.table, about=message.seq, values={"deal": fact.deal})
 
 
 def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
@@ -336,11 +326,14 @@ def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Ite
         return
     about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
     fines = ", ".join(f"{name} {imp} IMP" for name, imp in about)
-    author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
-    reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
-    values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
-    more = {**values, "author": author, "reason": reason}
-    yield Concern("fined_at_table", message.table, about=message.seq, values=more)
+    values: dict[str, int | str] = {
+        "fines": fines,
+        "deal": result.deal,
+        "round": result.round,
+        "author": ", ".join(sorted({fine.author or "?" for fine in result.fines.values()})),
+        "reason": ", ".join(sorted({fine.reason for fine in result.fines.values()})),
+    }
+    yield Concern("fined_at_table", message.table, about=message.seq, values=values)
 
 
 def _concerns_of_settled(state: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
@@ -374,12 +367,6 @@ def _as_settled(entry: RulingEntry, result: Result) -> bool:
     return (ruled.win, ruled.winners, ruled.discarder, ruled.hand, ruled.fines) == entered
 
 
-def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
-    """Return what an arbiter must know of a play that was let go on in spite of a guard."""
-    values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
-    yield Concern("overridden", table, about=seq, values=values)
-
-
 def _concerns_of_seats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> tuple[Concern, ...]:
@@ -397,8 +384,7 @@ def concerns_of_repeats(
     """Return what an arbiter must know of those who had this deal before."""
     if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
-        values: dict[str, int | str] = {"names": names, "deal": fact.deal}
-        yield Concern("player_repeats_deal", message.table, about=message.seq, values=values)
+        yield Concern("player_repeats_deal", message.table, message.seq, {"names": names, "deal": fact.deal})
 
 
 KEPT: Final = 50
@@ -448,7 +434,10 @@ class AlertBook:
 
     def load(self, past: Iterable[tuple[int, Concern]]) -> None:
         """Keep alerts of the time before this scorer was started, with when they were (ms), beside those kept."""
-        before = [(alert.at, _concern_of(alert)) for alert in reversed(self.newest_first())]
+        before = [
+            (one.at, Concern(one.code, one.table, one.about, one.values, found=one.text))
+            for one in reversed(self.newest_first())
+        ]
         self._kept.clear()
         for at, concern in sorted([*before, *past], key=itemgetter(0)):
             self._keep(at, concern)
@@ -468,10 +457,6 @@ class AlertBook:
             of_table = Counter(one.table for _, one in kept)
             del kept[max(range(len(kept)), key=lambda place: (of_table[kept[place][1].table], -place))]
         self._newest_first = None
-
-
-def _concern_of(alert: AlertView) -> Concern:
-    return Concern(alert.code, alert.table, about=alert.about, values=alert.values, found=alert.text)
 
 
 GOING: Final = "goes/"

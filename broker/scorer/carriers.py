@@ -254,11 +254,8 @@ def carrier_moves(progress: Progress, forecast: Forecast) -> tuple[CarrierMove, 
         for (deal, copy), way in progress.ways.items()
         if (move := _move(progress, forecast, open_at, (deal, copy, copies[deal]), way)) is not None
     ]
-    return tuple(sorted(found, key=lambda m: (ORDER.index(m.urgency), _when(m), m.round, m.to_table)))
-
-
-def _when(move: CarrierMove) -> int:
-    return move.free_at.usual if move.free_at else 0
+    found.sort(key=lambda m: (ORDER.index(m.urgency), m.free_at.usual if m.free_at else 0, m.round, m.to_table))
+    return tuple(found)
 
 
 def _move(

@@ -125,11 +125,9 @@ class Arrivals(Sequence[PlayView]):
         return hash(self._settled)
 
     def _play(self, play: LogMessage | WholePlay | PlayKey) -> PlayView:
-        return self._unentered(play) if isinstance(play, tuple) else self._entered(play)
-
-    def _unentered(self, key: PlayKey) -> PlayView:
-        """Return a play that was settled without a result of its table: keyed from paper, adjusted or void."""
-        return self._line(self.snapshot.instead[key], None, *self.snapshot.ruled[key])
+        if isinstance(play, tuple):  # settled without a result of its table: keyed from paper, adjusted or void
+            return self._line(self.snapshot.instead[play], None, *self.snapshot.ruled[play])
+        return self._entered(play)
 
     def _entered(self, told: LogMessage | WholePlay) -> PlayView:
         key, event = _key_of(told), self.snapshot.event
@@ -267,7 +265,7 @@ class Dashboard:
             apart=sum(self._apart.values()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._live.attendance.alerts(self._live.alerts.newest_first()),
-            lost=self._count_lost(),
+            lost=sum(self._lost.values()) + len(self._live.homes.rulings_missing),
             centre=self._live.hall.view() if self._live.hall else None,
             halls=tuple(self._halls(self._live.centre)) if self._live.centre else (),
         )
@@ -288,11 +286,8 @@ class Dashboard:
         self._plays_in[hall] += sign * table.plays_in
         self._expected[hall] += sign * table.plays_expected
 
-    def _count_lost(self) -> int:
-        """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
-        return sum(self._lost.values()) + len(self._live.homes.rulings_missing)
-
     def _lost_of(self, table: int) -> int:
+        """Return how many facts were in the store and are not: it names them, or their table has receipts for them."""
         book = self._live.intake.books[table]
         named = sum(height is None for height in book.wanted.values())
         return named + max(0, self._live.devices.receipted(table) - book.upto)

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -344,6 +344,15 @@ class Reading(Struct, frozen=True):
     celsius: int | None = None
 
 
+class _RecordHead(TypedDict):
+    id: str
+    event: str
+    number: int
+    table: int
+    device: str
+    at: int
+
+
 class Devices:
     """All that is known of the tables' devices. On the scorer's thread alone.
 
@@ -458,67 +467,42 @@ class Devices:
     def admit(self, table: int, key: str, machine: str) -> None:
         """Admit a device that was paired, or that the organiser has listed."""
         if not self.admissions.admits(table, device_of(key)):
-            self.record(self._admitted(table, device_of(key), key, machine=machine))
+            self.record(DeviceAdmitted(**self._head(table, device_of(key)), key=key, machine=machine))
 
     def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
         """Admit devices that the organiser has listed, in one commit; not those on which somebody has decided."""
         new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
-        self.record(*(self._admitted(one.table, one.device, one.key, machine=one.machine) for one in new.values()))
+        self.record(
+            *(
+                DeviceAdmitted(**self._head(one.table, one.device), key=one.key, machine=one.machine)
+                for one in new.values()
+            )
+        )
 
     def accept(self, table: int, device: str, author: str, account: str) -> None:
         """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""
         found = self.unknown.get(table)
         if found is None or found.device != device:
             raise NoDeviceWaits(f"no device {device[:ID_SHOWN]} waits to be admitted at table {table}")
-        self.record(self._admitted(table, device, found.key, author=author, account=account))
-
-    def _admitted(
-        self,
-        table: int,
-        device: str,
-        key: str | None,
-        *,
-        machine: str = "",
-        author: str | None = None,
-        account: str = "",
-    ) -> DeviceAdmitted:
-        return DeviceAdmitted(
-            id=uuid.uuid4().hex,
-            event=self._event,
-            number=1,
-            table=table,
-            device=device,
-            key=key,
-            machine=machine,
-            author=author,
-            account=account,
-            at=self._clock(),
-        )
+        self.record(DeviceAdmitted(**self._head(table, device), key=found.key, author=author, account=account))
 
     def revoke(self, table: int, device: str, reason: str, author: str, account: str) -> None:
         """Take nothing more from a device at a table. To undo it, accept it again. Raises NoDeviceWaits."""
         if not self.admissions.admits(table, device):
             raise NoDeviceWaits(f"the device {device[:ID_SHOWN]} is not admitted at table {table}")
-        self.record(self._revoked(table, device, reason, author, account))
+        self.record(DeviceRevoked(**self._head(table, device), author=author, account=account, reason=reason))
 
     def revoke_all(self, reason: str, author: str) -> int:
         """Take nothing more from any device, in one commit; return how many there were."""
         admitted = self.admissions.all()
-        self.record(*(self._revoked(one.table, one.device, reason, author, "") for one in admitted))
+        heads = [self._head(one.table, one.device) for one in admitted]
+        self.record(*(DeviceRevoked(**head, author=author, account="", reason=reason) for head in heads))
         return len(admitted)
 
-    def _revoked(self, table: int, device: str, reason: str, author: str, account: str) -> DeviceRevoked:
-        return DeviceRevoked(
-            id=uuid.uuid4().hex,
-            event=self._event,
-            number=1,
-            table=table,
-            device=device,
-            author=author,
-            account=account,
-            reason=reason,
-            at=self._clock(),
-        )
+    def _head(self, table: int, device: str) -> _RecordHead:
+        """Return what every record begins with; `record` gives it its number."""
+        id_, at = uuid.uuid4().hex, self._clock()
+        return {"id": id_, "event": self._event, "number": 1, "table": table, "device": device, "at": at}
 
     def record(self, *records: DeviceRecord) -> None:
         """Keep what was decided, here or at another desk, under our next numbers and in one commit; let it hold."""

@@ -48,7 +48,7 @@ from broker.scorer.homes import Seal, SecondHomes
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import JournalContent, past_concerns, replay_journal
+from broker.scorer.stored_event import JournalContent, past_gaps, past_refusals, replay_journal
 from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
@@ -189,9 +189,8 @@ class LiveEvent:
         self.counted: list[LogMessage] = []
         """Facts that count since the last answer."""
         counts = stored.without(self.intake.without_place)
-        self.alerts.load(
-            chain(replay_journal(self.state, counts, refused), past_concerns(self.intake.books, stored, refused))
-        )
+        replayed = replay_journal(self.state, counts, refused)
+        self.alerts.load(chain(replayed, past_gaps(self.intake.books, stored), past_refusals(refused)))
         seal, record = Seal(event.name, key), self.devices.record
         self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
         admissions = self.devices.admissions
@@ -317,10 +316,6 @@ class LiveEvent:
         if self.centre:
             found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
         return found
-
-    def follow_halls(self) -> bool:
-        """Follow the list of halls, at the centre; return whether it has changed."""
-        return self.centre is not None and self.centre.follow()
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:
         """Return what the arbiters have not been alerted to yet. `now` in ms since 1970."""

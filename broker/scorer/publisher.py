@@ -260,7 +260,7 @@ class Publisher:
 
     def _header(self, seq: int) -> _Header:
         """Return what every message begins with."""
-        return {"id": _new_id(), "event": self._name, "seq": seq}
+        return {"id": f"{ID_PREFIX}{next(_numbers):012x}", "event": self._name, "seq": seq}
 
     def _to(self, table: int) -> _ToTable:
         """Return the same of the next message to a table."""
@@ -418,17 +418,10 @@ class Publisher:
         )
         self._publish(topics.PIN, self.key.sign(message), table=table)
 
-    def counted(self, request: CountRequest, answer: AnyCountAnswer) -> None:
-        """Answer a table that has asked what a hand is worth."""
-        self._counted(request.table, request.id, answer)
-
-    def found(self, laid: LogMessage, answer: PlayFound) -> None:
-        """Tell a table what was found of the play whose tiles it has read."""
-        self._counted(laid.table, laid.id, answer)
-
-    def _counted(self, table: int, asked: str, answer: AnyCountAnswer | PlayFound) -> None:
-        message = Counted(**self._to(table), asked=asked, answer=answer)
-        self._publish(topics.COUNTED, message, table=table)
+    def counted(self, asked: CountRequest | LogMessage, answer: AnyCountAnswer | PlayFound) -> None:
+        """Tell a table what a hand is worth, or what was found of the play whose tiles it has read."""
+        message = Counted(**self._to(asked.table), asked=asked.id, answer=answer)
+        self._publish(topics.COUNTED, message, table=asked.table)
 
     # ---- to arbiters, and in public ---------------------------------------------------------
 
@@ -651,7 +644,3 @@ def _compared_play(one: PlayWithImps, state: EventState) -> ComparedPlay:
             for seat, player in play.players.items()
         },
     )
-
-
-def _new_id() -> str:
-    return f"{ID_PREFIX}{next(_numbers):012x}"

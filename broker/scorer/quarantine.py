@@ -223,11 +223,7 @@ class _TableFacts:
         self._highest = message.seq
         self._facts.append(message)
         self._judged += 1
-        try:
-            self._sequence.follow(message.fact)
-        except OutOfSequence as error:
-            return self._put_apart(message, error.code)
-        return (message,)
+        return self._follow(message)
 
     def count(self, message: LogMessage) -> None:
         """Take in a fact that counts, whether or not it follows: it is looked at when the next one is to be judged."""
@@ -267,20 +263,21 @@ class _TableFacts:
             return ()
         if message.id in self._decided.discarded:
             return ()
+        return self._follow(message)
+
+    def _follow(self, message: LogMessage) -> Sequence[Judged]:
+        """Let a fact count if it follows; else keep it apart, and report the first of its play and reason."""
         try:
             self._sequence.follow(message.fact)
         except OutOfSequence as error:
-            return self._put_apart(message, error.code)
-        del self.apart[message.id]
+            apart = self.apart[message.id] = ApartFact(message, error.code)
+            about = message.fact.round, error.code
+            if about in self._told:
+                return ()
+            self._told.add(about)
+            return (apart,)
+        self.apart.pop(message.id, None)
         return (message,)
-
-    def _put_apart(self, message: LogMessage, code: str) -> Sequence[Judged]:
-        apart = self.apart[message.id] = ApartFact(message, code)
-        about = message.fact.round, code
-        if about in self._told:
-            return ()
-        self._told.add(about)
-        return (apart,)
 
 
 class Quarantine:

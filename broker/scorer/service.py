@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
@@ -178,7 +178,8 @@ class Scorer:
         if stored.judged_from is None:
             with journal.commit():
                 journal.remember(JUDGED_FROM, str(len(stored.messages)))
-        key, pins = open_event_key(folder), PinChecker(self._pin_compared)
+        key = open_event_key(folder)
+        pins = PinChecker(lambda check, right: self._post(partial(self._found_pin, check, right=right)))
         self.live = LiveEvent(
             event,
             journal,
@@ -195,7 +196,7 @@ class Scorer:
         self.live.set_aside(stored.faults)
         self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
         self.publisher.lease = kept_lease(journal) or new_lease()
-        self._plays = PlayFinder(folder, self.state, journal, self.publisher.found, self._post, seconds)
+        self._plays = PlayFinder(folder, self.state, journal, self.publisher.counted, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
@@ -255,9 +256,9 @@ class Scorer:
         """The last messages."""
         return self.live.wire
 
-    def report_backup(self, report: BackupReport) -> None:
-        """Alert the arbiters to how copies of the event are doing."""
-        self.report(Concern("backup_resumed" if report.well else "backup_failed", values={"text": report.text}))
+    def report_backup(self, report: BackupReport, of: Literal["backup", "second_home"] = "backup") -> None:
+        """Alert the arbiters to how copies of the event are doing, or the second home of rulings."""
+        self.report(Concern(f"{of}_resumed" if report.well else f"{of}_failed", values={"text": report.text}))
 
     def report(self, concern: Concern) -> None:
         """Alert the arbiters to something that was done at the desk."""
@@ -373,7 +374,7 @@ class Scorer:
             self.live.alerts.note(found)
             self._publish_alerts()
             self.dashboard.changed({one.table for one in found if one.table})
-        if changed := self.live.follow_halls():
+        if changed := bool(self.live.centre and self.live.centre.follow()):
             self._take([])  # it is kept for the scorer that takes over
         if changed or found:
             self.dashboard.show()
@@ -475,9 +476,6 @@ class Scorer:
     def _post(self, work: Callable[[], None]) -> None:
         """Have something done by the scorer's thread, from any other."""
         self._inbox.put(OwnCall(work))
-
-    def _pin_compared(self, check: PinCheck, right: bool) -> None:  # noqa: FBT001 - as the checker calls it
-        self._post(partial(self._found_pin, check, right=right))
 
     def _found_pin(self, check: PinCheck, *, right: bool) -> None:
         """Answer a table that has asked whether a PIN is right, and judge what waited for that."""

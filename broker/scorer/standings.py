@@ -5,7 +5,6 @@ which they played last. Players and teams alike; teams have what all of them hav
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -54,11 +53,6 @@ RankSection = Callable[[int, Sequence[Adjustment], PreviousPlaces, Collection[st
 """Ranks a section of a stage; takes its number, IMPs of no play, the places before, and the names in it."""
 
 
-def part_of(stage: Stage) -> Fraction | None:
-    """Return the part of the stage before that counts in a stage; None: what the profile says."""
-    return read_part(stage.carry_over) if stage.carry_over else None
-
-
 def section_standings(
     stages: Sequence[Stage],
     members: Members,
@@ -75,7 +69,8 @@ def section_standings(
     lines: list[Ranked] = []
     places = before.places
     for at, stage in enumerate(stages):
-        carried = {one.name: one for one in carry_over(lines, profile, part_of(stage))}
+        part = read_part(stage.carry_over) if stage.carry_over else None  # as the profile says
+        carried = {one.name: one for one in carry_over(lines, profile, part)}
         of_stage = [one for one in beside if _stage_of(one, members) == at]
         groups = []
         for (_, section), names in (one for one in members.items() if one[0][0] == at):

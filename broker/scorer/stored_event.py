@@ -514,16 +514,8 @@ def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]
             yield from ((fact, then) for then, fact in one.facts())
 
 
-def past_concerns(
-    books: Mapping[int, TableBook], taken: JournalContent, refused: Iterable[RefusedRow]
-) -> Iterator[PastConcern]:
-    """Return the concerns of gaps that are still open, and of what was refused."""
-    yield from _past_gaps(books, taken)
-    yield from _past_refusals(refused)
-
-
-def _past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
-    """Return the gaps that are still open, by when the fact after each was taken."""
+def past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
+    """Return the concerns of gaps that are still open, by when the fact after each was taken."""
     after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
     if not after:
         return
@@ -532,8 +524,8 @@ def _past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterato
             yield at, concern_of_gap(message.table, message.seq)
 
 
-def _past_refusals(refused: Iterable[RefusedRow]) -> Iterator[PastConcern]:
-    """Return what was refused. Its code is kept, the text of the alert is not."""
+def past_refusals(refused: Iterable[RefusedRow]) -> Iterator[PastConcern]:
+    """Return the concerns of what was refused. Its code is kept, the text of the alert is not."""
     for row in refused:
         text = f"fact {row.seq}" if row.seq else row.code
         about = row.seq if row.code == "conflict" else None

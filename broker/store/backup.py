@@ -152,7 +152,7 @@ def _copy_rows(folder: Path, event: str, new: Path) -> None:
     with closing(open_reader(folder, event)) as source, closing(SqliteJournal(fresh, event)) as target:
         copy_journal(source, target)
     copy_file(fresh, new)
-    for path in (fresh, fresh.with_suffix(".lock")):
+    for path in (fresh, fresh.with_suffix(".lock"), fresh.with_suffix(WITNESS_SUFFIX)):
         path.unlink()
 
 

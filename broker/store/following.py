@@ -39,11 +39,11 @@ OWN: Final = (
 )
 """What each machine has for itself, or makes from the rest; packages of another version are large, and taken again."""
 
-OWN_KEYS: Final = ("store", "version", "event", "lease")
-"""What is kept beside the journal of one store alone."""
-
 REFUSED_UPTO: Final = "followed_refusals"
 """Under which key a copy keeps the number of the last refusal that it has."""
+
+OWN_KEYS: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
+"""What is kept beside the journal of one store alone."""
 
 PUT_ASIDE: Final = ".scorer-before"
 """The folder of a store that holds what the active one does not have; a number follows. It is never removed."""

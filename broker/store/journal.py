@@ -339,7 +339,7 @@ class Reader:
         """Return what a witness has seen and this journal has not. Raises StoreError."""
         journal = self._tables.journal
         there = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
-        return [Fault(LOST, *line[:4]) for line in witness.lines() if line.id not in there]
+        return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in there]
 
     def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
         """Return all rows after a height with all that is stored of them. Raises StoreError."""

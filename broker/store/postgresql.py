@@ -104,10 +104,10 @@ def _ensure_schema(connection: Connection) -> None:
     """Make the tables if there are none; whoever may only use them is not asked to."""
     with transaction(connection):
         connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
-        if not _schema_exists(connection):
+        if not _has_table(connection, "about"):
             connection.execute(CreateSchema("homologue", if_not_exists=True))
             TABLES.all.create_all(connection, checkfirst=False)
-        elif not _schema_has_links(connection):
+        elif not _has_table(connection, "set_aside"):  # it is of version 1
             for statement in TO_VERSION_2:
                 connection.exec_driver_sql(statement)
             _after_migration(connection)
@@ -160,14 +160,8 @@ def _migrate(connection: Connection, event: str) -> None:
         )
 
 
-def _schema_exists(connection: Connection) -> bool:
-    """Return whether there are tables."""
-    return connection.execute(select(func.to_regclass("homologue.about"))).scalar() is not None
-
-
-def _schema_has_links(connection: Connection) -> bool:
-    """Return whether the tables are those of version 2."""
-    return connection.execute(select(func.to_regclass("homologue.set_aside"))).scalar() is not None
+def _has_table(connection: Connection, name: str) -> bool:
+    return connection.execute(select(func.to_regclass(f"homologue.{name}"))).scalar() is not None
 
 
 SILENCE_S: Final = 15
@@ -235,14 +229,10 @@ def _opening(close: Callable[[], None]) -> Iterator[None]:
     """
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, StoreError) as error:
         close()
-        raise StoreUnreachable(driver_message(error)) from error
-    except StoreLost as error:
-        close()
-        raise StoreUnreachable(str(error)) from error
-    except StoreError:
-        close()
+        if isinstance(error, SQLAlchemyError | StoreLost):
+            raise StoreUnreachable(driver_message(error)) from error
         raise
 
 
@@ -258,7 +248,7 @@ class PostgresReader(Reader):
 
     def _open(self) -> None:
         self._connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        found = self._about().get("version") if _schema_exists(self._connection) else None
+        found = self._about().get("version") if _has_table(self._connection, "about") else None
         if found is None:
             raise StoreMissing(f"nothing has been recorded for {self.event} in this database")
         self.has_links = found != "1"

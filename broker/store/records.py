@@ -356,23 +356,23 @@ class Witness:
             return _read_line(end[-1]) if end else None
         return None
 
-    def note(self, lines: Iterable[WitnessLine]) -> None:
-        """Write that these rows are in the journal by now."""
+    def note(self, lines: Iterable[WitnessLine]) -> bool:
+        """Write that these rows are in the journal by now; return whether that is written."""
         told = "".join("{} {} {} {} {}\n".format(*line) for line in lines).encode()
-        if self._file is None or not told:
-            return
-        try:
-            if os.write(self._file, told) != len(told):
-                self.close()
-        except OSError:
-            self.close()  # what follows would leave a hole: the next start writes all of it
+        if not told:
+            return True
+        with suppress(OSError):
+            if self._file is not None and os.write(self._file, told) == len(told):
+                return True
+        self.close()  # what follows would leave a hole: the next start writes all of it
+        return False
 
-    def rewrite(self, lines: Iterable[WitnessLine]) -> None:
-        """Forget everything, and begin with these rows."""
+    def rewrite(self, lines: Iterable[WitnessLine]) -> bool:
+        """Forget everything, and begin with these rows; return whether they are written."""
         with suppress(OSError):
             if self._file is not None:
                 os.ftruncate(self._file, 0)
-        self.note(lines)
+        return self.note(lines)
 
     def sync(self) -> None:
         """Wait until the disk has all lines, and the name of the file."""

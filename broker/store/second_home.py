@@ -7,6 +7,7 @@ the journal (records.py). After a restore the scorer takes back what its journal
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -92,7 +93,9 @@ class SecondHomeWriter:
         self._written = 0
         self._changed, self._ended = threading.Condition(), False
         self._failing = ""
-        self._was_elsewhere = self._anew = False
+        self._was_elsewhere = self._anew = self._left_out = self._lacking = False
+        self._last: WitnessLine | None = None
+        """What was named last when we began."""
         # A disk that hangs must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="second home", daemon=True)
 
@@ -116,19 +119,17 @@ class SecondHomeWriter:
     def note(self, lines: Sequence[WitnessLine]) -> None:
         """Name rows of the journal, as far as there is time for it."""
         with self._changed:
-            if len(self._lines) < MOST_LINES:
+            self._left_out |= len(self._lines) >= MOST_LINES
+            if not self._left_out:  # what follows would leave a hole
                 self._lines.extend(lines)
             self._changed.notify_all()
 
     def begin(self, journal: Journal) -> None:
         """Name there what is in a journal, beginning after the row that was named last."""
         witness = Witness(self._home.witness, read_only=True)
-        if journal.agrees_with(witness):
-            last = witness.last()
-            self.note(journal.witness_lines(last.height if last else 0))
-        else:
-            self._anew = True
-            self.note(journal.witness_lines())
+        self._last = witness.last()
+        self._anew = not journal.agrees_with(witness)
+        self.note(journal.witness_lines(self._last.height if self._last and not self._anew else 0))
 
     def wait(self) -> bool:
         """Return whether all that was given to `keep` before is on the disk; while that fails nobody waits."""
@@ -156,16 +157,10 @@ class SecondHomeWriter:
         try:
             self._was_elsewhere = refuse_empty_mount(self._home.folder, self._beside, was_elsewhere=self._was_elsewhere)
             self._home.write(entries[self._written :] if not self._failing else entries)
+            self._name(lines)
         except (OSError, StoreError) as error:
             self._report(f"{self._home.folder}: {getattr(error, 'strerror', None) or error}")
             return
-        witness = Witness(self._home.witness)
-        if self._anew:
-            witness.rewrite(lines)
-            self._anew = False
-        else:
-            witness.note(lines)
-        witness.close()
         with self._changed:
             self._written = max(self._written, len(entries))
             del self._lines[: len(lines)]
@@ -173,6 +168,19 @@ class SecondHomeWriter:
             self._changed.notify_all()
         if failed:
             self._tell(BackupReport(well=True, text="the second home is written again"))
+
+    def _name(self, lines: tuple[WitnessLine, ...]) -> None:
+        """Name rows of the journal, unless it lacks what is named: the next start compares them. Raises OSError."""
+        with closing(Witness(self._home.witness)) as witness:
+            last = witness.last()
+            if self._anew and last and last != self._last:  # the disk was away when they were compared
+                self._anew, self._lacking = False, last not in lines
+                lines = () if self._lacking else lines[lines.index(last) + 1 :]
+            if self._lacking:
+                return
+            if not (witness.rewrite if self._anew else witness.note)(lines):
+                raise OSError("the names of messages cannot be written")
+        self._anew = False
 
     def _report(self, text: str) -> None:
         with self._changed:

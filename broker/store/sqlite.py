@@ -84,7 +84,8 @@ class SqliteJournal(Journal):
 
     def _open(self) -> None:
         with transaction(self._connection, self.BEGIN):
-            if _is_of_version_1(self._connection, self.event):
+            about = self._about() if inspect(self._connection).has_table("about") else {}
+            if (about.get("version"), about.get("event")) == ("1", self.event):
                 _migrate(self._connection)
             TABLES.all.create_all(self._connection)
             self._load(event=self.event)
@@ -93,15 +94,6 @@ class SqliteJournal(Journal):
         """Close it; may be called twice."""
         super().close()
         self._lock.close()
-
-
-def _is_of_version_1(connection: Connection, event: str) -> bool:
-    """Return whether a file holds this event's journal as programs before version 2 wrote it."""
-    if not inspect(connection).has_table("about"):
-        return False
-    rows = connection.exec_driver_sql("SELECT key, value FROM about")
-    about = {key: value for key, value in rows}  # noqa: C416 - rows are no pairs to mypy
-    return (about.get("version"), about.get("event")) == ("1", event)
 
 
 def _migrate(connection: Connection) -> None:

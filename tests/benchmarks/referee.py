@@ -12,7 +12,9 @@ from typing import Final
 
 from broker.protocol import SEATS
 from broker.rules import Deal, RuleError, load_mcr, new_deal
-from broker.rules.mcr import Action, Hu, apply_action, legal_actions, open_play, replay_actions, settle_claims, turns
+from broker.rules.mcr import Action, Hu, apply_action, open_play, replay_actions, settle_claims, turns
+from tests.broker.rules.mcr.playing import legal_actions
+from tests.broker.rules.mcr.turning import awaited_seats
 
 PAYMENTS: Final = load_mcr().payments
 ROUNDS: Final = 5
@@ -30,7 +32,7 @@ def record(seed: int) -> Recorded:
     chance = Random(seed)
     deal = new_deal(seed, "east", SEATS[seed % 4], chance)
     play, actions = open_play(deal, PAYMENTS), list[Action]()
-    while seats := turns.awaited_seats(play.turns):
+    while seats := awaited_seats(play.turns):
         choices = [choice for seat in seats if (choice := legal_actions(play, seat, no_win))]
         if play.turns.phase in ("draw", "hold"):
             action = chance.choice(choices[0])

@@ -290,13 +290,8 @@ def _drawn(hand: MjlogHand) -> SessionEvent:
     if kind not in ("", NAGASHI):
         raise RuleError("bad_record", f"no hand ends by {kind[:20]!r}")
     tenpai = tuple(one for one in PLAYERS if f"hai{one}" in hand.ends[0].attributes)
-    nagashi = tuple(_gainer(tag) for tag in hand.ends) if kind == NAGASHI else ()
+    nagashi = tuple(max(PLAYERS, key=_paid(tag).__getitem__) for tag in hand.ends) if kind == NAGASHI else ()
     return ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi, riichi=hand.riichi)
-
-
-def _gainer(tag: MjlogTag) -> PlayerNo:
-    paid = _paid(tag)
-    return max(PLAYERS, key=lambda one: paid[one])
 
 
 def _paid(tag: MjlogTag) -> PlayerPoints:

@@ -176,13 +176,14 @@ def make_drawn_deals(folder: Path, words: Sequence[str], beacon: str = "") -> st
     said = DrawnWords(kept.computer, tuple(map(normal_words, words)), normal_words(beacon))
     deals = drawn_deals(announced, said)
     new_sets = drawn_sets(announced, replace(said, computer=kept.computer_sets))
-    _refuse_other_deals(folder)
+    if (folder / DEALS).exists() and not all(record.sealed for record in read_deals(folder)):
+        refuse_existing_deals(folder)  # they are not what is left of this draw, cut short
     public = kept.seal_for or read_key(folder).public
     known = read_registry(folder) if (folder / SETS).exists() else {}
     sets = announced.sets or (None,)
     planned = [(deal, sets[at % len(sets)]) for at, (deal, _) in enumerate(deals)]
     records = [replace(record, salt=salt) for record, (_, salt) in zip(salt_deals(planned), deals, strict=True)]
-    opened = _faces_of(folder, {record.set for record in records}, known) | new_sets
+    opened = Opener(folder).plain({one.set: known[one.set] for one in records if one.set in known}) | new_sets
     write_registry(folder, _sealed_sets({**known, **new_sets}, public))
     write_private(folder / WORDS, seal(public, msgspec.json.encode(said), draw.hash.encode()).encode())
     write_deals(folder, [seal_deal(record, opened, public) for record in records])
@@ -208,16 +209,6 @@ def _read_secrets(folder: Path, draw: Draw) -> DrawSecrets:
     if words_hash(kept.computer) != draw.announcement.computer:
         raise missing
     return kept
-
-
-def _refuse_other_deals(folder: Path) -> None:
-    """Refuse deals that are not what is left of this draw, cut short: that is all sealed."""
-    if (folder / DEALS).exists() and not all(record.sealed for record in read_deals(folder)):
-        refuse_existing_deals(folder)
-
-
-def _faces_of(folder: Path, numbers: Iterable[int], known: Registry) -> dict[int, dict[int, str]]:
-    return Opener(folder).plain({number: known[number] for number in numbers if number in known})
 
 
 def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | str]:

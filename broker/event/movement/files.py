@@ -10,7 +10,7 @@ import msgspec
 
 from broker.errors import BadEvent, RuleError, reason
 from broker.event.files import DEALS, read_deals
-from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
+from broker.event.movement.plays import MOST_PLAYERS, SEATED, MovementPlay, NamedPlay, play_times
 from broker.event.movement.plays_csv import MovementProblem, decode_movement
 from broker.event.movement.quality import usual_copies
 from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
@@ -110,22 +110,13 @@ def merge_rounds(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
     return tuple(replace(play, round=number[play.round]) for play in sorted(plays, key=lambda play: play.round))
 
 
-def _plan(folder: Path) -> Plan:
+def event_plan(folder: Path) -> Plan:
+    """Return an event's plan. Raises RuleError `file_unreadable`, `too_large`, `malformed`."""
     _content(folder / EVENT)
     try:
         return read_plan(folder)
     except BadEvent as error:
         raise RuleError("malformed", error.found[0].text) from None
-
-
-def listed_player_ids(folder: Path) -> list[str]:
-    """Return the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
-    return [player.id for player in _plan(folder).players]
-
-
-def event_teams(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Return an event's teams; none if it has none. Raises as `event_players`."""
-    return _plan(folder).teams
 
 
 def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, force: bool) -> int:
@@ -152,7 +143,7 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
 
 def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     """Return the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
-    plan = _plan(folder)
+    plan = event_plan(folder)
     if has_started(folder):
         raise RuleError(
             "event_started",
@@ -191,8 +182,6 @@ def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
     return tuple(sorted(made, key=lambda play: (play.round, play.table)))
 
 
-TEAM: Final = 4
-
 Teams = Mapping[str, Sequence[str]]
 
 
@@ -201,20 +190,20 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
 
     Raises RuleError `players_differ` or `impossible_size`.
     """
-    listed = team_by_team(teams or {})
+    listed = [member for members in (teams or {}).values() for member in members]
     if event and not listed:
-        listed = listed_player_ids(event)
+        listed = [player.id for player in event_plan(event).players]
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
     if listed:
         return listed
     if players is None:
         raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
-    if not TEAM <= players <= MOST_PLAYERS:
+    if not SEATED <= players <= MOST_PLAYERS:
         text = N_(
             "number of players: {players}; there can be {least} to {most}",
             players=players,
-            least=TEAM,
+            least=SEATED,
             most=MOST_PLAYERS,
         )
         raise RuleError("impossible_size", text)
@@ -247,17 +236,12 @@ def bad_teams(path: Path, error: BaseException) -> RuleError:
 def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
-        if len(members) != TEAM:
+        if len(members) != SEATED:
             text = N_(
                 "players in {team}: {count}; a movement is made for {wanted}",
                 team=team,
                 count=len(members),
-                wanted=TEAM,
+                wanted=SEATED,
             )
             raise RuleError("teams_do_not_fit", text)
     return teams
-
-
-def team_by_team(teams: Teams) -> list[str]:
-    """Return all players, those of a team one after the other."""
-    return [member for members in teams.values() for member in members]

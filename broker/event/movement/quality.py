@@ -97,7 +97,11 @@ def usual_copies(plays: Sequence[MovementPlay]) -> int:
 
 def meetings(plays: Sequence[MovementPlay]) -> Counter[Pair]:
     """Return in how many rounds each pair sits at one table; pairs in the order of their names."""
-    met = {(play.round, play.table, pair) for play in plays for pair in _pairs_of(play.players.values())}
+    met = {
+        (play.round, play.table, pair)
+        for play in plays
+        for pair in combinations(sorted(set(play.players.values()), key=str), 2)
+    }
     return Counter(pair for _, _, pair in met)
 
 
@@ -110,16 +114,12 @@ def comparisons(plays: Sequence[MovementPlay]) -> Counter[Pair]:
     for play in plays:
         for seat, player in play.players.items():
             homologues.setdefault((play.deal, seat), set()).add((play.round, player))
-    compared = {pair for stays in homologues.values() for pair in combinations(sorted(stays, key=_by_player), 2)}
+    compared = {
+        pair
+        for stays in homologues.values()
+        for pair in combinations(sorted(stays, key=lambda stay: (str(stay[1]), stay[0])), 2)
+    }
     return Counter((one[1], other[1]) for one, other in compared if one[1] != other[1])
-
-
-def _by_player(stay: PlayerRound) -> tuple[str, int]:
-    return str(stay[1]), stay[0]
-
-
-def _pairs_of(players: Collection[Player]) -> Collection[Pair]:
-    return list(combinations(sorted(set(players), key=str), 2))
 
 
 def _pairs(counted: Counter[Pair], players: Sequence[Player]) -> Pairs:

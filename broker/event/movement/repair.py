@@ -225,9 +225,8 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
     Rounds in which everybody stayed where they were count once.
     """
     counted = Counter(play.round for play in rest.settled)
-    open_rounds = {round_ for round_, _ in rest.layout} - counted.keys()
     planned = Counter(play.round for play in rest.plan)
-    over = [round_ for round_, count in counted.items() if count >= planned[round_] and round_ not in open_rounds]
+    over = [round_ for round_, count in counted.items() if count >= planned[round_]]
     found: dict[int, list[Player]] = {}
     last: dict[int, tuple[Player, ...]] = {}
     before = 0

@@ -374,21 +374,21 @@ def search(
     be.
     """
     rounds = [slots for slots in frame.free_rounds() if len(slots) > 1]
-    best = _Best(Seating(frame, who))
-    going = _Continuing(go_on, best, enough)
+    best = _Best(Seating(frame, who), go_on, enough)
     for at in count():
         length = min(int(FIRST_LENGTH * GROWTH ** min(at, 20)), LONGEST)
-        if not rounds or not _cool(Seating(frame, best.who), rounds, chance, (HEATS[at % len(HEATS)], length), going):
+        if not rounds or not _cool(Seating(frame, best.who), rounds, chance, (HEATS[at % len(HEATS)], length), best):
             break
     return best.who
 
 
 class _Best:
-    """The best seating so far."""
+    """The best seating so far, and whether to go on."""
 
-    def __init__(self, draft: Seating) -> None:
+    def __init__(self, draft: Seating, go_on: KeepSearching, enough: int) -> None:
         self.who = list(draft.who)
         self.key = (draft.hard, draft.soft)
+        self._go_on, self._enough = go_on, enough
 
     def offer(self, draft: Seating) -> None:
         """Take this one if it is better."""
@@ -396,32 +396,23 @@ class _Best:
             self.who = list(draft.who)
             self.key = (draft.hard, draft.soft)
 
-
-@dataclass(frozen=True, slots=True)
-class _Continuing:
-    """When the search is over."""
-
-    go_on: KeepSearching
-    best: _Best
-    enough: int
-
-    def __call__(self) -> bool:
-        """Ask."""
-        return self.best.key > (0, self.enough) and self.go_on()
+    def goes_on(self) -> bool:
+        """Ask whether there is time, unless nothing can be better."""
+        return self.key > (0, self._enough) and self._go_on()
 
 
 def _cool(
-    draft: Seating, rounds: Rounds, chance: RandomSource, heat_and_length: tuple[float, int], going_on: _Continuing
+    draft: Seating, rounds: Rounds, chance: RandomSource, heat_and_length: tuple[float, int], best: _Best
 ) -> bool:
     """Cool down once; return whether to go on."""
     heat, length = heat_and_length
     factor = (COLD / heat) ** (STEPS_AT_ONCE / length)
     for _ in range(0, length, STEPS_AT_ONCE):
-        if not going_on():
+        if not best.goes_on():
             return False
         for _ in range(STEPS_AT_ONCE):
             _step(draft, rounds, chance, heat)
-            going_on.best.offer(draft)
+            best.offer(draft)
         heat *= factor
     return True
 

@@ -26,6 +26,7 @@ from broker.rules.mcr.hand import (
     McrMeld,
     McrSituation,
     is_seven_pairs,
+    is_thirteen_orphans,
     kind_counts,
 )
 from broker.rules.mcr.play_from_rivers import (
@@ -44,7 +45,6 @@ from broker.rules.mcr.referee import (
     StepRefused,
     TableMeld,
     apply_action,
-    legal_actions,
     open_play,
     replay_actions,
 )
@@ -57,7 +57,6 @@ from broker.rules.mcr.turns import (
     StartPhase,
     Turns,
     apply_turn,
-    awaited_seats,
     begin_turns,
     settle_claims,
 )

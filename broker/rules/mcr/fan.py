@@ -268,24 +268,9 @@ def check_minimum(minimum: int, counted: FanCount) -> None:
 
 def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
     """Count a declared hu; no minimum is asked for. Raises as `McrHand`, `McrSituation` and `count_fan` do."""
-    return count_fan(hand_from_hu(hu), situation_from_hu(hu), ruleset)
-
-
-def hand_from_hu(hu: Hu) -> McrHand:
-    """Return the tiles of a hu. Raises RuleError with the codes of `McrHand`."""
-    return McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
-
-
-def situation_from_hu(hu: Hu) -> McrSituation:
-    """Return how a hu came about. Raises RuleError with the codes of `McrSituation`."""
-    return McrSituation(
-        self_drawn=hu.self_drawn,
-        seat_wind=hu.seat_wind,
-        prevalent_wind=hu.prevalent_wind,
-        last_of_kind=hu.last_of_kind,
-        last_tile=hu.last_tile,
-        kong=hu.kong,
-    )
+    hand = McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
+    how = McrSituation(hu.self_drawn, hu.seat_wind, hu.prevalent_wind, hu.last_of_kind, hu.last_tile, hu.kong)
+    return count_fan(hand, how, ruleset)
 
 
 @cache

@@ -168,7 +168,9 @@ KNITTED: Final = tuple(
 def is_winning(standing: Sequence[str]) -> bool:
     """Return whether the tiles outside melds, with the winning one, complete a hand."""
     counts = kind_counts(standing)
-    return _is_regular(counts) or _is_knitted_straight(counts) or (len(standing) == WHOLE and _is_special(counts))
+    if len(standing) == WHOLE and (is_seven_pairs(counts) or is_thirteen_orphans(counts) or _is_knitted(counts)):
+        return True
+    return _is_regular(counts) or _is_knitted_straight(counts)
 
 
 def kind_counts(tiles: Sequence[str]) -> Counts:
@@ -181,15 +183,13 @@ def is_seven_pairs(counts: Counts) -> bool:
     return sum(counts) == WHOLE and all(number % 2 == 0 for number in counts)
 
 
-def _is_special(counts: Counts) -> bool:
-    return is_seven_pairs(counts) or _is_thirteen_orphans(counts) or _is_honors_and_knitted(counts)
-
-
-def _is_thirteen_orphans(counts: Counts) -> bool:
+def is_thirteen_orphans(counts: Counts) -> bool:
+    """Return whether 14 tiles are one of each terminal and honour, and another of one of them."""
     return {index for index, number in enumerate(counts) if number} == ORPHANS
 
 
-def _is_honors_and_knitted(counts: Counts) -> bool:
+def _is_knitted(counts: Counts) -> bool:
+    """Return whether 14 tiles are single honours and knitted tiles."""
     suited = {index for index, number in enumerate(counts) if number and index < SUITED}
     return max(counts) == 1 and any(suited <= knitted for knitted in KNITTED)
 

@@ -110,7 +110,7 @@ class SearchStep(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A step, and how many its seat has done before."""
+    """A step, and how many its seat has done before; no step where a kong at once is told from a pung first."""
 
     at: int
     number: int
@@ -118,17 +118,10 @@ class Done(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """What may follow on a position; no step where a kong at once is told from a pung first."""
+    """What may follow on a position."""
 
-    at: int
-    number: int
-    step: SearchStep | None
+    done: Done
     after: Position
-
-    @property
-    def done(self) -> Done:
-        """The step with its number."""
-        return Done(self.at, self.number, self.step)
 
 
 _NOTHING: Final = -1
@@ -207,11 +200,11 @@ class PlaySearch:
             self._back.insert(0, {position: ways for position, ways in ways_on.items() if ways})
         self.plays = sum(self._back[0].values())
 
-    def _edges_of(self, position: Position) -> Iterator["Edge"]:
+    def _edges_of(self, position: Position) -> Iterator[Edge]:
         for step, after in self._next(position):
             at = SEAT_INDEX[step.seats[0] if step else position.turns.turn]
             done = (*position.done[:at], position.done[at] + 1, *position.done[at + 1 :])
-            yield Edge(at, position.done[at], step, after._replace(done=done))
+            yield Edge(Done(at, position.done[at], step), after._replace(done=done))
 
     @property
     def furthest(self) -> int:
@@ -241,7 +234,7 @@ class PlaySearch:
                 return False
         return True
 
-    def counts(self) -> Counter["Done"]:
+    def counts(self) -> Counter[Done]:
         """Count the plays in which a step is the n-th that its seat does, for each seat, number and step."""
         counts: Counter[Done] = Counter()
         for at, back in enumerate(self._back[1:]):
@@ -251,7 +244,7 @@ class PlaySearch:
                         counts[edge.done] += self._forward[at][position] * back[edge.after]
         return counts
 
-    def likeliest(self, shares: Mapping["Done", float]) -> tuple[float, tuple["Done", ...]]:
+    def likeliest(self, shares: Mapping[Done, float]) -> tuple[float, tuple[Done, ...]]:
         """Return the play of which the shares of its steps add up to most, and that sum."""
         best: dict[Position, tuple[float, tuple[Done, ...]]] = dict.fromkeys(self.ends, (0.0, ()))
         for at in reversed(range(len(self._back) - 1)):

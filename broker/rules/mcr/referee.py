@@ -1,11 +1,11 @@
 """The referee of a play with its tiles: what each seat may do, what becomes of it, and a recorded play judged again.
 
 All that `turns` says holds; here is only what the tiles add. What the tiles allow is said in one place, `OPTIONS`: a
-move that is not among the options is refused, and `legal_actions` lists them. A declared hu is put to a judge, who
-counts hands: nothing of the referee counts fan.
+move that is not among the options is refused. A declared hu is put to a judge, who counts hands: nothing of the referee
+counts fan.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from broker.errors import RuleError
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_wind
-from broker.rules.mcr import turns
 from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
 from broker.rules.profile import McrPaymentRules
 
@@ -173,14 +172,6 @@ def _chow_options(play: PlayState, seat: Seat) -> Options:
     return {low: others for low, others in chows.items() if all(tile in held for tile in others)}
 
 
-def _pung_options(play: PlayState, seat: Seat) -> Options:
-    return _of_the_same(play, seat, 2)
-
-
-def _melded_kong_options(play: PlayState, seat: Seat) -> Options:
-    return _of_the_same(play, seat, 3)
-
-
 def _of_the_same(play: PlayState, seat: Seat, count: int) -> Options:
     tile = play.offered
     return {tile: (tile,) * count} if play.hand(seat).concealed.count(tile) >= count else {}
@@ -193,19 +184,16 @@ def _concealed_kong_options(play: PlayState, seat: Seat) -> Options:
 
 def _added_kong_options(play: PlayState, seat: Seat) -> Options:
     hand = play.hand(seat)
-    return {tile: (tile,) for tile in _pungs(play, seat) if tile in hand.concealed}
-
-
-def _pungs(play: PlayState, seat: Seat) -> Iterator[str]:
-    return (meld.tiles[0] for meld in play.hand(seat).melds if meld.kind == "pung")
+    pungs = (meld.tiles[0] for meld in hand.melds if meld.kind == "pung")
+    return {tile: (tile,) for tile in pungs if tile in hand.concealed}
 
 
 OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
     "draw": _draw_options,
     "discard": _discard_options,
     "chow": _chow_options,
-    "pung": _pung_options,
-    "melded_kong": _melded_kong_options,
+    "pung": lambda play, seat: _of_the_same(play, seat, 2),
+    "melded_kong": lambda play, seat: _of_the_same(play, seat, 3),
     "concealed_kong": _concealed_kong_options,
     "added_kong": _added_kong_options,
 }
@@ -226,7 +214,7 @@ def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
     if action.do == "no_claim":
         return replace(play, turns=turns, offered="")
     tile, used = _chosen(play, turns.turn, action)
-    return MOVES[action.do](play, turns, tile, used)
+    return _laid(play, turns, action.do, tile, used)
 
 
 def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
@@ -242,34 +230,25 @@ def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str
     raise RuleError("tiles_missing", f"{seat} has not the tiles for {action.do} of {tile or play.offered or 'no tile'}")
 
 
-def _drew(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
-    return replace(play, turns=turns, hands=_with(play, turns.turn, play.hand(turns.turn).drew(tile)), offered="")
-
-
-def _discarded(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
-    hand = play.hand(turns.turn).discarded(tile)
-    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=tile)
-
-
-def _claimed(kind: MeldKind) -> Callable[[PlayState, Turns, str, tuple[str, ...]], PlayState]:
-    def move(play: PlayState, turns: Turns, _: str, used: tuple[str, ...]) -> PlayState:
-        discarder, claimed = play.turns.turn, play.offered
-        meld = TableMeld(kind, tuple(sorted((*used, claimed))), discarder, claimed)
-        gave = replace(play, hands=_with(play, discarder, play.hand(discarder).gave()))
-        hand = play.hand(turns.turn).melded(meld, used)
-        return replace(gave, turns=turns, hands=_with(gave, turns.turn, hand), offered="")
-
-    return move
-
-
-def _made_concealed_kong(play: PlayState, turns: Turns, _: str, used: tuple[str, ...]) -> PlayState:
-    hand = play.hand(turns.turn).melded(TableMeld("kong", used), used)
-    return replace(play, turns=turns, hands=_with(play, turns.turn, hand))
-
-
-def _made_added_kong(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
-    hand = play.hand(turns.turn).added(tile)
-    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=tile)
+def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
+    """Return the play with what becomes of the tiles."""
+    hand = play.hand(turns.turn)
+    match do:
+        case "draw":
+            hand, offered = hand.drew(tile), ""
+        case "discard":
+            hand, offered = hand.discarded(tile), tile
+        case "concealed_kong":
+            hand, offered = hand.melded(TableMeld("kong", used), used), ""
+        case "added_kong":
+            hand, offered = hand.added(tile), tile
+        case _:  # a claim
+            discarder, claimed = play.turns.turn, play.offered
+            kind: MeldKind = "chow" if do == "chow" else "pung" if do == "pung" else "kong"
+            meld = TableMeld(kind, tuple(sorted((*used, claimed))), discarder, claimed)
+            play = replace(play, hands=_with(play, discarder, play.hand(discarder).gave()))
+            hand, offered = hand.melded(meld, used), ""
+    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=offered)
 
 
 def _with(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
@@ -302,51 +281,6 @@ def _declared_hu(play: PlayState, turns: Turns, seat: Seat, *, self_drawn: bool)
 def _seen_by_all(play: PlayState, tile: str) -> int:
     """Count a tile in rivers and melds. In a concealed kong are all four, so whether those are seen never matters."""
     return sum(hand.river.count(tile) + sum(meld.tiles.count(tile) for meld in hand.melds) for hand in play.hands)
-
-
-MOVES: Final[Mapping[Do, Callable[[PlayState, Turns, str, tuple[str, ...]], PlayState]]] = {
-    "draw": _drew,
-    "discard": _discarded,
-    "chow": _claimed("chow"),
-    "pung": _claimed("pung"),
-    "melded_kong": _claimed("kong"),
-    "concealed_kong": _made_concealed_kong,
-    "added_kong": _made_added_kong,
-}
-"""What becomes of the tiles."""
-
-
-def legal_actions(play: PlayState, seat: Seat, judge: Judge) -> tuple[Action, ...]:
-    """Return all that a seat may do now, hu first; empty where it can only wait.
-
-    Not to claim is nobody's action: who does not want to, says nothing, and `settle_claims` makes `no_claim` of it.
-    A draw does not name its tile, which its player does not know yet.
-    """
-    return (*_hu_actions(play, seat, judge), *_tile_actions(play, seat))
-
-
-def _hu_actions(play: PlayState, seat: Seat, judge: Judge) -> Iterator[Action]:
-    for declared in (Action("self_hu", seat), Action("hu_on_discard", seats=(seat,))):
-        try:
-            apply_action(play, declared, judge)
-        except RuleError:
-            continue
-        yield declared
-
-
-def _tile_actions(play: PlayState, seat: Seat) -> Iterator[Action]:
-    for do, options in OPTIONS.items():
-        if _in_turn(play, do, seat):
-            for tile in options(play, seat):
-                yield Action(do, seat, None if do == "draw" else tile)
-
-
-def _in_turn(play: PlayState, do: Do, seat: Seat) -> bool:
-    try:
-        turns.apply_turn(play.turns, Action(do, seat))
-    except RuleError:
-        return False
-    return True
 
 
 class StepRefused(RuleError):

@@ -5,6 +5,7 @@ Which claim goes through.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
@@ -107,15 +108,6 @@ def apply_turn(state: Turns, action: Action) -> Turns:
     if state.phase not in PHASES[action.do]:
         raise RuleError("wrong_phase", f"{action.do} does not follow here: {state.turn} is at {state.phase}")
     return MOVES[action.do](state, action)
-
-
-def awaited_seats(state: Turns) -> tuple[Seat, ...]:
-    """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
-    if state.over is not None:
-        return ()
-    second = NEXT_SEAT[state.turn]
-    third = NEXT_SEAT[second]
-    return (state.turn,) if state.phase in ("draw", "hold") else (second, third, NEXT_SEAT[third])
 
 
 def _draw(state: Turns, action: Action) -> Turns:
@@ -267,11 +259,12 @@ def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
     _check_claims(made)
     if not made:
         return Action("no_claim")
-    first = min(made, key=lambda claim: (PRECEDENCE[claim.do], min(_turns_away(state, claim))))
+    away = partial(turns_between, state.turn)
+    first = min(made, key=lambda claim: (PRECEDENCE[claim.do], min(map(away, claim.actors))))
     if first.do != "hu_on_discard":
         return first
     hu = {seat for claim in made if claim.do == "hu_on_discard" for seat in claim.actors}
-    in_turn = sorted(hu, key=lambda seat: turns_between(state.turn, seat))
+    in_turn = sorted(hu, key=away)
     return Action("hu_on_discard", seats=tuple(in_turn[:1] if state.one_winner else in_turn))
 
 
@@ -285,7 +278,3 @@ def _check_claims(claims: tuple[Action, ...]) -> None:
     twice = [seat for seat, count in times.items() if count > 1]
     if twice:
         raise RuleError("claimed_twice", f"{', '.join(sorted(twice))}: one claim a seat")
-
-
-def _turns_away(state: Turns, claim: Action) -> list[int]:
-    return [turns_between(state.turn, seat) for seat in claim.actors]

@@ -164,26 +164,19 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
 
 def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
     allowed = []
-    for claim in _in_turn_order(scene):
-        refused = _refusal(state, claim)
-        yield refused or _allowed(claim)
-        if refused is None:
+    for seat, do in sorted(scene.claims.items(), key=lambda one: turns_between(scene.turn, one[0])):
+        claim = Action(do, seat)
+        if refused := _refusal(state, claim):
+            yield refused
+        else:
+            text = N_("{seat}, {claim}: allowed.", seat=seat, claim=CLAIMS[do])
+            yield Answer(f"{do}_allowed", text, "MCR", "yes")
             allowed.append(claim)
     sets = [claim.actors[0] for claim in allowed if claim.do in ("pung", "melded_kong")]
     if len(sets) > 1:
         text = N_("They cannot both hold the tiles for it: ask {seats} to show them.", seats=tuple(sets))
         yield Answer("two_pungs", text, "MCR", "no")
     yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
-
-
-def _in_turn_order(scene: Scene) -> list[Action]:
-    claims = sorted(scene.claims.items(), key=lambda one: turns_between(scene.turn, one[0]))
-    return [Action(do, seat) for seat, do in claims]
-
-
-def _allowed(claim: Action) -> Answer:
-    text = N_("{seat}, {claim}: allowed.", seat=claim.actors[0], claim=CLAIMS[claim.do])
-    return Answer(f"{claim.do}_allowed", text, "MCR", "yes")
 
 
 WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
@@ -221,7 +214,8 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
         return
     if settled.do == "hu_on_discard":
         yield from _won(state, settled.seats, claimants)
-        yield from (_adds(fan) for fan in after.situation_fans)
+        for fan in after.situation_fans:
+            yield Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), _rule("5"))
         return
     seat, claim = after.turn, CLAIMS[settled.do]
     if len(claimants) > 1:
@@ -265,10 +259,6 @@ def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -
     if state.phase == "kong":
         text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
         yield Answer("added_kong_only", text, "MCR")
-
-
-def _adds(fan: SituationFan) -> Answer:
-    return Answer("adds_fan", N_("It adds {fan} to each winning hand.", fan=_fan(fan)), _rule("5"))
 
 
 def _fan(name: SituationFan) -> Fan:

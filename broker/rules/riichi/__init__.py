@@ -1,5 +1,6 @@
 """Riichi, the second rule book: a hand's value, what it pays, its referee, a session."""
 
+from broker.rules.deal import CommonWall, common_wall, wall_of
 from broker.rules.riichi.events import (
     PLAYERS,
     ROUNDS,
@@ -49,4 +50,3 @@ from broker.rules.riichi.profile import (
     RiichiProfile,
 )
 from broker.rules.riichi.session import RecordedEvent, SettledEvent, first_state, play_session, settle_event
-from broker.rules.riichi.wall import CommonWall, common_wall, wall_of

@@ -13,7 +13,7 @@ from msgspec import Struct
 from broker.errors import RuleError
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
-from broker.rules.deal import SEAT_INDEX
+from broker.rules.deal import DEAD_WALL, SEAT_INDEX
 from broker.rules.riichi.hand import RiichiHandMeld
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
 from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
@@ -57,9 +57,6 @@ class RiichiAction(Struct, frozen=True):
             return self.seats
         return () if self.seat is None else (self.seat,)
 
-
-DEAD_WALL: Final = 14
-"""Tiles that nobody draws: a replacement is made up for from the live wall, so that there are always 14."""
 
 LIVE_WALL: Final = 136 - DEAD_WALL - 4 * 13
 """Tiles to draw once everybody has 13."""

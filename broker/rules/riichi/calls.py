@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from broker.errors import RuleError
 from broker.protocol import Seat
-from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, acting_seat, seat_in_turn, turns_between
 from broker.rules.riichi.board import (
     MOST_KANS,
     Board,
@@ -57,9 +57,9 @@ def check_kan_limits(board: Board) -> None:
         raise RuleError("kan_without_wall", "the last tile has been drawn, so no kan can be replaced")
 
 
-def declare_ankan(board: Board, seat: Seat, tile: str | None) -> Board:
+def declare_ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Lay down four of one's own tiles. Only thirteen orphans may rob them."""
-    kind = _own_kan(board, seat, tile)
+    seat, kind = _own_kan(board, action)
     own = board.own(seat)
     check_sets_left(own, seat)
     if own.riichi:
@@ -68,9 +68,9 @@ def declare_ankan(board: Board, seat: Seat, tile: str | None) -> Board:
     return _open_to_robbing(board, seat, came, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
 
 
-def declare_shouminkan(board: Board, seat: Seat, tile: str | None) -> Board:
+def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Add the fourth tile to an open pon."""
-    kind = _own_kan(board, seat, tile)
+    seat, kind = _own_kan(board, action)
     own = board.own(seat)
     pons = [meld for meld in own.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
     if not pons:
@@ -99,13 +99,15 @@ def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) ->
     return replace(board, kans=(*board.kans, seat), indicators=turned, to_turn=1 if late else 0)
 
 
-def _own_kan(board: Board, seat: Seat, tile: str | None) -> str:
+def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
+    """Return who makes a kan, and of which tile."""
+    seat, tile = seat_in_turn(board.turn, action), action.tile
     if tile is None:
         raise RuleError("tile_missing", f"{seat} makes a kan: of which tile?")
     if board.extra == "claimed":
         raise RuleError("kong_after_claim", f"{seat} has claimed a tile, not drawn one, and must discard")
     check_kan_limits(board)
-    return tile_kind(tile)
+    return seat, tile_kind(tile)
 
 
 def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
@@ -126,24 +128,24 @@ def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: PassedTile) 
     return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
 
 
-def call_chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
+def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Claim the discard of the player before for a run."""
-    _may_call(board, seat, rules)
+    seat, used = _caller(board, action, rules), action.tiles
     if seat != NEXT_SEAT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
     return _taken(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
 
 
-def call_pon(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
+def call_pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Claim a discard for three alike."""
-    _may_call(board, seat, rules)
-    tiles = used or (tile_kind(board.offered),) * 2
+    seat = _caller(board, action, rules)
+    tiles = action.tiles or (tile_kind(board.offered),) * 2
     return _taken(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
 
 
-def call_daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
+def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Claim a discard for four alike; an open pon cannot be completed with it (RIICHI-PLAY)."""
-    _may_call(board, seat, rules)
+    seat = _caller(board, action, rules)
     check_kan_limits(board)
     tile = tile_kind(board.offered)
     if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
@@ -152,7 +154,9 @@ def call_daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
     return count_kan(replace(came, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
 
 
-def _may_call(board: Board, seat: Seat, rules: RiichiProfile) -> None:
+def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
+    """Return who calls, if they may."""
+    seat = acting_seat(action)
     if seat == board.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
     if not board.live or abort_after_pass(board, rules):
@@ -160,6 +164,7 @@ def _may_call(board: Board, seat: Seat, rules: RiichiProfile) -> None:
     if board.own(seat).riichi:
         raise RuleError("call_in_riichi", f"{seat} is in riichi")
     check_sets_left(board.own(seat), seat)
+    return seat
 
 
 def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:

@@ -59,11 +59,6 @@ def check_player(player: PlayerNo) -> PlayerNo:
     return player
 
 
-def player_distance(player: PlayerNo, other: PlayerNo) -> int:
-    """Count the turns from one player to another, 0 to 3."""
-    return (other - player) % len(PLAYERS)
-
-
 def player_points(of_players: Iterable[int]) -> PlayerPoints:
     """Return the points of the four, in turn order."""
     east, south, west, north = of_players

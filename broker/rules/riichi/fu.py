@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from broker.rules.deal import KINDS
-from broker.rules.mcr import ORPHANS, SUITED, Counts, is_seven_pairs, kind_counts
+from broker.rules.mcr import SUITED, Counts, is_seven_pairs, kind_counts
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation, without_red
 from broker.rules.riichi.profile import FuRules
+from broker.rules.riichi.waits import ORPHANS
 
 SetKind = Literal["chii", "pon", "kan"]
 
@@ -54,17 +55,6 @@ class HandReading:
 @dataclass(frozen=True, slots=True)
 class SevenPairs:
     """Seven different pairs."""
-
-
-def is_orphan(tile: str) -> bool:
-    """Return whether a tile is a terminal or an honour."""
-    return KINDS.index(tile) in ORPHANS
-
-
-def is_thirteen_orphans(hand: RiichiHand) -> bool:
-    """Return whether the hand is one of each terminal and honour, and another of one of them."""
-    counts = kind_counts(hand.standing)
-    return not hand.melds and {index for index, number in enumerate(counts) if number} == ORPHANS
 
 
 def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | SevenPairs, ...]:
@@ -205,7 +195,7 @@ def _items(reading: HandReading, said: RiichiSituation, rules: FuRules) -> Itera
 
 
 def _of_set(group: TileSet) -> FuItem:
-    orphan = is_orphan(group.tile)
+    orphan = group.tile in ORPHANS
     fu = PLAIN_PON * (2 if orphan else 1) * (1 if group.open else 2) * (4 if group.kind == "kan" else 1)
     side = "open" if group.open else "closed"
     return FuItem(f"{side}_{group.kind}{'_of_orphans' if orphan else ''}", fu, group.tiles)
@@ -245,10 +235,6 @@ CONCEALED_TRIPLETS: Final = 3
 Test = Callable[[HandReading], bool]
 
 
-def _has_two_alike(reading: HandReading) -> bool:
-    return _alike(reading) == 1
-
-
 def _alike(reading: HandReading) -> int:
     chii = [group.tile for group in reading.sets if group.kind == "chii"]
     return sum(chii.count(tile) // 2 for tile in set(chii))
@@ -259,8 +245,7 @@ def _closed_triplets(reading: HandReading) -> int:
 
 
 def _is_outside(reading: HandReading) -> bool:
-    parts = [group.tiles for group in reading.sets] + [(reading.pair,)]
-    return all(any(is_orphan(tile) for tile in part) for part in parts)
+    return all(not ORPHANS.isdisjoint(part) for part in (*(group.tiles for group in reading.sets), (reading.pair,)))
 
 
 def _has_straight(reading: HandReading) -> bool:
@@ -274,7 +259,7 @@ def _has_three_suits(reading: HandReading, *, chii: bool) -> bool:
 
 
 FORMS: Final[Mapping[str, Test]] = {
-    "iipeikou": _has_two_alike,
+    "iipeikou": lambda reading: _alike(reading) == 1,
     "ryanpeikou": lambda reading: _alike(reading) > 1,
     "sanankou": lambda reading: _closed_triplets(reading) == CONCEALED_TRIPLETS,
     "toitoi": lambda reading: all(group.kind != "chii" for group in reading.sets),

@@ -27,7 +27,6 @@ from broker.rules.riichi.events import (
     Tsumo,
     add_points,
     pay_one,
-    player_distance,
     player_points,
 )
 from broker.rules.riichi.profile import HandRules, RiichiProfile, SessionRules
@@ -202,11 +201,9 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
 
 def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tuple[SessionWin, ...]:
     """Return the wins that count, in turn order after the loser: none where the hand is broken off."""
-    in_turn = tuple(sorted(ron.wins, key=lambda win: player_distance(ron.loser, win.winner)))
-    for win in in_turn:
-        win_worth(
-            state, win, rules, self_drawn=False
-        )  # a win that cannot be is refused, even where another comes first
+    in_turn = tuple(sorted(ron.wins, key=lambda win: (win.winner - ron.loser) % len(PLAYERS)))
+    for win in in_turn:  # a win that cannot be is refused, even where another comes first
+        win_worth(state, win, rules, self_drawn=False)
     several = rules.session.ron.several.value
     if several == "nearest":
         return in_turn[:1]
@@ -290,13 +287,8 @@ def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
     """Return what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
-    paying = [player for player in chombo.offenders if player not in chombo.dependent]
-    parts = [
-        _negated(mangan_tsumo(player, dealer)) for player in paying for _ in range(_mangans_due(player, chombo, rules))
-    ]
-    return add_points(NOTHING, *parts)
-
-
-def _mangans_due(offender: PlayerNo, chombo: Chombo, rules: SessionRules) -> int:
-    spoilt = any(player != offender for player in chombo.yakuman_tenpai)
-    return 1 + (rules.faults.yakuman_tenpai.value if spoilt else 0)
+    parts = [NOTHING]
+    for player in (one for one in chombo.offenders if one not in chombo.dependent):
+        spoilt = any(one != player for one in chombo.yakuman_tenpai)
+        parts += [_negated(mangan_tsumo(player, dealer))] * (1 + spoilt * rules.faults.yakuman_tenpai.value)
+    return add_points(*parts)

@@ -9,7 +9,7 @@ from typing import Final
 
 from broker.errors import RuleError
 from broker.protocol import Seat
-from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, acting_seat, seat_in_turn, turns_between
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, seat_in_turn, turns_between
 from broker.rules.riichi import calls
 from broker.rules.riichi.board import (
     Board,
@@ -50,8 +50,9 @@ def declare_riichi(board: Board, seat: Seat, own: SeatBoard, rules: RiichiProfil
     return replace(own, riichi="double_riichi" if board.first_turn(seat) else "riichi", ippatsu=True, points=points)
 
 
-def win_by_tsumo(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
+def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Win on the drawn tile."""
+    seat = seat_in_turn(board.turn, action)
     own = board.own(seat)
     if board.extra == "claimed":
         raise RuleError("hu_on_claimed_tile", f"{seat} has claimed a tile, not drawn one")
@@ -64,11 +65,12 @@ def win_by_tsumo(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
     return replace(turned, over="win", situation={seat: (*_of_tsumo(board, seat), *_of_riichi(own))})
 
 
-def win_by_ron(board: Board, declared: tuple[Seat, ...], rules: RiichiProfile) -> Board:
+def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Win on another's tile.
 
     Where only the nearest wins, the others are annulled (RIICHI-PLAY); three may break the hand off (MONTREAL).
     """
+    declared = action.actors
     if not declared:
         raise RuleError("winner_missing", "nobody is named who declares ron")
     if len({*declared}) < len(declared):
@@ -199,34 +201,6 @@ def _no_call(board: Board, _: RiichiAction, rules: RiichiProfile) -> Board:
     return replace(board, turn=NEXT_SEAT[board.turn], phase="draw", extra="drawn")
 
 
-def _chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_chii(board, acting_seat(action), action.tiles, rules)
-
-
-def _pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_pon(board, acting_seat(action), action.tiles, rules)
-
-
-def _daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return calls.call_daiminkan(board, acting_seat(action), rules)
-
-
-def _ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
-    return calls.declare_ankan(board, seat_in_turn(board.turn, action), action.tile)
-
-
-def _shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
-    return calls.declare_shouminkan(board, seat_in_turn(board.turn, action), action.tile)
-
-
-def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return win_by_tsumo(board, seat_in_turn(board.turn, action), rules)
-
-
-def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    return win_by_ron(board, action.actors, rules)
-
-
 def _nine_terminals(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     check_nine_terminals(board, seat_in_turn(board.turn, action), rules)
     return replace(board, over="nine_terminals")
@@ -253,11 +227,11 @@ MOVES: Final[Mapping[Do, Callable[[Board, RiichiAction, RiichiProfile], Board]]]
     "discard": _discard,
     "riichi": _riichi,
     "no_call": _no_call,
-    "chii": _chii,
-    "pon": _pon,
-    "daiminkan": _daiminkan,
-    "ankan": _ankan,
-    "shouminkan": _shouminkan,
+    "chii": calls.call_chii,
+    "pon": calls.call_pon,
+    "daiminkan": calls.call_daiminkan,
+    "ankan": calls.declare_ankan,
+    "shouminkan": calls.declare_shouminkan,
     "tsumo": _tsumo,
     "ron": _ron,
     "nine_terminals": _nine_terminals,

@@ -110,14 +110,10 @@ def state_after(
 def after_chombo(state: SessionState, offenders: Collection[PlayerNo], rules: SessionRules) -> SessionState:
     """Return the state after a grave fault: the counters stay, a dealer who committed it loses the deal (MONTREAL)."""
     loses = state.dealer in offenders and rules.faults.dealer.value != "replays"
-    if rules.faults.dealer.value == "passes_unless_winning" and _would_win(state, rules):
-        loses = False
+    if rules.faults.dealer.value == "passes_unless_winning" and _last(state, rules) and _enough(state, rules):
+        # The dealer has paid; who would still win by the end of the last round replays the hand.
+        loses = loses and state.dealer not in session_winners(state.scores, rules)
     return _ended(state, "aborted", rules, again=not loses)
-
-
-def _would_win(state: SessionState, rules: SessionRules) -> bool:
-    """Whether the dealer has paid and would still win by the end of the last round: then the hand is replayed."""
-    return _last(state, rules) and _enough(state, rules) and state.dealer in session_winners(state.scores, rules)
 
 
 def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> SessionState:
@@ -241,10 +237,6 @@ def _minor_fault(state: SessionState, fault: MinorFault, rules: RiichiProfile) -
     return _settled(deltas, replace(came, over=is_out(came.scores, rules.session)), rules)
 
 
-def _dead_hand(state: SessionState, _: DeadHand, rules: RiichiProfile) -> SettledEvent:
-    return _settled(NOTHING, state, rules)
-
-
 def _end(state: SessionState, _: SessionEnd, rules: RiichiProfile) -> SettledEvent:
     given = rules.session.end.deposits.value != "nobody"
     deltas = unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
@@ -267,7 +259,7 @@ SETTLES: Final[Mapping[type, Callable[[SessionState, Any, RiichiProfile], Settle
     Abort: _abort,
     Chombo: _chombo,
     MinorFault: _minor_fault,
-    DeadHand: _dead_hand,
+    DeadHand: lambda state, _, rules: _settled(NOTHING, state, rules),
     SessionEnd: _end,
 }
 """How each event is settled."""

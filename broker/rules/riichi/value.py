@@ -15,8 +15,8 @@ from mahjong.hand_calculating.hand_config import HandConfig, OptionalRules
 from mahjong.meld import Meld as LibraryMeld
 
 from broker.errors import RuleError
-from broker.rules.deal import KINDS, RED
-from broker.rules.mcr import SUITED, kind_counts
+from broker.rules.deal import COPIES, RED
+from broker.rules.mcr import SUITED, is_thirteen_orphans, kind_counts
 from broker.rules.riichi.fu import (
     WIND_TILES,
     Fu,
@@ -25,15 +25,13 @@ from broker.rules.riichi.fu import (
     fu_of,
     hand_readings,
     has_yaku,
-    is_thirteen_orphans,
 )
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation, check_riichi_situation, without_red
 from broker.rules.riichi.names import ids_by_number, yaku_place
 from broker.rules.riichi.points import COUNTED, MANGAN, PaidWin, RiichiPayments, base_of, riichi_payments
 from broker.rules.riichi.profile import HandRules, RiichiProfile
+from broker.rules.riichi.waits import INDEX
 
-COPIES: Final = 4
-INDEX: Final[Mapping[str, int]] = {kind: index for index, kind in enumerate(KINDS)}
 MELDS: Final[Mapping[str, str]] = {"chii": LibraryMeld.CHI, "pon": LibraryMeld.PON, "kan": LibraryMeld.KAN}
 
 
@@ -206,11 +204,6 @@ def _is_paarenchan(said: RiichiSituation, rules: HandRules, yaku: Collection[str
     return rules.paarenchan.value == "any_hand"
 
 
-def is_renhou_mangan(said: RiichiSituation, rules: HandRules) -> bool:
-    """Return whether the win is a renhou that is a mangan at least."""
-    return said.first_turn and not said.self_drawn and rules.renhou.value == "mangan"
-
-
 MANGAN_HAN: Final = 5
 
 YAKUMAN: Final = frozenset(
@@ -263,7 +256,7 @@ def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile
     """
     check_riichi_situation(hand, said, profile.hand)
     found = hand_readings(hand, self_drawn=said.self_drawn)
-    if not found and not is_thirteen_orphans(hand):
+    if not found and not is_thirteen_orphans(kind_counts(hand.standing)):
         if is_disjoint(hand, said, profile.hand):
             return _of_disjoint(said, profile)
         raise RuleError("not_winning", "these tiles are not a winning hand")
@@ -312,7 +305,8 @@ def _value(
     if yakuman:
         return RiichiHandValue(_yakuman(yakuman, profile), fu)
     plain = RiichiHandValue(_ordered(Yaku(one, han) for one, han in yaku.items()), fu)
-    if is_renhou_mangan(said, profile.hand) and _worth(plain, said, profile)[0] < MANGAN:
+    renhou = said.first_turn and not said.self_drawn and profile.hand.renhou.value == "mangan"
+    if renhou and _worth(plain, said, profile)[0] < MANGAN:
         return RiichiHandValue((Yaku("renhou", MANGAN_HAN),), fu)
     return plain
 

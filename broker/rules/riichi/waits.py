@@ -16,8 +16,7 @@ from mahjong.agari import Agari
 
 from broker.errors import RuleError
 from broker.rules.deal import COPIES, KINDS
-
-STARTING: Final = 13
+from broker.rules.mcr.hand import STARTING_TILES
 
 ORPHANS: Final = frozenset(kind for kind in KINDS if kind[1] == "z" or kind[0] in "19")
 """The terminals and honours."""
@@ -41,7 +40,7 @@ def riichi_waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) 
     """
     laid_down = [tuple(map(tile_kind, meld)) for meld in melds]
     held = Counter(map(tile_kind, concealed))
-    if held.total() != STARTING - 3 * len(laid_down):
+    if held.total() != STARTING_TILES - 3 * len(laid_down):
         raise RuleError("wrong_tile_count", f"{held.total()} concealed tiles and {len(laid_down)} melds")
     all_of = held + Counter(tile for meld in laid_down for tile in meld)
     if all_of and max(all_of.values()) > COPIES:
@@ -51,10 +50,8 @@ def riichi_waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) 
 
 def orphans_wait(concealed: Sequence[str]) -> bool:
     """Return whether a hand waits for thirteen orphans, which may rob a concealed kan (MONTREAL)."""
-    return (
-        len({tile_kind(tile) for tile in concealed} & ORPHANS) >= STARTING - 1
-        and {*map(tile_kind, concealed)} <= ORPHANS
-    )
+    kinds = {*map(tile_kind, concealed)}
+    return kinds <= ORPHANS and len(kinds) >= STARTING_TILES - 1
 
 
 def _completes(held: Counter[str], kind: str) -> bool:

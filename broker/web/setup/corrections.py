@@ -27,7 +27,7 @@ from broker.event import (
     players_csv,
     read_players,
 )
-from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
+from broker.event.setup import SESSION_FIELDS, read_sessions, rows_to_fill, session_rows, typed_session_rows
 from broker.i18n import N_, Message, folded
 from broker.protocol import PLAN_DECISIONS, AnyDecision, PlayerCorrected, SessionsCorrected, TitleCorrected, Undo
 from broker.rules import RuleError
@@ -118,7 +118,7 @@ class CorrectionsPage:
         decisions: dict[str, Callable[[Form], AnyDecision]] = {
             "title": lambda form: TitleCorrected(title=_line(form, "title")),
             "player": self._player,
-            "sessions": lambda form: SessionsCorrected(sessions=sessions_of(form)),
+            "sessions": lambda form: SessionsCorrected(sessions=read_sessions(typed_session_rows(form))),
             "undo": lambda form: Undo(ruling=form.get("undo", "")),
         }
         make = decisions.get(form.get("kind", ""))

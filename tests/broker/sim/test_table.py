@@ -9,9 +9,10 @@ import pytest
 from broker.event.movement import NumberedPlay, sixteen_players
 from broker.protocol import SEATS
 from broker.rules import seat_points
-from broker.rules.mcr import apply_action, awaited_seats, legal_actions, open_play, replay_actions
+from broker.rules.mcr import apply_action, open_play, replay_actions
 from broker.sim.table import EventPlay, play_event, scored_play
-from tests.broker.rules.mcr.playing import all_tiles
+from tests.broker.rules.mcr.playing import all_tiles, legal_actions
+from tests.broker.rules.mcr.turning import awaited_seats
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt, every, played
 

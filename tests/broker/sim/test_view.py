@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
 from broker.rules import TRAY, Deal
-from broker.rules.mcr import PlayState, TableMeld, apply_action, awaited_seats, open_play
+from broker.rules.mcr import PlayState, TableMeld, apply_action, open_play
 from broker.rules.mcr.referee import SeatTiles
 from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Choice, Hold, Offer, choose
 from broker.sim.view import PlayerView, unseen
 from tests.broker.rules.mcr.playing import after, all_tiles, arranged, tiles
+from tests.broker.rules.mcr.turning import awaited_seats
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt, played, states, view_from
 

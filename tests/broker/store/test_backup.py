@@ -331,6 +331,7 @@ def test_a_journal_in_a_database_is_copied_and_restored_either_way(
     with there.journal() as journal:
         fill(journal, *whole_event())
         copy = copied(there.folder, stick)
+    assert contents(copy).keys() == {*check_copy(copy).files, "backup.json"}
     restore_copy(copy, check_copy(copy), tmp_path / "here")
     assert open_stored_event(tmp_path / "here").room.over
     other = DatabaseAddress(server.address(server.database()), str(there.folder / "store-password"))

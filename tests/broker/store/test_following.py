@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
 from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader
-from broker.store.following import OWN, EventCopy, FollowedEvent, JournalPart
+from broker.store.following import OWN, REFUSED_UPTO, EventCopy, FollowedEvent, JournalPart
 from broker.store.journal import fingerprint
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
@@ -81,6 +81,21 @@ def test_what_is_kept_beside_the_journal_comes_too_but_each_store_has_its_own_na
     assert copy.journal.remembered("lease") == {}
     assert copy.journal.store != first.store
     assert copy.journal.set_aside() == first.set_aside()
+
+
+def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
+    first: SqliteJournal, copy: EventCopy, tmp_path: Path
+) -> None:
+    with first.commit():
+        first.remember(REFUSED_UPTO, "500")  # in the store that it had followed
+        first.refuse(RefusedRow(5, "unknown_table", "hm/x", b"{}", 9, 1, "refused-0001"))
+    follow(copy, tmp_path / "first")
+    copy.close()
+    with first.commit():
+        first.refuse(RefusedRow(6, "unknown_table", "hm/x", b"{}", 9, 2, "refused-0002"))
+    with closing(EventCopy(tmp_path / "second", NAME)) as again:
+        follow(again, tmp_path / "first")
+        assert [row.id for row in again.journal.refused()] == ["refused-0001", "refused-0002"]
 
 
 def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: EventCopy, tmp_path: Path) -> None:

@@ -114,3 +114,66 @@ def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: P
                 fill(journal, *log[first : first + 2])
         assert [line.id for line in Witness(home.witness, read_only=True).lines()] == [one.id for one in log[:7]]
     assert heard.reports == []
+
+
+def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
+    home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
+    heard = Heard()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:5])
+        lines = journal.witness_lines()
+    home.witness.mkdir()  # a file that cannot be written
+    with SecondHomeWriter(home, tmp_path, heard) as writer:
+        writer.note(lines[:3])
+        heard.wait(lambda report: not report.well)
+        home.witness.rmdir()
+        heard.wait(lambda report: report.well)
+        writer.note(lines[3:])
+    assert [*Witness(home.witness, read_only=True).lines()] == lines
+
+
+def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_start(
+    home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
+    monkeypatch.setattr("broker.store.second_home.MOST_LINES", 2)
+    heard = Heard()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:5])
+        lines = journal.witness_lines()
+        home.folder.rename(tmp_path / "away")
+        with SecondHomeWriter(home, tmp_path, heard) as writer:
+            for line in lines[:4]:
+                writer.note([line])
+            heard.wait(lambda report: not report.well)
+            (tmp_path / "away").rename(home.folder)
+            heard.wait(lambda report: report.well)
+            writer.note(lines[4:])
+        with SecondHomeWriter(home, tmp_path, heard) as writer:
+            writer.begin(journal)
+    assert [*Witness(home.witness, read_only=True).lines()] == lines
+
+
+@pytest.mark.parametrize(("named_before", "expected"), [(3, 5), (7, 7)], ids=["older", "newer"])
+def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_forgotten(
+    home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named_before: int, expected: int
+) -> None:
+    monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
+    heard = Heard()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:7])
+        lines = journal.witness_lines()
+    with closing(Witness(home.witness)) as witness:
+        witness.note(lines[:named_before])
+    home.folder.rename(tmp_path / "away")
+    (tmp_path / "restored").mkdir()
+    with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:5])
+        with SecondHomeWriter(home, tmp_path, heard) as writer:
+            writer.begin(journal)
+            heard.wait(lambda report: not report.well)
+            (tmp_path / "away").rename(home.folder)
+            heard.wait(lambda report: report.well)
+    assert [*Witness(home.witness, read_only=True).lines()] == lines[:expected]

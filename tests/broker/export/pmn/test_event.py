@@ -12,9 +12,10 @@ from broker.export.pmn.notation import write_records
 from broker.export.pmn.record import by_wind
 from broker.protocol import SEATS
 from broker.rules import ROWS, Profile, load_mcr
-from broker.rules.mcr import Action, Hu, apply_action, awaited_seats, open_play
+from broker.rules.mcr import Action, Hu, apply_action, open_play
 from broker.scorer import StoredEvent, open_stored_event
 from tests.broker.export.pmn.plays import of
+from tests.broker.rules.mcr.turning import awaited_seats
 from tests.broker.scorer.small import deals
 
 

@@ -1,7 +1,8 @@
 """Plays for tests: judges, deals laid out as a test needs them, and plays at random."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -13,11 +14,12 @@ from broker.rules.mcr import (
     Judge,
     PlayState,
     apply_action,
-    awaited_seats,
-    legal_actions,
+    apply_turn,
     open_play,
     settle_claims,
 )
+from broker.rules.mcr.referee import OPTIONS
+from tests.broker.rules.mcr.turning import awaited_seats
 from tests.broker.rules.variants import OEDMC
 
 HAND: Final = ROWS[0]
@@ -55,6 +57,32 @@ def arranged(hands: Mapping[Seat, str], walls: Mapping[Seat, str] | None = None,
         hand = (*first[seat], *(free.pop() for _ in range(HAND - len(first[seat]))))
         trays[seat] = (*hand, *then[seat], *(free.pop() for _ in range(TRAY - HAND - len(then[seat]))))
     return Deal(1, "south", dealer, trays)
+
+
+def legal_actions(play: PlayState, seat: Seat, judge: Judge) -> tuple[Action, ...]:
+    """Return all that a seat may do now, hu first; empty where it can only wait.
+
+    Not to claim is nobody's action: who does not want to, says nothing, and `settle_claims` makes `no_claim` of it.
+    A draw does not name its tile, which its player does not know yet.
+    """
+    declared = (Action("self_hu", seat), Action("hu_on_discard", seats=(seat,)))
+    won = [one for one in declared if not refuses(partial(apply_action, play, one, judge))]
+    own = [
+        Action(do, seat, None if do == "draw" else tile)
+        for do, options in OPTIONS.items()
+        if not refuses(partial(apply_turn, play.turns, Action(do, seat)))
+        for tile in options(play, seat)
+    ]
+    return (*won, *own)
+
+
+def refuses(act: Callable[[], object]) -> bool:
+    """Return whether something is refused."""
+    try:
+        act()
+    except RuleError:
+        return True
+    return False
 
 
 def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:

@@ -18,13 +18,22 @@ from broker.rules.mcr import (
     StepRefused,
     TableMeld,
     apply_action,
-    awaited_seats,
-    legal_actions,
     open_play,
     replay_actions,
 )
 from broker.rules.mcr.turns import DOES
-from tests.broker.rules.mcr.playing import after, all_tiles, arranged, at_random, everybody, nobody, seldom, tiles
+from tests.broker.rules.mcr.playing import (
+    after,
+    all_tiles,
+    arranged,
+    at_random,
+    everybody,
+    legal_actions,
+    nobody,
+    seldom,
+    tiles,
+)
+from tests.broker.rules.mcr.turning import awaited_seats
 from tests.broker.rules.variants import MCR, OEDMC
 
 EAST_DRAWS = Action("draw", "east")

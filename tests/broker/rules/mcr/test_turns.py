@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, Phase, StartPhase, Turns, apply_turn, awaited_seats, begin_turns
+from broker.rules.mcr import Action, Do, Phase, StartPhase, Turns, apply_turn, begin_turns
 from broker.rules.mcr.turns import DOES
-from tests.broker.rules.mcr.turning import FULL, did, refusal, rounds
+from tests.broker.rules.mcr.turning import FULL, awaited_seats, did, refusal, rounds
 from tests.broker.rules.variants import seats
 
 

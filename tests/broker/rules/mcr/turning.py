@@ -4,7 +4,9 @@ from typing import Final
 
 import pytest
 
+from broker.protocol import Seat
 from broker.rules import RuleError
+from broker.rules.deal import NEXT_SEAT
 from broker.rules.mcr import Action, Turns, apply_turn
 from tests.broker.rules.variants import seats
 
@@ -34,3 +36,12 @@ def rounds(state: Turns) -> list[Turns]:
             state = apply_turn(state, action)
             states.append(state)
     return states
+
+
+def awaited_seats(state: Turns) -> tuple[Seat, ...]:
+    """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
+    if state.over is not None:
+        return ()
+    second = NEXT_SEAT[state.turn]
+    third = NEXT_SEAT[second]
+    return (state.turn,) if state.phase in ("draw", "hold") else (second, third, NEXT_SEAT[third])

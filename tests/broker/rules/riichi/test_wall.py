@@ -6,9 +6,9 @@ import pytest
 
 from broker.protocol import SEATS, Seat
 from broker.rules import FULL_SET, new_deal
+from broker.rules.deal import DEAD_WALL
 from broker.rules.riichi import common_wall, wall_of
-from broker.rules.riichi.board import DEAD_WALL, LIVE_WALL
-from broker.rules.riichi.wall import DEAD
+from broker.rules.riichi.board import LIVE_WALL
 
 
 @pytest.mark.parametrize("dealer", SEATS)
@@ -20,10 +20,10 @@ def test_each_tile_lies_in_one_place_and_the_dead_wall_is_the_last_of_the_player
     hands = [tile for seat in SEATS for tile in wall.hands[seat]]
     dead = (*wall.replacements, *wall.indicators, *wall.under)
     assert sorted([*hands, *wall.live, *dead]) == sorted(FULL_SET)
-    assert (len(wall.live), len(dead), DEAD) == (LIVE_WALL, DEAD_WALL, DEAD_WALL)
+    assert (len(wall.live), len(dead)) == (LIVE_WALL, DEAD_WALL)
     last = wall_of(dealer)[-1]
     assert SEATS[(SEATS.index(last) + 1) % 4] == dealer
-    assert deal.faces[last][-DEAD:] == dead
+    assert deal.faces[last][-DEAD_WALL:] == dead
 
 
 def test_the_wall_begins_with_the_dealer_s_tiles_and_the_indicators_are_the_row_of_ten() -> None:
