@@ -165,7 +165,7 @@ class SeatBox:
         """Return the longest name of a seat, as large as all four are."""
         names = [seat_name(self._, seat) for seat in SEATS]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
-        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, TEXT)
+        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share)
 
     def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
         """Return whether a line can be read beside a name."""
@@ -209,7 +209,7 @@ class SeatBox:
         """Return who sits there: in a small box in two lines only where one would be much smaller."""
         share = BODY * (MUCH_SMALLER if small else 1)
         for part in self._pen.name_lines(view.players[seat], share, width):
-            yield TextLine(part, BODY, TEXT)
+            yield TextLine(part, BODY)
 
     def _wind(self, own: Seat, width: int, share: float) -> TextLine:
         winds = {wind: wind_name(self._, wind) for wind in SEATS}
@@ -230,7 +230,7 @@ class SeatBox:
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
-            yield TextLine(self._("value {value}", value=entered[seat]), BODY, TEXT)
+            yield TextLine(self._("value {value}", value=entered[seat]), BODY)
         elif form and seat in form.overtaken:
             yield TextLine(self._("later tile"), BODY, QUIET)
         elif seat in view.declared:
@@ -262,7 +262,7 @@ class SeatBox:
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
             yield TextLine(self._("value {value}", value=value), SMALL, GOOD)
-        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), TITLE, TEXT)
+        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), TITLE)
 
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
