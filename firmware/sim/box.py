@@ -14,7 +14,7 @@ from typing import Final
 
 from broker.closing import Closing
 from firmware.box.link import NS_PER_US
-from firmware.box.ticks import PERIOD
+from firmware.pico.edges import PERIOD
 from firmware.presses import MS
 from firmware.reports import SEATS, Seat
 from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
