@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
 import click
 
@@ -115,13 +114,6 @@ def hardware_text(hardware: HardwareReport) -> Iterator[str]:
         yield "nothing is wrong that can be seen from here"
 
 
-class _Presser(Protocol):
-    """Simulated fingers, at pins or elsewhere."""
-
-    def press(self, seat: Seat) -> None:
-        """Press one button and let it go."""
-
-
 def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
     """Open the buttons and test them. Raises BadAddress, PinInUse, PinReserved, DeviceMissing.
 
@@ -138,7 +130,9 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
                 opened.buttons.show(remark.seat, "on" if remark.said == "right" else "off")
             elif remark.said == "asked":
                 opened.buttons.show(remark.seat, "blink")
-                _press(opened.fingers, remark)
+                if opened.fingers is not None:
+                    press = partial(opened.fingers.press, remark.seat)
+                    threading.Thread(target=press, name="a simulated player", daemon=True).start()
 
     with opened.buttons:
         show(test.begin(time.monotonic_ns()))
@@ -150,11 +144,6 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
             except queue.Empty:
                 show(test.pass_time(time.monotonic_ns()))
     return test
-
-
-def _press(fingers: _Presser | None, remark: Remark) -> None:
-    if fingers is not None:
-        threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()
 
 
 @click.command(short_help="List what is wired to this machine, and test the buttons.")
