@@ -51,7 +51,7 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, TableSelfTest, begins_a_day, look_at_board
+from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, SelfTestRun, begins_a_day, look_at_board
 from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
@@ -101,7 +101,7 @@ class CameraTasks:
     ) -> None:
         self._health, self._apply, self._board = health, apply, board
         self._scanner = config.devices.scanner is not None
-        self.self_test: TableSelfTest | None = None
+        self.self_test: SelfTestRun | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
         self.counting = CountDesk(config.event, config.table, ask_count)
         self.keeping: KeepDesk | None = None
@@ -151,7 +151,7 @@ class CameraTasks:
             health = self._health.codes
             if self.self_test is None:
                 hides = state.phase in QUIET
-                self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
+                self.self_test = SelfTestRun(now, health, self._board, scanner=self._scanner, hides=hides)
             self.self_test.follow(health)
         if self.keeping is not None:
             self.keeping.follow(state)
@@ -485,5 +485,5 @@ class TableProgram:
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and server.connected:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        self_test = tasks.self_test.test.seen if tasks.self_test is not None else None
+        self_test = tasks.self_test.seen if tasks.self_test is not None else None
         return replace(view, self_test=self_test, light=self.state.light)
