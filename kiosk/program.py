@@ -64,21 +64,7 @@ from kiosk.status import (
     TableStatus,
     time_of_day,
 )
-from kiosk.table import (
-    IDLE,
-    QUIET,
-    ArbiterLeft,
-    Assigned,
-    ClaimWindowElapsed,
-    Event,
-    NotNow,
-    Phase,
-    SelfTestBegun,
-    Table,
-    TrayChecked,
-    active_guards,
-    arbiter,
-)
+from kiosk.table import IDLE, QUIET, Event, NotNow, Phase, Table, active_guards, arbiter, events
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import OpenLink
 
@@ -109,7 +95,7 @@ class CameraTasks:
     def observed(self, item: CameraReport) -> None:
         """Take in what the camera sees."""
         match item:
-            case TrayChecked():
+            case events.TrayChecked():
                 self.restoring.observed(item)
                 self._apply(item)
             case TableObservation():
@@ -170,7 +156,7 @@ class CameraTasks:
             if tested is not False:
                 return tested
         elif key == SELF_TEST_KEY and state.phase in IDLE:
-            return SelfTestBegun(at=now, asked=True)
+            return events.SelfTestBegun(at=now, asked=True)
         if state.phase is not Phase.RESTORING:
             return False
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
@@ -241,9 +227,9 @@ class TableProgram:
         self._tasks = CameraTasks(config, journal, self.state, self._server.ask_count, self._health, self._apply, board)
         self._status = TableStatus(config, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall()):
-            self._apply(SelfTestBegun(at=clock()))
+            self._apply(events.SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
-            self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
+            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
         self._health.say("facts", self._table.unexpected)
         self._follow()
 
@@ -265,7 +251,7 @@ class TableProgram:
         if plan is not None:
             first = first_unplayed(plan, journal.results())
             with suppress(NotNow):  # it may have rules that only the newer one knows
-                table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
+                table.apply(events.Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
 
@@ -398,7 +384,7 @@ class TableProgram:
         if self._tasks.counting.open:
             self._tasks.counting.due(now)
         if self._buttons.may_close(self.state, now):
-            self._apply(ClaimWindowElapsed(at=now, asks=True))
+            self._apply(events.ClaimWindowElapsed(at=now, asks=True))
         if (plan := self._server.due_plan(self.state, now)) is not None:
             self._server.plan_taken(self._apply(plan))
         self._server.due(now)

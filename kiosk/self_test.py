@@ -9,7 +9,7 @@ from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_t
 from firmware.hardware.self_test import Remark, SelfTest
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation, WholePicture
-from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict
+from kiosk.table import BEFORE_PLAY, Table, Verdict, events
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
 """Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
@@ -159,7 +159,7 @@ class SelfTestRun:
 
     # ---- what staff say ---------------------------------------------------------------------
 
-    def key(self, key: str, now: int) -> SelfTestEnded | bool:
+    def key(self, key: str, now: int) -> events.SelfTestEnded | bool:
         """Take a key: return the end of the test, or say whether the key was the test's."""
         found = self.seen.found
         if key == "q":
@@ -219,5 +219,5 @@ class SelfTestRun:
         self.seen = replace(self.seen, found=(*dict.fromkeys((*self.findings, *known, *self._of_board)),))
 
 
-def _ended(verdict: Verdict, found: Iterable[HardwareFinding], now: int) -> SelfTestEnded:
-    return SelfTestEnded(at=now, verdict=verdict, found=tuple(f"{one.part}: {one.code}" for one in found))
+def _ended(verdict: Verdict, found: Iterable[HardwareFinding], now: int) -> events.SelfTestEnded:
+    return events.SelfTestEnded(at=now, verdict=verdict, found=tuple(f"{one.part}: {one.code}" for one in found))

@@ -44,7 +44,7 @@ from kiosk.screens import (
     TableScreen,
     chinese_font,
 )
-from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
+from kiosk.table import Misplaced, TrayProblem, Work, events, place_by_serial, serial_by_place, work_after_look
 from vision import geometry, reader, reading
 from vision.sim import scene, table
 
@@ -168,7 +168,7 @@ def tray_fault_scene() -> ScreenView:
     first, second, third = ([*row] for row in order["west"])
     wrong = Misplaced(kind="swapped", row=1, col=4, expected=second[4], found=third[0], other=(2, 0))
     second[4], third[0] = third[0], second[4]
-    look = TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
+    look = events.TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
     work = work_after_look(Work(), look, serial_by_place(order), right=False)
     return replace(PLAYING, phase=RestoringView(work, order, check=TrayProblem("west", (wrong,))))
 

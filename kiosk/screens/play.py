@@ -30,15 +30,7 @@ from kiosk.screens.drawing import (
     seat_name,
     time_lines,
 )
-from kiosk.screens.views import (
-    ElsewhereView,
-    PlayingView,
-    RecordedView,
-    ResultView,
-    ScreenView,
-    StoppedView,
-    may_pair,
-)
+from kiosk.screens.views import ElsewhereView, PlayingView, RecordedView, ResultView, ScreenView, StoppedView, may_pair
 
 
 def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:

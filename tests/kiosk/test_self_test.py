@@ -9,7 +9,8 @@ from firmware.presses import MS
 from firmware.reports import Health, NotScanned, Pressed, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation
 from kiosk.self_test import SelfTestRun
-from kiosk.table import SelfTestEnded, Verdict
+from kiosk.table import Verdict
+from kiosk.table.events import SelfTestEnded
 
 TILE = Scanned(117, "02", 1)
 

@@ -24,7 +24,8 @@ from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow
 from kiosk.screens.drawing import Hand
 from kiosk.self_test import NIGHT_MS, SelfTestView, begins_a_day
-from kiosk.table import BEFORE_PLAY, ArbiterAdmitted, Phase
+from kiosk.table import BEFORE_PLAY, Phase
+from kiosk.table.events import ArbiterAdmitted
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Standing, Time, standing, unconnected
 from tests.kiosk.tables import MS, sitting_in

@@ -11,7 +11,13 @@ from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.input import Form
 from kiosk.input.controls import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, TableButtons
-from kiosk.table import SETTLE_NS, ButtonHeld, ButtonPressed, ButtonReleased, Event, Phase, Table
+from kiosk.table import (
+    SETTLE_NS,
+    Event,
+    Phase,
+    Table,
+)
+from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased
 from kiosk.table.state import ClaimWindow, WindowPress
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.tables import Sitting, sitting_in
