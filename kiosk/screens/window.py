@@ -286,28 +286,24 @@ class Finger:
     def __init__(self) -> None:
         self._offered: list[tuple[layout.TouchTarget, int]] = []
         """With when each was first there."""
-        self._on: layout.TouchTarget | None = None
-
-    @property
-    def on(self) -> layout.TouchTarget | None:
+        self.on: layout.TouchTarget | None = None
         """The target on which it came down and from which it has not been taken."""
-        return self._on
 
     def offer(self, targets: Iterable[layout.TouchTarget], now: int) -> None:
         """Take in what is on the screen now. What is no longer there cannot be touched."""
         since = self._offered
         self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]
-        if self._on not in [one for one, _ in self._offered]:
-            self._on = None
+        if self.on not in [one for one, _ in self._offered]:
+            self.on = None
 
     def down(self, at: tuple[int, int], now: int) -> None:
         """Come down somewhere."""
         under = (one for one, since in self._offered if one.box.collidepoint(at) and now - since >= SEEN_NS)
-        self._on = next(under, None)
+        self.on = next(under, None)
 
     def up(self, at: tuple[int, int]) -> str | None:
         """Let go somewhere; return the key if that was a touch."""
-        on, self._on = self._on, None
+        on, self.on = self.on, None
         return on.key if on is not None and on.box.collidepoint(at) else None
 
 
