@@ -28,7 +28,7 @@ from firmware.ports import (
     SerialSettings,
 )
 from firmware.sim.cable import Plug
-from firmware.sim.scanner import key_strokes
+from tests.firmware.strokes import key_strokes
 from tests.patience import PATIENCE_S
 
 
