@@ -81,7 +81,8 @@ def card_page(card: Card, _: Translator) -> bytes:
     plain, bold = _fonts(_.language)
     size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 22.5 * mm)
     title = ParagraphStyle("title", fontName=bold, fontSize=20, leading=24)
-    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=_wrapping(_.language))
+    wrapping = "CJK" if _.language[:2] in HAN else None
+    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=wrapping)
     y = A4[1] - MARGIN - _write(canvas, _(card.title), title, (MARGIN, A4[1] - MARGIN))
     y -= 5 * mm
     for at, (sentence, shown) in enumerate(card.moments):
@@ -111,10 +112,6 @@ def _picture(_: Translator, shown: ScreenView) -> ImageReader:
     surface = pygame.Surface(SIZE)
     TableScreen(_, SIZE).draw(surface, shown)
     return ImageReader(Image.frombytes("RGB", SIZE, pygame.image.tobytes(surface, "RGB")))
-
-
-def _wrapping(language: str) -> str | None:
-    return "CJK" if language[:2] in HAN else None
 
 
 @cache

@@ -37,11 +37,6 @@ class RiichiQuestion:
         return tuple(seat for seat in SEATS if {*self.seats} != {seat})
 
 
-def answer_question(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
-    """Return what is asked then, or what happens; None if the key means nothing here."""
-    return _ANSWERS[question.about](question, key, state, now)
-
-
 def abort_reasons(state: Table) -> tuple[AbortReason, ...]:
     """Return what may break a hand off here."""
     rules = state.profile
@@ -141,6 +136,7 @@ _ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], Riich
     "stop": _stop,
     "sheet": _sheet,
 }
+"""What is asked then, or what happens; None if a key means nothing there."""
 
 RiichiForm = WinForm | RiichiQuestion
 
@@ -213,7 +209,7 @@ class RiichiKeys:
         if key == "back":
             self._close(self._left)
             return
-        answered = answer_question(question, key, state, now)
+        answered = _ANSWERS[question.about](question, key, state, now)
         if isinstance(answered, RiichiQuestion):
             self.form = answered
         elif answered is not None:

@@ -113,6 +113,11 @@ KEYS: Final = {
 TYPED: Final = pygame.event.custom_type()
 """A key that does not come from the window: of a keyboard that the configuration names, or of simulated people."""
 
+ROUND_S: Final = 1 / 60
+QUICK_S: Final = 1 / 200
+QUICK_FOR_NS: Final = 3_000_000_000
+"""Between two rounds while nobody is at the screen; for a while after somebody was they come quicker."""
+
 QUIT: Final = "quit"
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
@@ -151,7 +156,7 @@ class ScreenWindow(Closing):
         self._screen = table.TableScreen(_, size, self._look)
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
-        self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
+        self._check, self._quick_until = ScreenCheck(settings.driver), 0
         self._configured: Light = settings.light
         self._ordered: Light | None = None
         self.deaf = False
@@ -194,7 +199,7 @@ class ScreenWindow(Closing):
     @property
     def pause(self) -> float:
         """The seconds until it is to be asked for touches again."""
-        return self._pace.pause(self._clock())
+        return QUICK_S if self._clock() < self._quick_until else ROUND_S
 
     def picture(self, path: str) -> None:
         """Save what is on the screen, for who looks from afar; where that cannot be, the table plays on."""
@@ -210,7 +215,7 @@ class ScreenWindow(Closing):
                 continue
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
-                self._pace.touched(self._clock())
+                self._quick_until = self._clock() + QUICK_FOR_NS
             if (key := self._key(event)) == table.LIGHT_KEY and not self._is_letter(event):
                 self._change_light()
             elif key:
@@ -305,28 +310,6 @@ class Finger:
         """Let go somewhere; return the key if that was a touch."""
         on, self.on = self.on, None
         return on.key if on is not None and on.box.collidepoint(at) else None
-
-
-ROUND_S: Final = 1 / 60
-"""Between two rounds while nobody is at the screen."""
-
-QUICK_S: Final = 1 / 200
-QUICK_FOR_NS: Final = 3_000_000_000
-
-
-class PollingPace:
-    """One screen's pace."""
-
-    def __init__(self) -> None:
-        self._quick_until = 0
-
-    def touched(self, now: int) -> None:
-        """Take in that somebody touched the screen or a key."""
-        self._quick_until = now + QUICK_FOR_NS
-
-    def pause(self, now: int) -> float:
-        """Return the seconds until the next round at the latest."""
-        return QUICK_S if now < self._quick_until else ROUND_S
 
 
 class Dimming:
