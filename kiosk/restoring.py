@@ -168,16 +168,13 @@ def _run(
         return TrayRun(run.seat, run.count + 1), None
     if (place.row, place.col) == (0, 0):
         return TrayRun(place.seat, 1), None
-    meant = run is not None and 1 < run.count < TRAY
-    return (run, _place_at(run.seat, run.count)) if run is not None and meant else (None, None)
+    if run is None or not 1 < run.count < TRAY:
+        return None, None
+    return run, [one for one in PLACES if one.seat == run.seat][run.count]
 
 
 def _serials(play: PlannedPlay, seat: Seat) -> list[int]:
     return [serial for row in play.order[seat] for serial in row]
-
-
-def _place_at(seat: Seat, count: int) -> TilePlace:
-    return [place for place in PLACES if place.seat == seat][count]
 
 
 Showing = Literal["camera", "scanner", "hand", "anew"]

@@ -34,8 +34,6 @@ from kiosk.screens.drawing import (
 )
 from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
 
-MINUS: Final = "\N{MINUS SIGN}"
-
 TICK: Final = 0.026
 
 STRIP: Final = 0.044
@@ -262,7 +260,7 @@ class SeatBox:
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
             yield TextLine(self._("value {value}", value=value), SMALL, GOOD)
-        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), TITLE)
+        yield TextLine(riichi.signed_points(points), TITLE)
 
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
