@@ -199,10 +199,7 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
 
 def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
     """Return the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
-    if win := planned.worth(seat):
-        yield hand_worth(_, win)
-    elif seat in view.declared:
-        yield _declared(_, planned.prompt, seat)
+    yield from _declared(_, view, seat, planned.ending)
     if seat in planned.marked:
         yield TextLine(_("tenpai"), SMALL, GOOD)
     if view.result is not None:
@@ -211,9 +208,16 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
         yield TextLine(_(texts.STATE_MARKED[view.state]), SMALL, GOOD)
 
 
-def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
-    late = seat in prompt.overtaken
-    return TextLine(_("later tile"), BODY, QUIET) if late else TextLine(_("hu"), BODY, ATTENTION)
+def _declared(_: Translator, view: ScreenView, seat: Seat, ending: RiichiEvent | None = None) -> Iterator[TextLine]:
+    """Return what the hand is worth of who has declared, as far as that is known."""
+    form = view.form
+    wins = ending.wins if ending else form.entered if isinstance(form, WinForm) else {}
+    if seat in wins:
+        yield hand_worth(_, wins[seat])
+    elif form is not None and seat in form.overtaken:
+        yield TextLine(_("later tile"), BODY, QUIET)
+    elif seat in view.declared:
+        yield TextLine(_("hu"), BODY, ATTENTION)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -226,10 +230,7 @@ def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: S
     """Return what this player has declared: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         yield TextLine(_("riichi −{points}", points=session.deposit), SMALL, ATTENTION)
-    if win := session.prompt.entered(seat):
-        yield hand_worth(_, win)
-    elif seat in view.declared:
-        yield _declared(_, session.prompt, seat)
+    yield from _declared(_, view, seat)
     if view.state == "confirming" and seat in view.marked:
         yield TextLine(_("ready"), SMALL, GOOD)
     if seat in session.marked:

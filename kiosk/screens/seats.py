@@ -7,6 +7,7 @@ import pygame
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
+from kiosk.input import Form
 from kiosk.screens import riichi, texts
 from kiosk.screens.drawing import (
     ATTENTION,
@@ -32,7 +33,7 @@ from kiosk.screens.drawing import (
     seat_name,
     wind_name,
 )
-from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
+from kiosk.screens.views import RecordedView, RestoringView, ScreenView, SessionView
 
 TICK: Final = 0.026
 
@@ -186,8 +187,7 @@ class SeatBox:
 
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, and whether it is ticked; return that."""
-        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        asked = seat == (view.riichi.prompt.asked if view.riichi else (form.whose_tile or form.seat) if form else None)
+        asked = view.form is not None and seat == (view.form.whose_tile or view.form.seat)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = ATTENTION if asked else GOOD if marked else LINE
         pygame.draw.rect(surface, PANEL, box, border_radius=8)
@@ -223,8 +223,8 @@ class SeatBox:
             yield from self._came_of(view, seat)
 
     def _came_of(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
-        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        entered = dict(zip(form.valued, form.values, strict=False)) if form else {}
+        form = view.form
+        entered = dict(zip(form.valued, form.values, strict=False)) if isinstance(form, Form) else {}
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
