@@ -312,7 +312,7 @@ class TableProgram:
                 if not self._tasks.reported(item, self._clock()):
                     self._reported(item)
             case CameraHealth(code=code):
-                self._health.camera.take(code, self._clock())
+                self._health.camera(code, self._clock())
             case _:
                 self.metrics.looks += 1
                 self._tasks.observed(item)

@@ -55,10 +55,6 @@ class HardwareReport:
     wires: tuple[PinWire, ...]
     troubles: tuple[HardwareTrouble, ...]
 
-    def as_object(self) -> dict[str, object]:
-        """Return it for JSON."""
-        return asdict(self)
-
 
 def inspect_hardware(
     wiring: Wiring | None, root: Path = Path("/"), addresses: Mapping[str, str] | None = None
@@ -180,7 +176,7 @@ def hardware(config: Path | None, address: str | None, wait_s: float, *, testing
 
 def _print_report(addresses: dict[str, str], *, as_json: bool) -> bool:
     found = inspect_hardware(_wiring(addresses.get("buttons")), addresses=addresses or None)
-    click.echo(json.dumps(found.as_object()) if as_json else "\n".join(hardware_text(found)))
+    click.echo(json.dumps(asdict(found)) if as_json else "\n".join(hardware_text(found)))
     return not found.troubles
 
 

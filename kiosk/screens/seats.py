@@ -7,7 +7,6 @@ import pygame
 
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
-from kiosk.input import Form
 from kiosk.screens import riichi, texts
 from kiosk.screens.drawing import (
     ATTENTION,
@@ -33,7 +32,7 @@ from kiosk.screens.drawing import (
     seat_name,
     wind_name,
 )
-from kiosk.screens.views import RecordedView, RestoringView, ScreenView, SessionView
+from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
 
 TICK: Final = 0.026
 
@@ -223,8 +222,8 @@ class SeatBox:
             yield from self._came_of(view, seat)
 
     def _came_of(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
-        form = view.form
-        entered = dict(zip(form.valued, form.values, strict=False)) if isinstance(form, Form) else {}
+        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
+        entered = dict(zip(form.valued, form.values, strict=False)) if form else {}
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:

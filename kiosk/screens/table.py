@@ -13,8 +13,6 @@ import pygame
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
-from kiosk.counting.desk import CountingView
-from kiosk.input import Form
 from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats
 from kiosk.screens.drawing import (
     ATTENTION,
@@ -203,7 +201,7 @@ def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
 def _play_screen(_: Translator, view: ScreenView) -> ScreenBody:
     found: ScreenBody | None = None
     match view.phase:
-        case DeclaredView(count=CountingView() as count):
+        case DeclaredView(count=count) if count is not None:
             found = counting.counting_screen(_, view, count)
         case PlayingView() as phase:
             found = play.doubt_screen(_, phase)
@@ -212,7 +210,7 @@ def _play_screen(_: Translator, view: ScreenView) -> ScreenBody:
 
 def _phase_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     match view.phase:
-        case DeclaredView(form=Form() as form, discarder_key=key):
+        case DeclaredView(form=form, discarder_key=key) if form is not None:
             return play.win_form_screen(_, view, form, key)
         case AcceptingView(result=ResultView() as result) | RecordedView(result=ResultView() as result):
             return play.result_screen(_, view, result)
