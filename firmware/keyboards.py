@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
 from broker.closing import Closing
 from firmware.errors import BadAddress, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS
-from firmware.ports import InputDevice, KeyboardLine, OpenInput
+from firmware.ports import HotPlugged, InputDevice, KeyboardPort, OpenInput
 from firmware.reports import Health, OnReport
 
 PART: Final = "keyboard"
@@ -74,8 +75,8 @@ class TableKeyboards(Closing):
         self._away: dict[str, FirmwareError] = {}
         self._opened = ExitStack()
         for one in named:
-            line = KeyboardLine(one.path, one.layout, self._typed, self._line_told(one.path), open_input=open_input)
-            self._opened.callback(line.close)
+            opener = partial(KeyboardPort, one.path, one.layout, open_input)
+            self._opened.enter_context(HotPlugged(one.path, opener, self._typed, self._line_told(one.path)))
         if named:
             known = [*(one.path for one in named), *also_known]
             self._opened.enter_context(KeyboardWatch(known, tell, watched or InputFolders()))

@@ -1,6 +1,6 @@
 """Devices that stay open: unplugged, they report it; plugged in again, they go on.
 
-`SerialLine` is a serial line through pyserial, `KeyboardLine` a keyboard, or a scanner that types like one.
+`SerialPort` is a serial line through pyserial, `KeyboardPort` a keyboard, or a scanner that types like one.
 """
 
 import contextlib
@@ -166,20 +166,6 @@ class SerialSettings:
     stop_bits: Literal[1, 2] = 1
 
 
-class SerialLine(HotPlugged):
-    """Opens a line and keeps it open until `close`. Callbacks come from its own thread and must not raise."""
-
-    def __init__(
-        self,
-        line: SerialSettings,
-        on_bytes: OnBytes,
-        on_line: OnLine,
-        *,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
-        super().__init__(line.path, lambda: SerialPort(line), on_bytes, on_line, clock_ns=clock_ns)
-
-
 class SerialPort:
     """A line that is open, by us alone."""
 
@@ -273,25 +259,10 @@ class InputDevice:
 OpenInput = Callable[[str], InputDevice]
 
 
-class KeyboardLine(HotPlugged):
-    """Opens a keyboard and keeps it open until `close`; what is typed is given as Latin-1."""
-
-    def __init__(
-        self,
-        path: str,
-        layout: str,
-        on_bytes: OnBytes,
-        on_line: OnLine,
-        *,
-        open_input: OpenInput = InputDevice,
-    ) -> None:
-        super().__init__(path, lambda: KeyboardPort(path, layout, open_input), on_bytes, on_line)
-
-
 class KeyboardPort:
-    """A keyboard that is open, by us alone."""
+    """A keyboard that is open, by us alone; what is typed is given as Latin-1."""
 
-    def __init__(self, path: str, layout: str, open_input: OpenInput) -> None:
+    def __init__(self, path: str, layout: str, open_input: OpenInput = InputDevice) -> None:
         """Raise OSError."""
         self._path, self._typed = path, KeyTranslator(LAYOUTS[layout])
         self._device = open_input(path)

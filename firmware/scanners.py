@@ -2,56 +2,21 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Final, Literal, NamedTuple, cast, get_type_hints
 from urllib.parse import parse_qsl
 
 from broker.closing import Closing
 from firmware.errors import BadAddress, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS
-from firmware.ports import HotPlugged, KeyboardLine, OnBytes, OnLine, SerialLine, SerialSettings
+from firmware.ports import HotPlugged, KeyboardPort, OpenPort, SerialPort, SerialSettings
 from firmware.reports import Health, OnReport, Scanned
 from firmware.scan_reader import CodeSettings, PlainNumbers, ReaderSettings, ScanReader
 from firmware.sim.scanner import ENCODINGS, TERMINATORS, ScannerHabits, SimulatedScanner
 
 PART: Final = "scanner"
-
-OpenLine = Callable[[OnBytes, OnLine], HotPlugged]
-
-
-class Scanner(Closing):
-    """Tells what is scanned and how the scanner is, from the line's thread, until closed."""
-
-    def __init__(self, open_line: OpenLine, tell: OnReport, settings: ReaderSettings) -> None:
-        """Raise what `open_line` raises."""
-        self._tell = tell
-        self._reader = ScanReader(settings)
-        self._ready = False
-        """The line is open and has been quiet since: what comes now is a scan from its beginning."""
-        self._line = open_line(self._on_bytes, self._on_line)
-
-    def _on_bytes(self, content: bytes, at: int) -> None:
-        reports = self._reader.take(content, at)
-        if not self._ready and (not self._reader.noisy or any(isinstance(report, Scanned) for report in reports)):
-            self._ready = True
-            self._tell(Health(PART, None))
-        for report in reports:
-            self._tell(report)
-
-    def _on_line(self, error: FirmwareError | None) -> None:
-        now = time.monotonic_ns()
-        for report in self._reader.lost(now):
-            self._tell(report)
-        self._reader.opened(now)
-        self._ready = False
-        if error:
-            self._tell(Health(PART, error.code, str(error)))
-
-    def close(self) -> None:
-        """Let the device go; may be called twice."""
-        self._line.close()
-
 
 _AROUND: Final = "[ -~]{0,16}"
 _NUMBER: Final = "[0-9]{1,5}"
@@ -142,42 +107,55 @@ class ScannerAddress:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedScanner(Closing):
-    """The scanner, and the hand that scans with its twin where it is simulated."""
+class Scanner(Closing):
+    """Tells what is scanned and how the scanner is, from the line's thread, until closed.
 
-    scanner: Scanner
-    hand: SimulatedScanner | None
+    One that is not there is told as its health, and opened when it comes.
+    """
+
+    def __init__(self, address: ScannerAddress, tell: OnReport) -> None:
+        self._tell, self._reader = tell, ScanReader(address.reader)
+        self._ready = False
+        """The line is open and has been quiet since: what comes now is a scan from its beginning."""
+        self.hand = SimulatedScanner(address.habits) if address.kind == "sim" else None
+        """The hand that scans with its twin, where it is simulated."""
+        path = str(self.hand.plug.path) if self.hand else address.place
+        self._line = HotPlugged(path, partial(_open_port, address, path), self._on_bytes, self._on_line)
+
+    def _on_bytes(self, content: bytes, at: int) -> None:
+        reports = self._reader.take(content, at)
+        if not self._ready and (not self._reader.noisy or any(isinstance(report, Scanned) for report in reports)):
+            self._ready = True
+            self._tell(Health(PART, None))
+        for report in reports:
+            self._tell(report)
+
+    def _on_line(self, error: FirmwareError | None) -> None:
+        now = time.monotonic_ns()
+        for report in self._reader.lost(now):
+            self._tell(report)
+        self._reader.opened(now)
+        self._ready = False
+        if error:
+            self._tell(Health(PART, error.code, str(error)))
 
     def close(self) -> None:
         """Let the device go; may be called twice."""
-        self.scanner.close()
+        self._line.close()
         if self.hand:
             self.hand.close()
 
 
-def open_scanner(address: str, tell: OnReport) -> OpenedScanner:
-    """Open what an address names; `tell` is called from the scanner's own thread. Raises BadAddress.
-
-    A scanner that is not there is told as its health, and opened when it comes.
-    """
-    parsed = parse_scanner(address)
-    hand = SimulatedScanner(parsed.habits) if parsed.kind == "sim" else None
-    try:
-        return OpenedScanner(Scanner(_opener(parsed, hand), tell, parsed.reader), hand)
-    except Exception:
-        if hand:
-            hand.close()
-        raise
+def _open_port(address: ScannerAddress, path: str) -> OpenPort:
+    """Open the scanner's line. Raises OSError, termios.error."""
+    if address.kind == "evdev":
+        return KeyboardPort(path, address.settings["layout"])
+    return SerialPort(SerialSettings(path) if address.kind == "sim" else address.line)
 
 
-def _opener(parsed: ScannerAddress, hand: SimulatedScanner | None) -> OpenLine:
-    def open_line(on_bytes: OnBytes, on_line: OnLine) -> SerialLine | KeyboardLine:
-        if parsed.kind == "evdev":
-            return KeyboardLine(parsed.place, parsed.settings["layout"], on_bytes, on_line)
-        return SerialLine(SerialSettings(str(hand.plug.path)) if hand else parsed.line, on_bytes, on_line)
-
-    return open_line
+def open_scanner(address: str, tell: OnReport) -> Scanner:
+    """Open what an address names; `tell` is called from the scanner's own thread. Raises BadAddress."""
+    return Scanner(parse_scanner(address), tell)
 
 
 def parse_scanner(address: str) -> ScannerAddress:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -328,14 +328,10 @@ class KioskSettings:
         self._check_devices(path)
 
     def _read(self, path: Path) -> Config:
-        try:
-            content = path.read_bytes()
-            self.paired = "paired" in msgspec.toml.decode(content)
-            if not self.paired:
-                return msgspec.toml.decode(content, type=Config)
-            own = msgspec.toml.decode(content, type=UnpairedConfig)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadConfiguration(f"{path}: {reason(error)}") from None
+        self.paired = "paired" in _decoded(path, dict[str, object])
+        if not self.paired:
+            return _decoded(path, Config)
+        own = _decoded(path, UnpairedConfig)
         return own.with_table(self._beside / own.paired)
 
     def _check_devices(self, path: Path) -> None:
@@ -470,13 +466,20 @@ def unpaired_settings(path: Path) -> UnpairedConfig:
 
     Raises BadConfiguration, also if it names its table itself.
     """
-    try:
-        said = msgspec.toml.decode(path.read_bytes(), type=UnpairedConfig)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadConfiguration(f"{path}: {reason(error)}") from None
-    beside = path.resolve().parent
+    said, beside = _decoded(path, UnpairedConfig), path.resolve().parent
     devices = structs.replace(said.devices, camera=_camera_beside(beside, said.devices.camera))
     return structs.replace(said, paired=str(beside / said.paired), devices=devices)
+
+
+T = TypeVar("T")
+
+
+def _decoded(path: Path, kind: type[T]) -> T:
+    """Read a configuration. Raises BadConfiguration."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadConfiguration(f"{path}: {reason(error)}") from None
 
 
 def _camera_beside(folder: Path, address: str) -> str:

@@ -47,19 +47,7 @@ from broker.protocol import (
 from broker.rules import Profile
 from kiosk.errors import JournalBroken, JournalFull, JournalNewer
 from kiosk.journal_file import HAPPENED, JournalFile
-from kiosk.table import (
-    Assigned,
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    Event,
-    NotNow,
-    Ordered,
-    Restarted,
-    Table,
-    TrayChecked,
-    handle,
-)
+from kiosk.table import Event, NotNow, Table, events, handle
 
 log = get_logger("homologue.kiosk")
 
@@ -176,7 +164,7 @@ class TableJournal(JournalFile):
         """Return the plan that was taken last, as far as this program can read it."""
         for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number DESC"):
             with suppress(*UNREADABLE):
-                if isinstance(taken := _EVENTS.decode(event), Assigned):
+                if isinstance(taken := _EVENTS.decode(event), events.Assigned):
                     return taken.assignment
         return None
 
@@ -213,7 +201,8 @@ class TableJournal(JournalFile):
             messages.append(message)
         for key, text in self._beside.items():
             self._keep(key, text)
-        if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
+        # A start that is cut before it has told so leaves times of another clock.
+        if isinstance(event, events.Restarted):
             self._tell("boot", self._boot)
         return tuple(messages)
 
@@ -536,7 +525,7 @@ LOW_EVERY_NS: Final = 1_000_000_000
 MOST_HELD: Final = 1000
 """As many as a table could need in an hour; beyond that somebody plays with a button."""
 
-HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered, TrayChecked)
+HELD: Final = (events.ButtonPressed, events.ButtonReleased, events.ButtonHeld, events.Ordered, events.TrayChecked)
 """What nobody does again: a camera looks again only at a tray that was touched."""
 
 
@@ -590,7 +579,7 @@ class JournaledTable:
         """Tell the table that the program has started again, where there is a table to tell."""
         self._log_unexpected(None)
         if not self.journal.empty:
-            self.apply(Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
+            self.apply(events.Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
 
     def apply(self, event: Event) -> tuple[LogMessage, ...]:
         """Take one event in; return the facts to send. Raises NotNow, and nothing has changed.
@@ -638,8 +627,8 @@ class JournaledTable:
 
     def release(self) -> Iterator[Event]:
         """Return what waited, in order; what cannot be written even now waits again."""
-        events, self._held = self._held, deque()
-        yield from events
+        held, self._held = self._held, deque()
+        yield from held
 
     def check_due(self, now: int) -> bool:
         """Return whether the disk is to be looked at."""

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from broker.protocol import SEATS, Counted, LaidSeat, LogMessage, PlannedPlay, PlayFound, Seat, TilesLaid
 from kiosk.camera.observations import LaidObservation, LaidPart, LaidTiles
-from kiosk.table import Event, Phase, PlayKept, Table
+from kiosk.table import Event, Phase, Table, events
 
 STEPS: Final[tuple[tuple[Seat, LaidPart], ...]] = tuple((seat, part) for seat in SEATS for part in ("river", "hand"))
 """What is read, in this order."""
@@ -102,10 +102,10 @@ class Keeping:
         stale = of is not None and of.part == "hand" and self.apart is not None and self.apart[0] == of.seat
         return replace(self, at=self.at + 1, seats=self.others, apart=None if stale else self.apart)
 
-    def laid(self, at: int) -> PlayKept:
+    def laid(self, at: int) -> events.PlayKept:
         """Return what lay there, as the table takes it."""
         seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
-        return PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
+        return events.PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
 
 
 def _serials(laid: LaidSeat) -> set[int]:

@@ -51,7 +51,7 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, TableSelfTest, begins_a_day, look_at_board
+from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, SelfTestRun, begins_a_day, look_at_board
 from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
@@ -64,21 +64,7 @@ from kiosk.status import (
     TableStatus,
     time_of_day,
 )
-from kiosk.table import (
-    IDLE,
-    QUIET,
-    ArbiterLeft,
-    Assigned,
-    ClaimWindowElapsed,
-    Event,
-    NotNow,
-    Phase,
-    SelfTestBegun,
-    Table,
-    TrayChecked,
-    active_guards,
-    arbiter,
-)
+from kiosk.table import IDLE, QUIET, Event, NotNow, Phase, Table, active_guards, arbiter, events
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import OpenLink
 
@@ -101,7 +87,7 @@ class CameraTasks:
     ) -> None:
         self._health, self._apply, self._board = health, apply, board
         self._scanner = config.devices.scanner is not None
-        self.self_test: TableSelfTest | None = None
+        self.self_test: SelfTestRun | None = None
         self.restoring = RestoringDesk(journal, config.event, state.play)
         self.counting = CountDesk(config.event, config.table, ask_count)
         self.keeping: KeepDesk | None = None
@@ -109,7 +95,7 @@ class CameraTasks:
     def observed(self, item: CameraReport) -> None:
         """Take in what the camera sees."""
         match item:
-            case TrayChecked():
+            case events.TrayChecked():
                 self.restoring.observed(item)
                 self._apply(item)
             case TableObservation():
@@ -151,7 +137,7 @@ class CameraTasks:
             health = self._health.codes
             if self.self_test is None:
                 hides = state.phase in QUIET
-                self.self_test = TableSelfTest(now, health, self._board, scanner=self._scanner, hides=hides)
+                self.self_test = SelfTestRun(now, health, self._board, scanner=self._scanner, hides=hides)
             self.self_test.follow(health)
         if self.keeping is not None:
             self.keeping.follow(state)
@@ -170,7 +156,7 @@ class CameraTasks:
             if tested is not False:
                 return tested
         elif key == SELF_TEST_KEY and state.phase in IDLE:
-            return SelfTestBegun(at=now, asked=True)
+            return events.SelfTestBegun(at=now, asked=True)
         if state.phase is not Phase.RESTORING:
             return False
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
@@ -241,9 +227,9 @@ class TableProgram:
         self._tasks = CameraTasks(config, journal, self.state, self._server.ask_count, self._health, self._apply, board)
         self._status = TableStatus(config, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall()):
-            self._apply(SelfTestBegun(at=clock()))
+            self._apply(events.SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
-            self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
+            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
         self._health.say("facts", self._table.unexpected)
         self._follow()
 
@@ -265,7 +251,7 @@ class TableProgram:
         if plan is not None:
             first = first_unplayed(plan, journal.results())
             with suppress(NotNow):  # it may have rules that only the newer one knows
-                table.apply(Assigned(at=self._clock(), assignment=plan, first=first))
+                table.apply(events.Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
 
@@ -326,7 +312,7 @@ class TableProgram:
                 if not self._tasks.reported(item, self._clock()):
                     self._reported(item)
             case CameraHealth(code=code):
-                self._health.camera.take(code, self._clock())
+                self._health.camera(code, self._clock())
             case _:
                 self.metrics.looks += 1
                 self._tasks.observed(item)
@@ -398,7 +384,7 @@ class TableProgram:
         if self._tasks.counting.open:
             self._tasks.counting.due(now)
         if self._buttons.may_close(self.state, now):
-            self._apply(ClaimWindowElapsed(at=now, asks=True))
+            self._apply(events.ClaimWindowElapsed(at=now, asks=True))
         if (plan := self._server.due_plan(self.state, now)) is not None:
             self._server.plan_taken(self._apply(plan))
         self._server.due(now)
@@ -485,5 +471,5 @@ class TableProgram:
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and server.connected:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        self_test = tasks.self_test.test.seen if tasks.self_test is not None else None
+        self_test = tasks.self_test.seen if tasks.self_test is not None else None
         return replace(view, self_test=self_test, light=self.state.light)

@@ -17,13 +17,11 @@ from kiosk.camera.observations import SeenTile, TableObservation
 from kiosk.table import (
     ENOUGH,
     PLACES,
-    CarrierTakenApart,
     Event,
-    RowTicked,
     Table,
     TilePlace,
-    TrayChecked,
     Work,
+    events,
     place_by_serial,
     rows_left,
     serial_by_place,
@@ -170,16 +168,13 @@ def _run(
         return TrayRun(run.seat, run.count + 1), None
     if (place.row, place.col) == (0, 0):
         return TrayRun(place.seat, 1), None
-    meant = run is not None and 1 < run.count < TRAY
-    return (run, _place_at(run.seat, run.count)) if run is not None and meant else (None, None)
+    if run is None or not 1 < run.count < TRAY:
+        return None, None
+    return run, [one for one in PLACES if one.seat == run.seat][run.count]
 
 
 def _serials(play: PlannedPlay, seat: Seat) -> list[int]:
     return [serial for row in play.order[seat] for serial in row]
-
-
-def _place_at(seat: Seat, count: int) -> TilePlace:
-    return [place for place in PLACES if place.seat == seat][count]
 
 
 Showing = Literal["camera", "scanner", "hand", "anew"]
@@ -232,16 +227,16 @@ def with_scan(restoring: Restoring, report: Scanned | NotScanned, play: PlannedP
     return replace(restoring, scans=scans, heap=heap, showing="scanner")
 
 
-def completed_tray(restoring: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, TrayChecked | None]:
+def completed_tray(restoring: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, events.TrayChecked | None]:
     """Return the look at a tray that was scanned through in its order, once."""
     seat = restoring.scans.complete
     if seat is None:
         return restoring, None
-    look = TrayChecked(at=now, seat=seat, rows=play.order[seat], by="scanner")
+    look = events.TrayChecked(at=now, seat=seat, rows=play.order[seat], by="scanner")
     return replace(restoring, scans=replace(restoring.scans, run=None)), look
 
 
-def with_tray_look(restoring: Restoring, look: TrayChecked) -> Restoring:
+def with_tray_look(restoring: Restoring, look: events.TrayChecked) -> Restoring:
     """A tray was seen: what the camera says of it has the screen, unless rows are being ticked.
 
     Under a carrier's sheet not enough of a tray is seen to tell whose it is.
@@ -261,7 +256,7 @@ def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int)
     """Return what a key does; None if it does nothing here."""
     if restoring.showing == "anew" and is_strange(state):
         if name == "y":
-            return CarrierTakenApart(at=now)
+            return events.CarrierTakenApart(at=now)
         return replace(restoring, showing="camera") if name == "back" else None
     if name == "h":
         return replace(restoring, showing="camera" if restoring.showing == "hand" else "hand")
@@ -289,13 +284,13 @@ def _tick(work: Work, name: str, now: int) -> Event | None:
     if seat is None or name not in ROW_KEYS:
         return None
     row = ROW_KEYS.index(name)
-    return RowTicked(at=now, seat=seat, row=row, right=(seat, row) not in work.rows)
+    return events.RowTicked(at=now, seat=seat, row=row, right=(seat, row) not in work.rows)
 
 
 def _untick(work: Work, now: int) -> Event | None:
     """Take back the last tick in the order of trays and rows."""
     rows = [(seat, row) for seat in SEATS for row in range(len(ROWS)) if (seat, row) in work.rows]
-    return RowTicked(at=now, seat=rows[-1][0], row=rows[-1][1], right=False) if rows else None
+    return events.RowTicked(at=now, seat=rows[-1][0], row=rows[-1][1], right=False) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,14 +342,14 @@ class RestoringDesk:
         self._written = drafts.bench
         self.now = restoring_from_draft(self._written, play)
 
-    def observed(self, seen: TrayChecked | TableObservation) -> None:
+    def observed(self, seen: events.TrayChecked | TableObservation) -> None:
         """Take in what the camera sees."""
-        if isinstance(seen, TrayChecked):
+        if isinstance(seen, events.TrayChecked):
             self.now = with_tray_look(self.now, seen)
         else:
             self.now = with_observation(self.now, seen, self._event)
 
-    def scanned(self, report: Scanned | NotScanned, play: PlannedPlay, now: int) -> TrayChecked | None:
+    def scanned(self, report: Scanned | NotScanned, play: PlannedPlay, now: int) -> events.TrayChecked | None:
         """Answer a scan; return the look at a tray that is scanned through by it."""
         scanned = with_scan(self.now, report, play, self._event)
         self.now, look = completed_tray(scanned, play, now)

@@ -1,7 +1,4 @@
-"""The self-test of the hardware on the table's screen: buttons, scanner, camera, and what the device reports of itself.
-
-`SelfTestRun` is one test, step by step, and pure; `TableSelfTest` is there while the table's state says that one runs.
-"""
+"""The self-test of the hardware on the table's screen: buttons, scanner, camera, and what the device says of itself."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +9,7 @@ from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_t
 from firmware.hardware.self_test import Remark, SelfTest
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation, WholePicture
-from kiosk.table import BEFORE_PLAY, SelfTestEnded, Table, Verdict
+from kiosk.table import BEFORE_PLAY, Table, Verdict, events
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
 """Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
@@ -43,14 +40,6 @@ class HardwareFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfTestOutcome:
-    """The test is over."""
-
-    verdict: Verdict
-    found: tuple[HardwareFinding, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SelfTestView:
     """What is to be seen of a test."""
 
@@ -72,18 +61,48 @@ class SelfTestView:
     """What is wrong; known at the last step."""
 
 
+BOARD: Final = "board"
+"""How the board is named among the parts of the device."""
+
+OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
+"""How parts are named whose health is a matter of the test; plans and messages are not."""
+
+SELF_TEST_KEY: Final = "t"
+"""The key that asks for a test where nothing is played."""
+
+CALL_KEY: Final = "c"
+"""Not about the test: the arbiter is called as ever."""
+
+
+LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
+
+
+def look_at_board() -> Iterator[HardwareTrouble]:
+    """Return what is wrong with the board that this runs on."""
+    yield from board_troubles(Path("/"))
+    yield from clock_troubles()
+
+
 class SelfTestRun:
-    """One self-test. Times are ns of the reports' clock."""
+    """One self-test, there while the table's state says that one runs. Times are ns of the reports' clock."""
 
-    def __init__(self, now: int, *, scanner: bool, hides: bool = False) -> None:
-        """Take whether there is a scanner, and whether a play is paused.
+    def __init__(
+        self, now: int, health: Mapping[str, str], board: LookAtBoard, *, scanner: bool, hides: bool = False
+    ) -> None:
+        """Begin with what the buttons have said before: that one is stuck is told once. `board` looks at the board.
 
-        Then what a contact does that nobody has pressed for the test would tell of a declaration, and is hidden.
+        `hides`: a play is paused. Then what a contact does that nobody has pressed for the test would tell of a
+        declaration, and is hidden.
         """
         self._steps: tuple[SelfTestStep, ...] = ("buttons", *(("scanner",) if scanner else ()), "camera", "found")
-        self._hides = hides
+        self._hides, self._board = hides, board
+        self._of_board: tuple[HardwareFinding, ...] | None = None
+        """What is wrong with the board; looked at once a test."""
         self._came: set[str] = set()
         self._begin(now)
+        for part, code in health.items():
+            if part.startswith(OF_A_SEAT):
+                self.take(Health(part, code), now)
 
     def _begin(self, now: int) -> None:
         self._buttons = SelfTest(None)
@@ -95,14 +114,15 @@ class SelfTestRun:
 
     # ---- what the devices tell --------------------------------------------------------------
 
-    def take(self, report: Report | TooShort, now: int) -> None:
-        """Take in what a device tells."""
+    def take(self, report: Report | TooShort, now: int) -> bool:
+        """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
         match report:
             case Scanned() | NotScanned():
                 if self.seen.step == "scanner":
                     self.seen = replace(self.seen, scan=report)
             case _ if not self._hidden(report):
                 self._remarked(self._buttons.take(report, now))
+        return not isinstance(report, Released | Health)
 
     def _hidden(self, report: Report | TooShort) -> bool:
         """Return whether this may tell of a press in the play that is paused."""
@@ -129,21 +149,28 @@ class SelfTestRun:
 
     def saw(self, picture: PictureObservation) -> None:
         """Take in what the camera sees."""
-        self.seen = replace(self.seen, picture=picture)
+        if self.seen.step == "camera":
+            self.seen = replace(self.seen, picture=picture)
+
+    @property
+    def camera_target(self) -> WholePicture | None:
+        """What the camera is to look at."""
+        return WholePicture() if self.seen.step == "camera" else None
 
     # ---- what staff say ---------------------------------------------------------------------
 
-    def key(self, key: str, now: int) -> SelfTestOutcome | None:
-        """Take one key; one that means nothing here does nothing."""
+    def key(self, key: str, now: int) -> events.SelfTestEnded | bool:
+        """Take a key: return the end of the test, or say whether the key was the test's."""
+        found = self.seen.found
         if key == "q":
-            return SelfTestOutcome("skipped", self.findings)
+            return _ended("skipped", self.findings, now)
+        if key == "enter" and self.seen.step == "found":
+            return _ended("failed" if found else "passed", found, now)
         if key == "r":
             self._begin(now)
-            return None
-        if self.seen.step == "found":
-            return self._over() if key == "enter" else None
-        self._answers(key, now)
-        return None
+        else:
+            self._answers(key, now)
+        return key != CALL_KEY
 
     def _answers(self, key: str, now: int) -> None:
         match self.seen.step, key:
@@ -180,93 +207,17 @@ class SelfTestRun:
     def _why(self, seat: Seat) -> str:
         return "button_exchanged" if seat in self._mistaken else "button_silent"
 
-    def know(self, others: Iterable[HardwareFinding]) -> None:
-        """Add what the device knows otherwise, at the last step."""
-        known = (one for one in others if not (self._hides and one.part.startswith(OF_A_SEAT)))
-        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.findings, *known)),))
-
-    def _over(self) -> SelfTestOutcome:
-        found = self.seen.found
-        return SelfTestOutcome("failed" if found else "passed", found)
-
-
-BOARD: Final = "board"
-"""How the board is named among the parts of the device."""
-
-OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
-"""How parts are named whose health is a matter of the test; plans and messages are not."""
-
-SELF_TEST_KEY: Final = "t"
-"""The key that asks for a test where nothing is played."""
-
-OTHERS: Final = frozenset({"c"})
-"""Keys that are not about the test: the arbiter is called as ever."""
-
-
-LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
-
-
-def look_at_board() -> Iterator[HardwareTrouble]:
-    """Return what is wrong with the board that this runs on."""
-    yield from board_troubles(Path("/"))
-    yield from clock_troubles()
-
-
-class TableSelfTest:
-    """The self-test that is running at a table."""
-
-    def __init__(
-        self,
-        now: int,
-        health: Mapping[str, str],
-        board: LookAtBoard,
-        *,
-        scanner: bool,
-        hides: bool,
-    ) -> None:
-        """Begin with what the buttons have said before: that one is stuck is told once. `board` looks at the board."""
-        self._board = board
-        self._of_board: tuple[HardwareFinding, ...] | None = None
-        """What is wrong with the board; looked at once a test."""
-        self.test = SelfTestRun(now, scanner=scanner, hides=hides)
-        for part, code in health.items():
-            if part.startswith(OF_A_SEAT):
-                self.test.take(Health(part, code), now)
-
     def follow(self, health: Mapping[str, str]) -> None:
-        """Add what is known of the device, at the last step."""
-        if self.test.seen.step != "found":
+        """Add what is known of the device otherwise, at the last step."""
+        if self.seen.step != "found":
             self._of_board = None
             return
         if self._of_board is None:
             self._of_board = tuple(HardwareFinding(BOARD, one.code) for one in self._board())
-        self.test.know((*_of(health), *self._of_board))
-
-    def take(self, report: Report | TooShort, now: int) -> bool:
-        """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
-        self.test.take(report, now)
-        return not isinstance(report, Released | Health)
-
-    def saw(self, picture: PictureObservation) -> None:
-        """Take in what the camera sees."""
-        if self.test.seen.step == "camera":
-            self.test.saw(picture)
-
-    def key(self, key: str, now: int) -> SelfTestEnded | bool:
-        """Take a key: return the end of the test, or say whether the key was the test's."""
-        if key in OTHERS:
-            return False
-        over = self.test.key(key, now)
-        if over is None:
-            return True
-        return SelfTestEnded(at=now, verdict=over.verdict, found=tuple(f"{one.part}: {one.code}" for one in over.found))
-
-    @property
-    def camera_target(self) -> WholePicture | None:
-        """What the camera is to look at."""
-        return WholePicture() if self.test.seen.step == "camera" else None
+        told = (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
+        known = (one for one in told if not (self._hides and one.part.startswith(OF_A_SEAT)))
+        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.findings, *known, *self._of_board)),))
 
 
-def _of(health: Mapping[str, str]) -> Iterator[HardwareFinding]:
-    """Return what is wrong with devices."""
-    yield from (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
+def _ended(verdict: Verdict, found: Iterable[HardwareFinding], now: int) -> events.SelfTestEnded:
+    return events.SelfTestEnded(at=now, verdict=verdict, found=tuple(f"{one.part}: {one.code}" for one in found))

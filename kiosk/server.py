@@ -38,16 +38,7 @@ from kiosk.config import KioskSettings
 from kiosk.errors import JournalFull
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.status import DeviceHealth, people_health
-from kiosk.table import (
-    BETWEEN,
-    LAYING,
-    QUIET,
-    Assigned,
-    Phase,
-    Table,
-    gives_way,
-    may_renew,
-)
+from kiosk.table import BETWEEN, LAYING, QUIET, Phase, Table, events, gives_way, may_renew
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import MIB, RESEND_NS, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
 
@@ -344,7 +335,7 @@ class ServerLink:
             self._ask(now)
         self._plan, self._last_plan = plan, content
 
-    def due_plan(self, table: Table, now: int) -> Assigned | None:
+    def due_plan(self, table: Table, now: int) -> events.Assigned | None:
         """Return the plan that is to be taken now, if there is one that says something new."""
         plan = self._plan
         if plan is None or not may_take_plan(plan, table, self._journal.store):
@@ -352,7 +343,7 @@ class ServerLink:
         if table.assignment is not None and plan_content(table.assignment) == plan_content(plan):
             self._plan = None
             return None
-        return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
+        return events.Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
 
     def plan_taken(self, code: str | None) -> None:
         """Take in whether the plan was taken; without room on the disk it is tried again."""

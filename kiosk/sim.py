@@ -14,7 +14,6 @@ import msgspec
 
 from broker.errors import reason
 from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Script, ScriptedPlay, Seat
-from firmware.sim.box import BoxFingers
 from kiosk.camera.observations import LaidPart
 from kiosk.errors import BadConfiguration
 from kiosk.input import FU_FROM, abort_reasons
@@ -60,7 +59,7 @@ class People:
     def __init__(
         self,
         script: Script,
-        fingers: _Fingers | BoxFingers,
+        fingers: _Fingers,
         trays: table.SimulatedTable,
         type_key: Callable[[str], None],
         name: str,

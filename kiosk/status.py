@@ -50,36 +50,15 @@ LASTS_NS: Final = 3_000_000_000
 """A picture that cannot be read is told when none could be for so long; that all is well again, after as long."""
 
 
-class CameraStatus:
-    """What is wrong with the camera for long enough: nobody can mend one bad picture in four."""
-
-    def __init__(self) -> None:
-        self.code: str | None = None
-        """None where all is well."""
-        self._seen: str | None = None
-        self._since = 0
-
-    def take(self, code: str | None, now: int) -> None:
-        """Take in what the camera says of itself."""
-        if code != self._seen:
-            self._seen, self._since = code, now
-
-    def changed(self, now: int) -> bool:
-        """Return whether the code has changed by now."""
-        of_pictures = (self._seen or self.code or "").startswith("picture_")
-        if self._seen == self.code or (of_pictures and now < self._since + LASTS_NS):
-            return False
-        self.code = self._seen
-        return True
-
-
 class DeviceHealth:
     """Codes of what is wrong, by part. What would reveal a press waits until the play is over."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
         self._waiting: dict[str, str | None] = {}
-        self.camera = CameraStatus()
+        self._camera: str | None = None
+        """What the camera has said of itself last."""
+        self._camera_since = 0
 
     @property
     def codes(self) -> dict[str, str]:
@@ -92,10 +71,17 @@ class DeviceHealth:
         if code:
             self._codes[part] = code
 
+    def camera(self, code: str | None, now: int) -> None:
+        """Take in what the camera says of itself (`now` in monotonic ns)."""
+        if code != self._camera:
+            self._camera, self._camera_since = code, now
+
     def due(self, now: int) -> None:
-        """Say of the camera what has lasted by now (monotonic ns)."""
-        if self.camera.changed(now):
-            self.say(CAMERA, self.camera.code)
+        """Say of the camera what has lasted for long enough by now: nobody can mend one bad picture in four."""
+        told = self._codes.get(CAMERA)
+        of_pictures = (self._camera or told or "").startswith("picture_")
+        if self._camera != told and not (of_pictures and now < self._camera_since + LASTS_NS):
+            self.say(CAMERA, self._camera)
 
     def report(self, health: Health, phase: Phase) -> None:
         """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""

@@ -4,13 +4,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final, get_args
 
 from broker.closing import Closing
 from firmware.box.codec import encode_frame
 from firmware.box.link import BoxLink, LinkOutput
 from firmware.errors import DeviceMissing, FirmwareError
-from firmware.ports import SerialLine, SerialSettings
+from firmware.ports import HotPlugged, SerialPort, SerialSettings
 from firmware.reports import SEATS, Lamp, OnReport, Seat, TooShort
 
 _LAMP_MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_args(Lamp))}
@@ -34,8 +35,9 @@ class ButtonBox(Closing):
         self._link = BoxLink()
         self._lock = threading.Lock()
         """Held at the start, so that nothing is heard before there is a line to answer on."""
+        opener = partial(SerialPort, SerialSettings(path, baud=115_200))
         with self._lock:
-            self._line = SerialLine(SerialSettings(path, baud=115_200), self._heard, self._changed)
+            self._line = HotPlugged(path, opener, self._heard, self._changed)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
         """Show something on a seat's lamp, within a fifth of a second. Called from one thread only."""

@@ -285,11 +285,6 @@ class BoxLink:
         self._reports: list[SessionReport] = []
         self._outgoing: list[bytes] = []
 
-    @property
-    def refused(self) -> int:
-        """Return how many lines were no frames."""
-        return self._splitter.refused
-
     def opened(self, now: int) -> LinkOutput:
         """Begin to listen."""
         self._splitter, self._heard_at, self._query_at = FrameSplitter(), now, now

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
 import click
 
@@ -55,10 +54,6 @@ class HardwareReport:
     devices: tuple[Device, ...]
     wires: tuple[PinWire, ...]
     troubles: tuple[HardwareTrouble, ...]
-
-    def as_object(self) -> dict[str, object]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 def inspect_hardware(
@@ -115,13 +110,6 @@ def hardware_text(hardware: HardwareReport) -> Iterator[str]:
         yield "nothing is wrong that can be seen from here"
 
 
-class _Presser(Protocol):
-    """Simulated fingers, at pins or elsewhere."""
-
-    def press(self, seat: Seat) -> None:
-        """Press one button and let it go."""
-
-
 def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
     """Open the buttons and test them. Raises BadAddress, PinInUse, PinReserved, DeviceMissing.
 
@@ -138,7 +126,9 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
                 opened.buttons.show(remark.seat, "on" if remark.said == "right" else "off")
             elif remark.said == "asked":
                 opened.buttons.show(remark.seat, "blink")
-                _press(opened.fingers, remark)
+                if opened.fingers is not None:
+                    press = partial(opened.fingers.press, remark.seat)
+                    threading.Thread(target=press, name="a simulated player", daemon=True).start()
 
     with opened.buttons:
         show(test.begin(time.monotonic_ns()))
@@ -150,11 +140,6 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
             except queue.Empty:
                 show(test.pass_time(time.monotonic_ns()))
     return test
-
-
-def _press(fingers: _Presser | None, remark: Remark) -> None:
-    if fingers is not None:
-        threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()
 
 
 @click.command(short_help="List what is wired to this machine, and test the buttons.")
@@ -191,7 +176,7 @@ def hardware(config: Path | None, address: str | None, wait_s: float, *, testing
 
 def _print_report(addresses: dict[str, str], *, as_json: bool) -> bool:
     found = inspect_hardware(_wiring(addresses.get("buttons")), addresses=addresses or None)
-    click.echo(json.dumps(found.as_object()) if as_json else "\n".join(hardware_text(found)))
+    click.echo(json.dumps(asdict(found)) if as_json else "\n".join(hardware_text(found)))
     return not found.troubles
 
 

@@ -60,9 +60,29 @@ def this_machine(root: Path) -> Machine:
         return Machine("no Raspberry Pi", None)
 
 
+_FOUND: Final = {
+    "pins": ("dev", "gpiochip*"),
+    "serial": ("dev/serial/by-id", "*"),
+    "camera": ("dev", "video*"),
+    "keyboard": ("dev/input/by-id", "*-event-kbd"),
+}
+"""Where devices of each kind are, and how they are named there."""
+
+
 def find_devices(root: Path) -> list[Device]:
     """List the devices that a table can use, each kind by name."""
-    return [*_pins(root), *_serial(root), *_cameras(root), *_keyboards(root)]
+    return [
+        _device(kind, path, root)
+        for kind, (folder, named) in _FOUND.items()
+        for path in sorted((root / folder).glob(named))
+    ]
+
+
+def _device(kind: str, path: Path, root: Path) -> Device:
+    name = path.name.removesuffix("-event-kbd")
+    if kind == "camera":
+        name = _read_text(root / "sys/class/video4linux" / path.name / "name")
+    return Device(kind, f"/{path.relative_to(root)}", name, os.access(path, os.R_OK | os.W_OK))
 
 
 def permission_troubles(found: list[Device]) -> list[HardwareTrouble]:
@@ -76,37 +96,6 @@ def _permission(kind: str, found: list[Device]) -> str:
     return f"{paths}: sudo adduser $USER {_GROUPS[kind]}, and log in again"
 
 
-def _pins(root: Path) -> Iterator[Device]:
-    for path in sorted((root / "dev").glob("gpiochip*")):
-        yield _device("pins", path, root, path.name)
-
-
-def _serial(root: Path) -> Iterator[Device]:
-    for path in sorted((root / "dev/serial/by-id").glob("*")):
-        yield _device("serial", path, root, path.name)
-
-
-def _cameras(root: Path) -> Iterator[Device]:
-    for path in sorted((root / "dev").glob("video*")):
-        yield _device("camera", path, root, _read_file(root / "sys/class/video4linux" / path.name / "name"))
-
-
-def _keyboards(root: Path) -> Iterator[Device]:
-    for path in sorted((root / "dev/input/by-id").glob("*-event-kbd")):
-        yield _device("keyboard", path, root, path.name.removesuffix("-event-kbd"))
-
-
-def _device(kind: str, path: Path, root: Path, name: str) -> Device:
-    return Device(kind, f"/{path.relative_to(root)}", name, os.access(path, os.R_OK | os.W_OK))
-
-
-def _read_file(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip("\0\n ")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
 LIGHTS: Final = ("ACT", "PWR", "led0", "led1")
 """The board's own, by their names in Raspberry Pi OS; older kernels number them."""
 
@@ -117,23 +106,15 @@ _STILL: Final = ("none", "default-on", "input", "timer")
 def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
     """Name each light that shows what the machine does, with how to still it."""
     for name in LIGHTS:
-        follows = _trigger(root / "sys/class/leds" / name / "trigger")
-        if follows is not None and follows not in _STILL:
+        # The kernel marks the trigger that is on by brackets; where there is no such light, nothing is.
+        marked = re.search(r"\[([^\]]+)\]", _read_text(root / "sys/class/leds" / name / "trigger"))
+        if marked and (follows := marked[1]) not in _STILL:
             parameter = "pwr" if name in ("PWR", "led1") else "act"
             yield HardwareTrouble(
                 "light_tells",
                 f"the light {name} of the board follows {follows}, so that it can show a press: "
                 f"dtparam={parameter}_led_trigger=none in /boot/firmware/config.txt, and restart",
             )
-
-
-def _trigger(path: Path) -> str | None:
-    """Return the trigger in brackets, as the kernel marks the one that is on; None: there is no such light."""
-    try:
-        marked = re.search(r"\[([^\]]+)\]", path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        return None
-    return marked.group(1) if marked else None
 
 
 _DEVICE_FOLDER: Final = "/dev/"
@@ -228,6 +209,6 @@ def _heat(root: Path) -> Iterator[int]:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii").strip()
+        return path.read_text(encoding="utf-8").strip("\0\n ")
     except (OSError, UnicodeDecodeError):
         return ""

@@ -1,10 +1,12 @@
-"""Edges of the contacts, with the microsecond at which the interrupt found them.
+"""Edges of the contacts, from the interrupt that finds each to when the table has it.
 
 The handlers run as hard interrupts, between any two instructions of the main loop, and must not allocate memory:
 everything they write to is there from the start.
 """
 
 from array import array
+
+from firmware.box.codec import LOST
 
 TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
             """Call the handler at edges."""
 
 
-SIZE = 128
+RING_SIZE = 128
 """Edges between two turns of the main loop: more than a contact can give in the few ms that one takes."""
 
 
@@ -30,8 +32,8 @@ class Edges:
 
     def __init__(self, ticks_us: "Callable[[], int]") -> None:
         self.ticks_us = ticks_us
-        self.at = array("I", [0] * SIZE)
-        self.what = bytearray(SIZE)
+        self.at = array("I", [0] * RING_SIZE)
+        self.what = bytearray(RING_SIZE)
         """Seat times two, plus 1 where the contact closed."""
         self.head, self.tail = 0, 0
         """Where the next edge is written, by interrupts only; where the next is read, by the main loop only."""
@@ -43,7 +45,7 @@ class Edges:
         if tail == self.head:
             return None
         what, at = self.what[tail], self.at[tail]
-        self.tail = (tail + 1) % SIZE
+        self.tail = (tail + 1) % RING_SIZE
         return what >> 1, what & 1, at
 
 
@@ -62,10 +64,76 @@ class Contact:
         edges = self.edges
         at = edges.ticks_us()  # before anything else
         head = edges.head
-        after = (head + 1) % SIZE
+        after = (head + 1) % RING_SIZE
         if after == edges.tail:
             edges.missed = True
             return
         edges.at[head] = at
         edges.what[head] = self.seat * 2 + 1 - pin.value()
         edges.head = after
+
+
+PERIOD = 1 << 30
+"""Of `time.ticks_us()` on MicroPython's 32-bit ports: it begins again every 17.9 minutes."""
+
+
+class Microseconds:
+    """The time since the start. Has to be asked at least every 8.9 minutes; the main loop asks every millisecond."""
+
+    def __init__(self, ticks: int) -> None:
+        self._ticks, self._us = ticks, 0
+
+    def now(self, ticks: int) -> int:
+        """Return the time, by what `ticks_us` says now."""
+        self._us += (ticks - self._ticks) % PERIOD
+        self._ticks = ticks
+        return self._us
+
+    def of(self, ticks: int) -> int:
+        """Return the time at which `ticks_us` said this: less than half a period before or after the last `now`."""
+        half = PERIOD // 2
+        return self._us + (ticks - self._ticks + half) % PERIOD - half
+
+
+STORE_SIZE = 256
+"""Of edges; a press with a bad contact has some twenty."""
+
+
+class Store:
+    """Edges that the table has not acknowledged, kept while the box has power, numbered from 0 at each start.
+
+    The oldest are kept when there is no more room; that others were lost is kept in their place.
+    """
+
+    def __init__(self, closed: int) -> None:
+        self.closed = closed
+        """The contacts that were closed before the first edge that is kept: a bit for each, east lowest."""
+        self.first = 0
+        self._edges: list[tuple[int, int, int]] = []
+
+    @property
+    def next(self) -> int:
+        """The number of the edge that comes next."""
+        return self.first + len(self._edges)
+
+    def add(self, seat: int, closed: int, us: int) -> None:
+        """Keep an edge."""
+        room = STORE_SIZE - len(self._edges)
+        if room > 1:
+            self._edges.append((seat, closed, us))
+        elif room == 1:
+            self._edges.append((LOST, 0, us))
+
+    def get(self, number: int) -> "tuple[int, int, int]":
+        """Return an edge that is kept: seat, closed, time."""
+        return self._edges[number - self.first]
+
+    def forget(self, until: int) -> None:
+        """Let go of the edges before this one, which the table has."""
+        if not self.first < until <= self.next:
+            return
+        for seat, closed, _ in self._edges[: until - self.first]:
+            bit = 15 if seat == LOST else 1 << seat
+            self.closed = self.closed & ~bit | (bit if closed else 0)
+        self._edges = self._edges[until - self.first :]
+        self.first = until

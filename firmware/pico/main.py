@@ -8,8 +8,7 @@ from time import ticks_us  # type: ignore[attr-defined] # MicroPython's
 import machine
 import micropython
 
-from firmware.pico.assembly import assemble, wants_service
-from firmware.pico.stdio import Stdio
+from firmware.pico.assembly import Stdio, assemble, wants_service
 
 WATCHDOG_MS = 2000
 """A box that hangs restarts after this; longer than a write to a line that takes nothing (0.5 s)."""

@@ -5,8 +5,7 @@ rules for pins and box alike.
 """
 
 from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
-from firmware.box.ticks import Microseconds
-from firmware.pico.store import Store
+from firmware.pico.edges import Microseconds, Store
 
 TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
 if TYPE_CHECKING:
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from firmware.pico.edges import Contact, Edges
-    from firmware.pico.lamps import Lamps
 
     class Line(Protocol):
         """Bytes to and from the table."""
@@ -24,6 +22,36 @@ if TYPE_CHECKING:
 
         def write(self, frame: bytes) -> bool:
             """Send, or say that there is no room now."""
+
+    class Output(Protocol):
+        """What we want of `machine.Pin`."""
+
+        def value(self, level: int) -> object:
+            """Set the level."""
+
+
+BLINK_US = 500_000
+"""On for so long, then off for so long; all lamps together."""
+
+
+class Lamps:
+    """Pins that feed a lamp each while they are high."""
+
+    def __init__(self, pins: "Sequence[Output]") -> None:
+        self._pins, self.code = pins, 0
+        """What is to show: two bits a seat, as in a frame `L`."""
+        self._lit = -1
+
+    def turn(self, us: int) -> None:
+        """Light what is lit at this time."""
+        lit, blinking = 0, us // BLINK_US % 2 == 0
+        for seat in range(len(self._pins)):
+            mode = self.code >> 2 * seat & 3
+            lit |= (mode == 1 or (mode == 2 and blinking)) << seat  # noqa: PLR2004 - on, blink: codec.FIELDS
+        if lit != self._lit:
+            self._lit = lit
+            for seat, pin in enumerate(self._pins):
+                pin.value(lit >> seat & 1)
 
 
 HEARTBEAT_US = 100_000
@@ -44,7 +72,7 @@ BURST = 8
 class Program:
     """The box without its parts: `turn` is called forever."""
 
-    def __init__(self, line: "Line", edges: "Edges", contacts: "Sequence[Contact]", lamps: "Lamps", boot: int) -> None:
+    def __init__(self, line: "Line", edges: "Edges", contacts: "Sequence[Contact]", lamps: Lamps, boot: int) -> None:
         self._line, self._edges, self._lamps, self._boot = line, edges, lamps, boot
         self._splitter = FrameSplitter()
         self._clock = Microseconds(edges.ticks_us())

@@ -14,7 +14,7 @@ from typing import Final
 
 from broker.closing import Closing
 from firmware.box.link import NS_PER_US
-from firmware.box.ticks import PERIOD
+from firmware.pico.edges import PERIOD
 from firmware.presses import MS
 from firmware.reports import SEATS, Seat
 from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
@@ -180,9 +180,6 @@ NS: Final = 1_000_000_000
 BOUNCE_NS: Final = 1_000_000
 """Between two edges of a bouncing contact."""
 
-LONG_S: Final = 2.2
-"""The long press that calls the arbiter."""
-
 
 class BoxFingers:
     """What four players can do to the buttons of a box. Closing it takes the box away."""
@@ -209,10 +206,6 @@ class BoxFingers:
         if seat not in self.stuck:
             at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
         self._sleep(max(0, at - self._clock_ns()) / NS)
-
-    def call(self, seat: Seat) -> None:
-        """Call the arbiter: the long press."""
-        self.press(seat, LONG_S)
 
     def _move(self, seat: Seat, at: int, *, closed: bool) -> int:
         """Change a contact, not cleanly, from a time on; return the time of its last edge."""

@@ -26,9 +26,6 @@ SPARK_S: Final = 0.0004
 TAP_S: Final = 0.01
 """Who presses for less than this only taps."""
 
-LONG_S: Final = 2.2
-"""The long press that calls the arbiter."""
-
 Edges = Sequence[tuple[float, bool]]
 """Times in seconds of the clock, and the level of the pin from then on: low is closed."""
 
@@ -103,10 +100,6 @@ class ButtonFingers:
         self._sleep(max(0.0, pressed + hold_s - self._clock()))
         if seat not in self.stuck:
             self.let_go(seat, pressed + hold_s)
-
-    def call(self, seat: Seat) -> None:
-        """Press for so long that it calls the arbiter."""
-        self.press(seat, LONG_S)
 
     def push(self, seat: Seat) -> float:
         """Press one button and stay on it; give when that was."""

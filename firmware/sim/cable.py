@@ -49,13 +49,6 @@ class Plug(Closing):
             with contextlib.suppress(OSError):
                 os.write(self._master, content)
 
-    def receive(self, timeout_s: float) -> bytes:
-        """Return what the line has written to the device, nothing where nothing comes in time."""
-        if self._master is not None and select.select([self._master], [], [], timeout_s)[0]:
-            with contextlib.suppress(OSError):  # nobody has the line open
-                return os.read(self._master, CHUNK)
-        return b""
-
     def close(self) -> None:
         """Let the device vanish; may be called twice."""
         self.pull()
@@ -96,8 +89,8 @@ class WaitableCable(Plug):
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, content)
 
-    def receive(self, timeout_s: float = 0) -> bytes:  # noqa: ARG002 - whoever waits does it by `fileno`
-        """Return what the table has sent by now."""
+    def receive(self) -> bytes:
+        """Return what the table has sent by now; whoever waits does it by `fileno`."""
         if self._master is not None:
             with contextlib.suppress(BlockingIOError):
                 return os.read(self._master, CHUNK)

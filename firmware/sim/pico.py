@@ -4,8 +4,7 @@ Runs in CPython and in MicroPython, so it imports no typing. `MockMachine` is as
 box uses.
 """
 
-from firmware.pico.assembly import BUTTONS, LAMPS, assemble
-from firmware.pico.stdio import ENOUGH
+from firmware.pico.assembly import BUTTONS, ENOUGH, LAMPS, assemble
 
 TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
 if TYPE_CHECKING:

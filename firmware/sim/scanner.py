@@ -1,14 +1,12 @@
-"""Simulated scanners: one on a pseudo-terminal, with the real serial path behind it, and what a typing one presses."""
+"""A simulated scanner on a pseudo-terminal, with the real serial path behind it."""
 
 import random
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from firmware.keyboard_layouts import DOWN, KEYS_OF, UP
 from firmware.sim.cable import Plug
 
 TERMINATORS: Final = {"crlf": b"\r\n", "cr": b"\r", "lf": b"\n", "tab": b"\t", "etx": b"\x03", "none": b""}
@@ -82,19 +80,3 @@ class SimulatedScanner:
         """Take it away; may be called twice."""
         self.plug.close()
         self._folder.cleanup()
-
-
-SHIFT = 42
-ENTER = 28
-
-
-def key_strokes(text: str, layout: str) -> Iterator[tuple[int, int]]:
-    """Return each key with what it does; raises KeyError for what the layout has no key for."""
-    for char in text:
-        key, shifted = (ENTER, False) if char == "\r" else KEYS_OF[layout][char]
-        if shifted:
-            yield SHIFT, DOWN
-        yield key, DOWN
-        yield key, UP
-        if shifted:
-            yield SHIFT, UP

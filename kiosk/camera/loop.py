@@ -30,7 +30,7 @@ from kiosk.camera.observations import (
     Winner,
 )
 from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
-from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
+from kiosk.table import Misplaced, TilePlace, events, place_by_serial, serial_by_place
 from vision import errors, geometry, overlay, reader, rivers, verdict
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
@@ -181,10 +181,10 @@ class TrayWatcher:
         return CameraView(frame.number, listed)
 
 
-def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[TrayChecked]:
+def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[events.TrayChecked]:
     """Hold each tray of a reading against the play. Trays of which nothing was read are left out."""
     for seat, rows, faults in _compared(reading, play):
-        yield TrayChecked(at=now, seat=seat, rows=rows, wrong=tuple(map(_misplaced, faults)))
+        yield events.TrayChecked(at=now, seat=seat, rows=rows, wrong=tuple(map(_misplaced, faults)))
 
 
 def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat, SerialRows, list[TrayFault]]]:

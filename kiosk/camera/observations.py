@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from broker.protocol import CarrierCode, LaidSeat, PlannedPlay, Seat
-from kiosk.table import TrayChecked
+from kiosk.table import events
 
 if TYPE_CHECKING:
     from vision.geometry import Picture
@@ -136,4 +136,5 @@ class CameraHealth:
     code: str | None
 
 
-CameraReport = TrayChecked | CameraHealth | TableObservation | HandObservation | LaidObservation | PictureObservation
+Observation = TableObservation | HandObservation | LaidObservation | PictureObservation
+CameraReport = events.TrayChecked | CameraHealth | Observation

@@ -44,7 +44,7 @@ from kiosk.screens import (
     TableScreen,
     chinese_font,
 )
-from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
+from kiosk.table import Misplaced, TrayProblem, Work, events, place_by_serial, serial_by_place, work_after_look
 from vision import geometry, reader, reading
 from vision.sim import scene, table
 
@@ -81,7 +81,8 @@ def card_page(card: Card, _: Translator) -> bytes:
     plain, bold = _fonts(_.language)
     size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 22.5 * mm)
     title = ParagraphStyle("title", fontName=bold, fontSize=20, leading=24)
-    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=_wrapping(_.language))
+    wrapping = "CJK" if _.language[:2] in HAN else None
+    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=wrapping)
     y = A4[1] - MARGIN - _write(canvas, _(card.title), title, (MARGIN, A4[1] - MARGIN))
     y -= 5 * mm
     for at, (sentence, shown) in enumerate(card.moments):
@@ -111,10 +112,6 @@ def _picture(_: Translator, shown: ScreenView) -> ImageReader:
     surface = pygame.Surface(SIZE)
     TableScreen(_, SIZE).draw(surface, shown)
     return ImageReader(Image.frombytes("RGB", SIZE, pygame.image.tobytes(surface, "RGB")))
-
-
-def _wrapping(language: str) -> str | None:
-    return "CJK" if language[:2] in HAN else None
 
 
 @cache
@@ -168,7 +165,7 @@ def tray_fault_scene() -> ScreenView:
     first, second, third = ([*row] for row in order["west"])
     wrong = Misplaced(kind="swapped", row=1, col=4, expected=second[4], found=third[0], other=(2, 0))
     second[4], third[0] = third[0], second[4]
-    look = TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
+    look = events.TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
     work = work_after_look(Work(), look, serial_by_place(order), right=False)
     return replace(PLAYING, phase=RestoringView(work, order, check=TrayProblem("west", (wrong,))))
 

@@ -91,26 +91,22 @@ class HandCounting:
         return isinstance(self.win, RiichiQuestions) and self.win.known.any_hand
 
 
-@dataclass(frozen=True, slots=True)
-class TypedKeys:
-    """Counting is over: these keys are for the form."""
-
-    keys: tuple[str, ...] = ()
-
-
 def press_count_key(
     counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
-) -> HandCounting | TypedKeys:
-    """Take one key; one that means nothing here leaves everything as it is. `ask` writes the request."""
+) -> HandCounting | tuple[str, ...]:
+    """Take one key, or return the keys for the form where counting is over. `ask` writes the request.
+
+    One that means nothing here leaves everything as it is.
+    """
     if key == "back":
-        return TypedKeys()
+        return ()
     if counting.asked is None:
         return _press_while_looking(counting, key, now, ask)
     if key == "r":
         return replace(counting, asked=None, answer=None)
     if key == "enter" and counting.accepted is not None:
-        return TypedKeys(form_keys(counting.accepted))
-    return TypedKeys(("x",)) if key == "x" and counting.may_be_false else counting
+        return form_keys(counting.accepted)
+    return ("x",) if key == "x" and counting.may_be_false else counting
 
 
 def form_keys(value: McrValue | RiichiValue) -> tuple[str, ...]:
@@ -243,9 +239,9 @@ class CountDesk:
         if self._counting is None:
             return self._open(key, state, form)
         done = press_count_key(self._counting, key, now, self._ask)
-        if isinstance(done, TypedKeys):
+        if isinstance(done, tuple):
             self._close(self._counting, done)
-            return done.keys
+            return done
         if done.asked is not None and done.asked != self._counting.asked:
             self._put(done.asked, now)
         self._counting = done
@@ -258,9 +254,9 @@ class CountDesk:
         self._counting, self.open = begin_counting(winner, state), True
         return ()
 
-    def _close(self, counting: HandCounting, done: TypedKeys) -> None:
+    def _close(self, counting: HandCounting, keys: tuple[str, ...]) -> None:
         hand = counting.hand
-        if done.keys and counting.accepted is not None and not isinstance(hand, str):
+        if keys and counting.accepted is not None and not isinstance(hand, str):
             self.discarder_key = "d" if hand.self_drawn else _discarder_key(hand)
         self._counting = None
 

@@ -36,32 +36,6 @@ from kiosk.table import SETTLE_NS, Event, NotNow, Phase, Table, events, refuse_l
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
 
-class ButtonInput:
-    """Turns reports of the four buttons into events."""
-
-    def __init__(self) -> None:
-        self._agreeing: dict[Seat, int] = {}
-        """Who is pressing to agree, and since when."""
-
-    def event(self, report: Pressed | Released | Held, phase: Phase, *, tenpai: bool = False) -> Event | None:
-        """Return what has happened, if anything has yet; `tenpai`: a press answers that question."""
-        since = self._agreeing.pop(report.seat, None)
-        match report:
-            case Pressed(seat, at) if phase in AGREEING or tenpai:
-                self._agreeing[seat] = at
-                return None
-            case Pressed(seat, at):
-                return events.ButtonPressed(at=at, seat=seat)
-            case Held(seat, at):
-                return events.ButtonHeld(at=at, seat=seat)
-            case Released(seat, at):
-                return (
-                    events.ButtonReleased(at=at, seat=seat)
-                    if since is None
-                    else events.ButtonPressed(at=since, seat=seat)
-                )
-
-
 GRACE_NS: Final = 150 * MS
 """For edges that are on their way; a box speaks every tenth of a second."""
 
@@ -75,39 +49,18 @@ PATIENCE_NS: Final = 10_000 * MS
 """Longer than this after its time no window stays open: a box that is not back by then may never be."""
 
 
-class WindowClosing:
-    """Decides when a claim window may be closed, by how far the buttons have been heard."""
-
-    def __init__(self) -> None:
-        self._heard_at: int | None = None
-        self._back_at: int | None = None
-        self._away = False
-
-    def heard(self, now: int) -> None:
-        """Take in that something was told of a press."""
-        self._heard_at = now
-
-    def health(self, code: str | None, now: int) -> None:
-        """Take in whether the buttons work."""
-        if self._away and code is None:
-            self._back_at = now
-        self._away = code is not None
-
-    def may_close(self, closes_at: int, now: int, *, down: bool) -> bool:
-        """Whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
-        if now >= closes_at + PATIENCE_NS:
-            return True
-        quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)
-        return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
-
-
 class TableButtons:
-    """The four buttons of one table, and when a claim window may be closed."""
+    """The four buttons of one table: what is done with them, and when a claim window may be closed."""
 
     def __init__(self, shown_at: int) -> None:
         """Take when the screen last asked for something else: a box may have kept presses from before a restart."""
         self._shown_at = shown_at
-        self._input, self._closing = ButtonInput(), WindowClosing()
+        self._agreeing: dict[Seat, int] = {}
+        """Who is pressing to agree, and since when."""
+        self._heard_at = 0
+        """When something was last told of a press that was in time."""
+        self._back_at: int | None = None
+        self._away = False
 
     def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
         """Return what has happened, if anything has yet. Where one speaks that was in time, others may be on their way.
@@ -116,10 +69,25 @@ class TableButtons:
         pressed in a claim window that is closed by now is the table's to judge.
         """
         if state.closes_at is not None and report.at < state.closes_at:
-            self._closing.heard(now)
+            self._heard_at = now
         tenpai = state.phase is Phase.DECLARED and state.hand.asking and report.at >= (state.closed_at or 0)
-        event = self._input.event(report, state.phase, tenpai=tenpai)
+        event = self._happened(report, agrees=state.phase in AGREEING or tenpai)
         return event if event is None or self.counts(event, state) else None
+
+    def _happened(self, report: Pressed | Released | Held, *, agrees: bool) -> Event | None:
+        since = self._agreeing.pop(report.seat, None)
+        match report:
+            case Pressed(seat, at) if agrees:
+                self._agreeing[seat] = at
+                return None
+            case Pressed(seat, at):
+                return events.ButtonPressed(at=at, seat=seat)
+            case Held(seat, at):
+                return events.ButtonHeld(at=at, seat=seat)
+            case Released(seat, at) if since is None:
+                return events.ButtonReleased(at=at, seat=seat)
+            case Released(seat):
+                return events.ButtonPressed(at=since, seat=seat)
 
     def counts(self, event: Event, state: Table) -> bool:
         """Return whether whoever pressed had seen what the screen asks now; what is no press always counts."""
@@ -127,17 +95,24 @@ class TableButtons:
             return True
         return state.closed_at is not None and event.at < state.closed_at
 
-    def health(self, code: str | None, now: int) -> None:
-        """Take in whether the buttons work."""
-        self._closing.health(code, now)
-
     def screen_changed(self, now: int) -> None:
         """Take in that the screen asks for something else from now on."""
         self._shown_at = now
 
+    def health(self, code: str | None, now: int) -> None:
+        """Take in whether the buttons work."""
+        if self._away and code is None:
+            self._back_at = now
+        self._away = code is not None
+
     def may_close(self, state: Table, now: int) -> bool:
-        """Whether there is a claim window that may be closed now."""
-        return state.closes_at is not None and self._closing.may_close(state.closes_at, now, down=state.finger_down)
+        """Whether there is a claim window that may be closed now, by how far the buttons have been heard."""
+        if state.closes_at is None:
+            return False
+        if now >= state.closes_at + PATIENCE_NS:
+            return True
+        quiet_since = max(state.closes_at, self._heard_at) + (END_NS if state.finger_down else GRACE_NS)
+        return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
 
 
 STAYS_NS: Final = 120_000_000_000

@@ -351,44 +351,25 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
 
 def ruling_event(decided: Decided, state: Table, now: int) -> Event:
     """Return the event."""
-    match decided.act:
-        case "pause" | "resume":
-            return events.PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
-        case "self_test":
-            return events.SelfTestBegun(at=now, asked=True)
-        case "extra_time":
-            return events.ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
-        case "swap" | "declared" | "false_hu" | "infraction":
-            return _seat_ruling(decided, now)
-        case "forward":
-            return events.DealBroughtForward(at=now, round=_round_here(state), reason=decided.reason)
-        case _:
-            return _play_ruling(decided, now)
-
-
-def _seat_ruling(decided: Decided, now: int) -> Event:
-    if decided.act == "swap":
-        one, other = decided.seats
-        return events.SeatsSwapped(at=now, one=one, other=other, reason=decided.reason)
-    if decided.act == "declared":
-        return events.DeclarationsCorrected(at=now, seats=decided.seats, reason=decided.reason)
-    if decided.act == "infraction":
-        return events.InfractionRuled(
-            at=now, seats=decided.seats, infraction=decided.infraction, measure=decided.measure, imp=decided.amount
-        )
-    return events.FalseHuRuled(at=now, seat=decided.seats[0], imp=decided.amount, reason=decided.reason)
-
-
-def _play_ruling(decided: Decided, now: int) -> Event:
-    match decided.act:
-        case "override":
-            return events.GuardOverridden(at=now, reason=decided.reason)
-        case "reopen":
-            return events.Reopened(at=now, reason=decided.reason)
-        case "adjust":
-            return events.PlayAdjusted(at=now, at_fault=decided.seats, reason=decided.reason)
-        case _:
-            return events.PlayVoided(at=now, reason=decided.reason)
+    seats, amount, reason = decided.seats, decided.amount, decided.reason
+    made: dict[Act, Callable[[], Event]] = {
+        "pause": lambda: events.PauseRuled(at=now, begin=True, reason=reason),
+        "resume": lambda: events.PauseRuled(at=now, begin=False, reason=reason),
+        "extra_time": lambda: events.ExtraTimeGiven(at=now, minutes=amount, reason=reason),
+        "override": lambda: events.GuardOverridden(at=now, reason=reason),
+        "forward": lambda: events.DealBroughtForward(at=now, round=_round_here(state), reason=reason),
+        "swap": lambda: events.SeatsSwapped(at=now, one=seats[0], other=seats[1], reason=reason),
+        "declared": lambda: events.DeclarationsCorrected(at=now, seats=seats, reason=reason),
+        "false_hu": lambda: events.FalseHuRuled(at=now, seat=seats[0], imp=amount, reason=reason),
+        "infraction": lambda: events.InfractionRuled(
+            at=now, seats=seats, infraction=decided.infraction, measure=decided.measure, imp=amount
+        ),
+        "reopen": lambda: events.Reopened(at=now, reason=reason),
+        "adjust": lambda: events.PlayAdjusted(at=now, at_fault=seats, reason=reason),
+        "void": lambda: events.PlayVoided(at=now, reason=reason),
+        "self_test": lambda: events.SelfTestBegun(at=now, asked=True),
+    }
+    return made[decided.act]()
 
 
 def _round_here(state: Table) -> int:

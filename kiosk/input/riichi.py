@@ -12,20 +12,7 @@ import msgspec
 from broker.protocol import SEATS, RiichiEvent, Seat
 from broker.rules.riichi import AbortReason, RiichiProfile
 from kiosk.input.forms import SEAT_KEYS, WinEntered, WinForm, press_win_key
-from kiosk.table import (
-    DepositLaid,
-    Event,
-    HandEntered,
-    LastTakenBack,
-    NextDealCalled,
-    Phase,
-    PlayEndedDrawn,
-    ResultRefused,
-    SessionStopped,
-    Table,
-    riichi_session_of,
-    sheet_pages,
-)
+from kiosk.table import Event, Phase, Table, events, riichi_session_of, sheet_pages
 
 About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "sheet"]
 
@@ -50,11 +37,6 @@ class RiichiQuestion:
         return tuple(seat for seat in SEATS if {*self.seats} != {seat})
 
 
-def answer_question(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
-    """Return what is asked then, or what happens; None if the key means nothing here."""
-    return _ANSWERS[question.about](question, key, state, now)
-
-
 def abort_reasons(state: Table) -> tuple[AbortReason, ...]:
     """Return what may break a hand off here."""
     rules = state.profile
@@ -69,14 +51,14 @@ def chombo_spoils(state: Table) -> bool:
 
 def _riichi(_: RiichiQuestion, key: str, state: Table, now: int) -> Event | None:
     seat = SEAT_KEYS.get(key)
-    return DepositLaid(at=now, seat=seat, laid=seat not in riichi_session_of(state).riichi) if seat else None
+    return events.DepositLaid(at=now, seat=seat, laid=seat not in riichi_session_of(state).riichi) if seat else None
 
 
 def _abort(_: RiichiQuestion, key: str, state: Table, now: int) -> Event | None:
     reasons = abort_reasons(state)
     if key not in "123456789"[: len(reasons)]:
         return None
-    return HandEntered(at=now, told=RiichiEvent(kind="abort", reason=reasons[int(key) - 1]))
+    return events.HandEntered(at=now, told=RiichiEvent(kind="abort", reason=reasons[int(key) - 1]))
 
 
 def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
@@ -85,7 +67,7 @@ def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> Riichi
     if not question.seats:
         return None
     if key == "2":
-        return HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
+        return events.HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
     if state.phase is Phase.RECORDED:  # a hand that is recorded is taken back before it ends otherwise
         return None
     if key == "1":
@@ -100,7 +82,7 @@ def _chombo(question: RiichiQuestion, now: int) -> RiichiQuestion | Event:
     told = RiichiEvent(
         kind="chombo", offenders=question.seats, dependent=question.chosen, yakuman_tenpai=question.spoilt
     )
-    return HandEntered(at=now, told=told)
+    return events.HandEntered(at=now, told=told)
 
 
 def _spoilt(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
@@ -124,7 +106,7 @@ def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
 
 def _nagashi(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
     if key == "enter" and question.seats:
-        return HandEntered(at=now, told=RiichiEvent(kind="draw", nagashi=question.seats))
+        return events.HandEntered(at=now, told=RiichiEvent(kind="draw", nagashi=question.seats))
     seat = SEAT_KEYS.get(key)
     return replace(question, seats=_turned(question.seats, seat)) if seat else None
 
@@ -136,11 +118,11 @@ def _sheet(question: RiichiQuestion, key: str, state: Table, _: int) -> RiichiQu
 
 
 def _take_back(_: RiichiQuestion, key: str, __: Table, now: int) -> Event | None:
-    return LastTakenBack(at=now) if key == "enter" else None
+    return events.LastTakenBack(at=now) if key == "enter" else None
 
 
 def _stop(_: RiichiQuestion, key: str, __: Table, now: int) -> Event | None:
-    return SessionStopped(at=now) if key == "enter" else None
+    return events.SessionStopped(at=now) if key == "enter" else None
 
 
 _ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], RiichiQuestion | Event | None]]] = {
@@ -154,6 +136,7 @@ _ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], Riich
     "stop": _stop,
     "sheet": _sheet,
 }
+"""What is asked then, or what happens; None if a key means nothing there."""
 
 RiichiForm = WinForm | RiichiQuestion
 
@@ -215,7 +198,7 @@ class RiichiKeys:
         filled = press_win_key(form, key)
         if isinstance(filled, WinEntered):
             told, on_riichi, tiles = filled.event, filled.on_riichi_tile, filled.declared_on
-            self._do(HandEntered(at=now, told=told, on_riichi_tile=on_riichi, declared_on=tiles))
+            self._do(events.HandEntered(at=now, told=told, on_riichi_tile=on_riichi, declared_on=tiles))
         elif isinstance(filled, WinForm):
             self.form, self.problem = filled, None
         else:
@@ -226,12 +209,12 @@ class RiichiKeys:
         if key == "back":
             self._close(self._left)
             return
-        answered = answer_question(question, key, state, now)
+        answered = _ANSWERS[question.about](question, key, state, now)
         if isinstance(answered, RiichiQuestion):
             self.form = answered
         elif answered is not None:
             self._do(answered)
-            self._close(None if isinstance(answered, DepositLaid) and not self.problem else self._left)
+            self._close(None if isinstance(answered, events.DepositLaid) and not self.problem else self._left)
 
     def _close(self, left: WinForm | None = None) -> None:
         """Go back to the form that was left for a question; without one it starts over where somebody has declared."""
@@ -254,13 +237,13 @@ def asked_in(about: About) -> tuple[Phase, ...]:
 def plain_event(key: str, state: Table, now: int) -> Event | None:
     """Return what a key does that asks nothing, at any table."""
     if key == "d" and state.phase in IN_HAND:
-        return PlayEndedDrawn(at=now)
+        return events.PlayEndedDrawn(at=now)
     if key == "r" and state.phase is Phase.ACCEPTING:
-        return ResultRefused(at=now)
+        return events.ResultRefused(at=now)
     if key == "enter" and state.phase is Phase.RECORDED:
-        return NextDealCalled(at=now)
+        return events.NextDealCalled(at=now)
     if key == "enter" and state.phase is Phase.DECLARED and state.hand.asking:
-        return HandEntered(at=now, told=RiichiEvent(kind="draw"))
+        return events.HandEntered(at=now, told=RiichiEvent(kind="draw"))
     return None
 
 

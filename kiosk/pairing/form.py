@@ -73,22 +73,3 @@ def _code(form: PairingForm, key: str) -> PairingForm | pairing.PairingOffer:
     if typed is None and key in DIGITS and len(form.code) < pairing.DIGITS:
         typed = form.code + key
     return form if typed is None else replace(form, code=typed, problem=None)
-
-
-def with_asking(form: PairingForm, offer: pairing.PairingOffer) -> PairingForm:
-    """Show that the desk is being asked."""
-    return replace(form, ask="asking", address=_written(offer), code="", problem=None)
-
-
-def with_refusal(form: PairingForm, code: str) -> PairingForm:
-    """Show a refusal; the address stays."""
-    return replace(form, ask="code", code="", problem=code)
-
-
-def with_pairing(form: PairingForm, event: str, table: int) -> PairingForm:
-    """Show what the device is paired with now."""
-    return replace(form, ask="paired", event=event, table=table, problem=None)
-
-
-def _written(offer: pairing.PairingOffer) -> str:
-    return f"[{offer.host}]:{offer.port}" if ":" in offer.host else f"{offer.host}:{offer.port}"

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -95,14 +95,17 @@ class PairingDesk:
             case Pairing():
                 store_pairing(self._folder, item)
                 log.info("paired", event_name=item.event, table=item.table)
-                self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
+                self.form = replace(self.form, ask="paired", event=item.event, table=item.table, problem=None)
+                self.done = True
             case tuple():
                 self.form = forms.with_found(self.form, item)
             case PairingFailed(code):
-                self.form = forms.with_refusal(self.form, code)
+                self.form = replace(self.form, ask="code", code="", problem=code)
 
     def _begin(self, offer: PairingOffer) -> None:
-        self.form, self._last = forms.with_asking(self.form, offer), offer
+        host = f"[{offer.host}]" if ":" in offer.host else offer.host
+        self.form = replace(self.form, ask="asking", address=f"{host}:{offer.port}", code="", problem=None)
+        self._last = offer
         threading.Thread(target=partial(self._try, offer), name="pairing", daemon=True).start()
 
     def _try(self, offer: PairingOffer) -> None:

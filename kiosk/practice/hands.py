@@ -10,7 +10,7 @@ from firmware.sim.buttons import ButtonFingers
 from firmware.sim.scanner import SimulatedScanner
 from kiosk.practice.deals import mistaken_hand, riichi_hand, winning_hand
 from kiosk.restoring import Restoring
-from kiosk.screens import DeclaredView, RestoringView, ScreenView, SessionView
+from kiosk.screens import RestoringView, ScreenView, SessionView
 from kiosk.table import Phase, Table
 from vision.marks.label_code import Payload, payload_text
 from vision.sim import scene, table
@@ -138,8 +138,7 @@ class PracticeHands:
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
         """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
         view = self._view()
-        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        seat = view.riichi.prompt.seat if view.riichi else form.seat if form else None
+        seat = view.form.seat if view.form else None
         if self._tiles is None or seat is None or key not in (LAY, LAY_WRONG):
             return
         groups, *under = riichi_hand(play, seat) if view.riichi else (winning_hand(play, seat),)

@@ -1,7 +1,8 @@
 """The simulated scorer of a practice table, in place of a link to one."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from broker.protocol import (
     AT_THE_TABLE,
@@ -11,6 +12,7 @@ from broker.protocol import (
     Counted,
     CountRequest,
     LogMessage,
+    Message,
     PinAnswer,
     PinGiven,
     Receipt,
@@ -60,7 +62,7 @@ class PracticeScorer:
         self._tell(link.LinkChanged(up=True))
         self._receipt()
         self._say_pin()
-        self._say(topics.ASSIGNMENT, self._assignment)
+        self._send(topics.ASSIGNMENT, self._assignment)
 
     def stop(self) -> None:
         """Disconnect; may be called twice."""
@@ -91,16 +93,8 @@ class PracticeScorer:
 
     def _beat(self) -> None:
         """Say that the scorer is there: each time that the table does."""
-        state = ScorerState(
-            id="practice-scorer",
-            event=self._assignment.event,
-            seq=len(self._taken),
-            run="practice-scorer",
-            term=1,
-            store=self._assignment.store,
-            lifecycle="active",
-            version=program_version(),
-        )
+        run, store = "practice-scorer", self._assignment.store
+        state = partial(ScorerState, run=run, term=1, store=store, lifecycle="active", version=program_version())
         self._say(topics.SCORER, state)
 
     def _judge(self, given: PinGiven) -> None:
@@ -110,16 +104,8 @@ class PracticeScorer:
         self._say_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
 
     def _say_pin(self, answer: PinAnswer | None = None) -> None:
-        pin = ArbiterPin(
-            id="practice-pin",
-            event=self._assignment.event,
-            seq=len(self._taken),
-            table=self._assignment.table,
-            key=self._pins.public,
-            mark=MARK,
-            answer=answer,
-        )
-        self._say(topics.PIN, pin)
+        table = self._assignment.table
+        self._say(topics.PIN, partial(ArbiterPin, table=table, key=self._pins.public, mark=MARK, answer=answer))
 
     def _count(self, request: CountRequest) -> None:
         """Say what a hand is worth, as a scorer does."""
@@ -129,30 +115,18 @@ class PracticeScorer:
                 order = play.order if self._read.get(request.round) else None
                 tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
         answer = answer_count(request, tiles, profile_of(self._assignment))
-        counted = Counted(
-            id="practice-counted",
-            event=self._assignment.event,
-            seq=len(self._taken),
-            table=self._assignment.table,
-            asked=request.id,
-            answer=answer,
-        )
-        self._say(topics.COUNTED, counted)
+        self._say(topics.COUNTED, partial(Counted, table=self._assignment.table, asked=request.id, answer=answer))
 
     def _receipt(self) -> None:
-        receipt = Receipt(
-            id="practice-receipt",
-            event=self._assignment.event,
-            seq=len(self._taken),
-            table=self._assignment.table,
-            store=self._assignment.store,
-            upto=max((one.seq for one in self._taken), default=0),
-            gaps=(),
-            taken=tuple(self._taken[-MOST_TAKEN:]),
-            refused=(),
-        )
+        upto, taken = max((one.seq for one in self._taken), default=0), tuple(self._taken[-MOST_TAKEN:])
+        table, store = self._assignment.table, self._assignment.store
+        receipt = partial(Receipt, table=table, store=store, upto=upto, gaps=(), taken=taken, refused=())
         self._say(topics.RECEIPT, receipt)
 
-    def _say(self, topic: topics.Topic, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
+    def _say(self, topic: topics.Topic, message: Callable[..., Message]) -> None:
+        """Send a message, which is given its head."""
+        self._send(topic, message(id="practice-scorer", event=self._assignment.event, seq=len(self._taken)))
+
+    def _send(self, topic: topics.Topic, message: Message) -> None:
         at = topic.at(self._assignment.event, table=self._assignment.table)
         self._tell(link.Incoming(at, encode(message), lambda: None))

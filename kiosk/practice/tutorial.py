@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from broker.i18n import N_, Message, Translator
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, TURN_OUT, PracticeHands
-from kiosk.screens import AcceptingView, DeclaredView, RestoringView, ScreenView, type_key
+from kiosk.screens import AcceptingView, RestoringView, ScreenView, type_key
 
 Role = Literal["staff", "players", "arbiters"]
 
@@ -42,8 +42,7 @@ def _wrong(view: View) -> bool:
 
 
 def _valued(view: View) -> bool:
-    form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-    return isinstance(view.phase, AcceptingView) or (form is not None and form.seat is None)
+    return isinstance(view.phase, AcceptingView) or (view.form is not None and view.form.seat is None)
 
 
 def _asked(what: str) -> Callable[[View], bool]:

@@ -53,9 +53,9 @@ def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody
         return _answers(_, form)
     lines = [TextLine(_(mcr.ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
     if seat := form.turn if form.asked == "phase" else form.seat:
-        lines = [TextLine(seat_name(_, seat), LARGE, TEXT), player_line(_, view, seat), *lines]
+        lines = [TextLine(seat_name(_, seat), LARGE), player_line(_, view, seat), *lines]
     if form.asked == "walls":
-        lines.append(TextLine(form.digits or "–", TITLE, TEXT))
+        lines.append(TextLine(form.digits or "–", TITLE))
     if form.asked == "sets":
         lines.append(TextLine(_(mcr.ABOUT_SETS), SMALL, QUIET))
     return ScreenBody((*lines,), panel=_scene_rows(_, view, form), seats=form.asked != "sets")
@@ -124,14 +124,14 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     title = _title(_, asked)
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
     lines = [
-        TextLine(title, LARGE, TEXT),
+        TextLine(title, LARGE),
         *((player_line(_, view, asked.seats[0]),) if _names_offender(asked) else ()),
         TextLine(question or _(ARBITER[asked.ask]), BODY, QUIET),
     ]
     if asked.ask == "sure" and asked.act:
         lines.append(TextLine(_(LOST[asked.act]), BODY, ATTENTION))
     if asked.ask == "pin":
-        lines.append(TextLine(SEEN * len(asked.digits) or "–", TITLE, TEXT))
+        lines.append(TextLine(SEEN * len(asked.digits) or "–", TITLE))
     if view.unproven:
         lines.append(TextLine(_(UNPROVEN), SMALL, ATTENTION))
     if asked.ask == "checking":

@@ -33,29 +33,23 @@ from kiosk.screens.drawing import (
     TextPen,
     paint_picture,
     player_line,
-    problem_lines,
     seat_name,
-    time_lines,
 )
-from kiosk.screens.views import DeclaredView, ScreenView, SessionView
+from kiosk.screens.views import ScreenView, SessionView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
 
 
-def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def counting_screen(_: Translator, view: ScreenView, count: CountingView) -> ScreenBody:
     """Whatever the counting of a hand has come to."""
-    count = view.phase.count if isinstance(view.phase, DeclaredView) else None
-    if count is None:
-        return None
     now = count.counting
     head = (
-        *time_lines(_, view),
-        TextLine(_("Hand of {seat}", seat=seat_name(_, now.winner.seat)), LARGE, TEXT),
+        TextLine(_("Hand of {seat}", seat=seat_name(_, now.winner.seat)), LARGE),
         player_line(_, view, now.winner.seat)._replace(share=SMALL),
     )
     answer, paint = _answer_lines(_, count)
-    lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
+    lines, by_keypad = (*head, *answer), KeyButton("back", _("By keypad"))
     if now.asked is None and not isinstance(now.hand, str):
         panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
@@ -79,11 +73,8 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     """Return what is read, or that the answer is to come."""
     now, hand = view.counting, view.counting.hand
     if now.asked is not None:
-        yield TextLine(
-            _(N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
-            BODY,
-            ATTENTION,
-        )
+        said = N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")
+        yield TextLine(_(said), BODY, ATTENTION)
     elif isinstance(hand, str):
         yield TextLine(texts.refusal(_, hand), SMALL, ATTENTION)
         yield from (TextLine(_(name), BODY, QUIET) for name in _help(now))
@@ -114,12 +105,12 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
         yield TextLine(turned, SMALL, TEXT if now.details.dora else ATTENTION)
     if not still:
-        yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), SMALL)
     elif isinstance(hand, LaidHand):
         drawn = (
             _("Self-drawn") if hand.discarder is None else _("On {seat}’s discard", seat=seat_name(_, hand.discarder))
         )
-        yield TextLine(drawn, SMALL, TEXT)
+        yield TextLine(drawn, SMALL)
     elif not now.win.ready:
         yield TextLine(_("Touch: self-drawn or discard?"), SMALL, ATTENTION)
     elif now.walls_ticked:
@@ -195,13 +186,8 @@ def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine,
     if isinstance(value, RiichiValue):
         return (TextLine(riichi.hand_worth(_, value).text, LARGE, GOOD),)
     if value.fan < value.minimum:
-        return (
-            TextLine(
-                _("{fan} fan: below the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
-                BODY,
-                ATTENTION,
-            ),
-        )
+        text = _("{fan} fan: below the minimum of {minimum}.", fan=value.fan, minimum=value.minimum)
+        return (TextLine(text, BODY, ATTENTION),)
     return (TextLine(_("{fan} fan", fan=value.fan), LARGE, GOOD),)
 
 
@@ -301,7 +287,7 @@ def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
 
 def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
     """Return a size for all rows: that of the longest name, but where it would make all others much smaller."""
-    lines = pen.fit([TextLine(name, SHARE, TEXT) for name, _ in rows], width, high, leading)
+    lines = pen.fit([TextLine(name, SHARE) for name, _ in rows], width, high, leading)
     share = lines[0].share if lines else SHARE
     alike = pen.share([name for name, _ in rows], share, width - _number(rows, pen, share, width) - width // 20)
     return max(alike, MUCH_SMALLER * share)

@@ -1,6 +1,6 @@
 """Screens of the device itself: the self-test of the hardware, pairing with an event, and faults in a sentence."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import pygame
@@ -21,8 +21,8 @@ from kiosk.screens.drawing import (
     PANEL,
     QUIET,
     SMALL,
-    TEXT,
     TITLE,
+    ButtonRows,
     Colour,
     KeyButton,
     Paint,
@@ -89,11 +89,7 @@ def self_test_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _head(_: Translator, seen: SelfTestView) -> TextLine:
     steps = tuple(step for step in STEPS if step != "scanner" or seen.scanner)
-    return TextLine(
-        _("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)),
-        SMALL,
-        QUIET,
-    )
+    return TextLine(_("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)), SMALL, QUIET)
 
 
 def _skip(_: Translator) -> KeyButton:
@@ -105,7 +101,7 @@ def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
     said = (
         (_remark(_, seen.remark), ATTENTION) if seen.remark else (_("One short press each. Anyone may press."), QUIET)
     )
-    lines = _head(_, seen), TextLine(asked, TITLE, TEXT), TextLine(said[0], BODY, said[1])
+    lines = _head(_, seen), TextLine(asked, TITLE), TextLine(said[0], BODY, said[1])
     return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, seen), seats=False)
 
 
@@ -119,23 +115,19 @@ def _remark(_: Translator, remark: Remark) -> str:
 
 def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
     if seen.scan is None:
-        lines = (
-            TextLine(_("Scan any tile"), TITLE, TEXT),
-            TextLine(_("It must not beep."), BODY, QUIET),
-        )
-        return ScreenBody((_head(_, seen), *lines), (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
+        lines = _head(_, seen), TextLine(_("Scan any tile"), TITLE), TextLine(_("It must not beep."), BODY, QUIET)
+        return ScreenBody(lines, (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
     if isinstance(seen.scan, Scanned):
         was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), LARGE, GOOD)
     else:
         was = TextLine(_("That was not a tile code"), LARGE, ATTENTION)
-    lines = was, TextLine(_("Did the scanner beep?"), LARGE, TEXT)
-    answers = KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))
-    return ScreenBody((_head(_, seen), *lines), answers, seats=False)
+    lines = _head(_, seen), was, TextLine(_("Did the scanner beep?"), LARGE)
+    return ScreenBody(lines, (KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))), seats=False)
 
 
 def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     wrong, view = seen.picture.wrong, seen.picture.view
-    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), BODY, TEXT)]
+    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), BODY)]
     if view is None:
         lines.append(TextLine(_("No picture yet"), BODY, ATTENTION))
     elif wrong:
@@ -149,18 +141,15 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
 
 def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
     go_on, again = KeyButton("enter", _("Continue"), "strong"), KeyButton("r", _("Test again"))
-    passed, ill = (
-        TextLine(_("All tests passed"), HEADLINE, GOOD),
-        TextLine(_("Needs fixing"), LARGE, ATTENTION),
-    )
-    lines = _head(_, seen), ill if seen.found else passed, *_faults(_, seen)
-    return ScreenBody(lines, (go_on, again), seats=False)
+    passed = TextLine(_("All tests passed"), HEADLINE, GOOD)
+    verdict = TextLine(_("Needs fixing"), LARGE, ATTENTION) if seen.found else passed
+    return ScreenBody((_head(_, seen), verdict, *_faults(_, seen)), (go_on, again), seats=False)
 
 
 def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
     """Name what is wrong and what to do: of as many as have room."""
     for one in seen.found[:MOST]:
-        yield TextLine(part_and_fault(_, one.part, one.code), BODY, TEXT)
+        yield TextLine(part_and_fault(_, one.part, one.code), BODY)
         if help_ := remedy(_, one.code):
             yield TextLine(help_, SMALL, QUIET)
     more = len(seen.found) - MOST
@@ -208,7 +197,7 @@ def _box(
         draw_shape(surface, pygame.Rect(inside.left, inside.centery - side // 2, side, side), seat, pen)
         inside.width, inside.left = inside.width - side, inside.left + side
     above = 0 if beside else side
-    lines = [TextLine(name, LARGE, TEXT), TextLine(said or " ", BODY, colour)]
+    lines = [TextLine(name, LARGE), TextLine(said or " ", BODY, colour)]
     lines = pen.fit(lines, inside.width, inside.height - above)
     y = inside.top + (inside.height - above - pen.high(lines, inside.width)) // 2
     if not beside:
@@ -238,60 +227,42 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         case "code":
             return _code(_, form)
         case "asking":
-            lines = (
-                TextLine(_("Asking the desk"), TITLE, TEXT),
-                TextLine(form.address, BODY, QUIET),
-            )
-            return ScreenBody(lines)
+            return ScreenBody((TextLine(_("Asking the desk"), TITLE), TextLine(form.address, BODY, QUIET)))
         case "paired":
-            return ScreenBody(
-                (
-                    TextLine(_("Paired"), LARGE, GOOD),
-                    TextLine(_("Table {table}", table=form.table), HEADLINE, TEXT),
-                    TextLine(form.event, LARGE, QUIET),
-                )
-            )
+            table = TextLine(_("Table {table}", table=form.table), HEADLINE)
+            return ScreenBody((TextLine(_("Paired"), LARGE, GOOD), table, TextLine(form.event, LARGE, QUIET)))
 
 
 def _address(_: Translator, form: PairingForm) -> ScreenBody:
-    lines = (
-        TextLine(_("Pair this table"), LARGE, TEXT),
-        TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET),
-        *_found_desks(_, form),
-        TextLine(form.address or "–", LARGE, TEXT),
-        *_problem(_, form),
-    )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
-    return ScreenBody(lines, panel=keypad(_, form.address, dot, colon, KeyButton("enter", _("Enter"), "strong")))
+    lines = (*_found_desks(_, form), TextLine(form.address or "–", LARGE))
+    return _typed(_, form, lines, keypad(_, form.address, dot, colon, KeyButton("enter", _("Enter"), "strong")))
+
+
+def _typed(_: Translator, form: PairingForm, lines: Iterable[TextLine], pad: ButtonRows) -> ScreenBody:
+    """Return what is typed, with what was refused last."""
+    head = TextLine(_("Pair this table"), LARGE)
+    help_ = TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET)
+    problem = (TextLine(texts.refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()
+    return ScreenBody((head, help_, *lines, *problem), panel=pad)
 
 
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
     """Name the desks that were found, by the numbers that choose them."""
     if not form.found:
-        return (TextLine(_("the desk’s address"), BODY, TEXT),)
-    asked = TextLine(_("the number of your event, or another address"), BODY, TEXT)
+        return (TextLine(_("the desk’s address"), BODY),)
+    asked = TextLine(_("the number of your event, or another address"), BODY)
     desks = (
-        TextLine(
-            _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address),
-            SMALL,
-            QUIET,
-        )
+        _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address)
         for at, desk in enumerate(form.found[:MOST], 1)
     )
-    return (asked, *desks)
+    return (asked, *(TextLine(desk, SMALL, QUIET) for desk in desks))
 
 
 def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(pairing.DIGITS, EMPTY)
     lines = (
-        TextLine(_("Pair this table"), LARGE, TEXT),
-        TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET),
-        TextLine(_("the eight digits from {desk}", desk=form.address), BODY, TEXT),
-        TextLine(f"{typed[: pairing.DIGITS // 2]} {typed[pairing.DIGITS // 2 :]}", HEADLINE, TEXT),
-        *_problem(_, form),
+        TextLine(_("the eight digits from {desk}", desk=form.address), BODY),
+        TextLine(f"{typed[: pairing.DIGITS // 2]} {typed[pairing.DIGITS // 2 :]}", HEADLINE),
     )
-    return ScreenBody(lines, panel=keypad(_, form.code, KeyButton("enter", _("Enter"), "strong")))
-
-
-def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
-    return (TextLine(texts.refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()
+    return _typed(_, form, lines, keypad(_, form.code, KeyButton("enter", _("Enter"), "strong")))

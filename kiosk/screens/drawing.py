@@ -98,7 +98,7 @@ class TextLine(NamedTuple):
 
     text: str
     share: float
-    colour: Colour
+    colour: Colour = TEXT
     broken_at: float = MUCH_SMALLER
     """Where it had to be smaller than this share of its size, it stands in several lines."""
 
@@ -282,9 +282,6 @@ class ScreenBody:
     """Stands as a QR code beside the lines, where there is room for one that can be read."""
     seats: bool = True
     """The four seats are drawn; else the middle has their room."""
-
-
-ScreenFunction = Callable[[Translator, ScreenView], ScreenBody | None]
 
 
 def time_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:

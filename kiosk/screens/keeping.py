@@ -15,7 +15,6 @@ from kiosk.screens.drawing import (
     SMALL,
     TEXT,
     TITLE,
-    Colour,
     KeyButton,
     ScreenBody,
     TextLine,
@@ -61,8 +60,8 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
     seat, seen, river = seat_name(_, asked.seat), keeping.seen, asked.part == "river"
     title = _("River of {seat}", seat=seat) if river else _("Hand and melds of {seat}", seat=seat)
     lines = (
-        TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), *_small()),
-        TextLine(title, LARGE, TEXT),
+        TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), SMALL, QUIET),
+        TextLine(title, LARGE),
         *_seen(_, seen, river=river),
     )
     take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
@@ -76,10 +75,6 @@ def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
     )
     paint = paint_picture(seen.view) if seen.view is not None else None
     return ScreenBody(lines, panel=panel, paint=paint, seats=False)
-
-
-def _small() -> tuple[float, Colour]:
-    return SMALL, QUIET
 
 
 def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[TextLine]:
@@ -98,7 +93,7 @@ def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[Text
     colour = GOOD if seen.still and not seen.unread else TEXT
     yield TextLine(_("Tiles: {count}   Not read: {unread}", count=count, unread=seen.unread), SMALL, colour)
     if not seen.still:
-        yield TextLine(_("Reading: hands off the tiles."), SMALL, TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), SMALL)
 
 
 def _told(_: Translator, keeping: Keeping) -> ScreenBody:
@@ -107,7 +102,7 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
     lines = (
         TextLine(_(title[0]), TITLE, title[1]),
         _found(_, keeping),
-        TextLine(_("Mix the tiles face down."), LARGE, TEXT),
+        TextLine(_("Mix the tiles face down."), LARGE),
     )
     return ScreenBody(lines, (KeyButton(BACK, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
 
@@ -122,4 +117,4 @@ def _found(_: Translator, keeping: Keeping) -> TextLine:
             why = _("Not everything was shown: a play is only found with all rivers and melds.")
         return TextLine(why, BODY, ATTENTION)
     proved = _("Proved: {proved} of {steps} steps", proved=answer.proved, steps=answer.steps)
-    return TextLine(proved, BODY, TEXT)
+    return TextLine(proved, BODY)

@@ -26,23 +26,11 @@ from kiosk.screens.drawing import (
     Tone,
     keypad,
     player_line,
-    problem_lines,
     seat_button,
     seat_name,
     time_lines,
-    who_sits,
 )
-from kiosk.screens.views import (
-    DeclaredView,
-    ElsewhereView,
-    PlayingView,
-    RecordedView,
-    RestoringView,
-    ResultView,
-    ScreenView,
-    StoppedView,
-    may_pair,
-)
+from kiosk.screens.views import ElsewhereView, PlayingView, RecordedView, ResultView, ScreenView, StoppedView, may_pair
 
 
 def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -51,23 +39,20 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (
         TextLine(_("Paused"), HEADLINE, ATTENTION),
-        TextLine(_("The arbiter has paused this table. Buttons do not count now."), BODY, TEXT),
+        TextLine(_("The arbiter has paused this table. Buttons do not count now."), BODY),
     )
     return ScreenBody((*time_lines(_, view), *lines))
 
 
-def doubt_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def doubt_screen(_: Translator, phase: PlayingView) -> ScreenBody | None:
     """The question whether hu was meant: the same whoever has pressed, and whoever has answered."""
-    doubt = view.phase.doubt if isinstance(view.phase, PlayingView) else None
-    if doubt == "asked":
+    if phase.doubt == "asked":
         asked = TextLine(_("A button was pressed"), HEADLINE, ATTENTION)
-        help_ = _("Pressed for hu? Press once more now. All others: do not press.")
-        body = TextLine(help_, BODY, TEXT)
-        return ScreenBody((*time_lines(_, view), asked, body), (KeyButton("n", _("No, play on")),))
-    if doubt == "leaving":
-        wait = TextLine(_("One moment"), HEADLINE, TEXT)
-        help_ = _("If nobody has pressed again, play continues in two seconds.")
-        return ScreenBody((*time_lines(_, view), wait, TextLine(help_, BODY, TEXT)))
+        help_ = TextLine(_("Pressed for hu? Press once more now. All others: do not press."), BODY)
+        return ScreenBody((asked, help_), (KeyButton("n", _("No, play on")),))
+    if phase.doubt == "leaving":
+        help_ = TextLine(_("If nobody has pressed again, play continues in two seconds."), BODY)
+        return ScreenBody((TextLine(_("One moment"), HEADLINE), help_))
     return None
 
 
@@ -77,23 +62,20 @@ HELP_BROKEN_AT: Final = 0.95
 FOUR: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
 
 
-def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def playing_screen(_: Translator, view: ScreenView, phase: PlayingView) -> ScreenBody:
     """A play, whether or not a claim window is open: the same for both."""
-    if not isinstance(view.phase, PlayingView):
-        return None
-    lines = [*time_lines(_, view), *state_lines(_, view)]
-    if view.phase.doubt == "denied":
-        play = TextLine(_(texts.STATE[view.state]), TITLE, TEXT)
-        lines = [*time_lines(_, view), play, TextLine(_(FOUR), BODY, ATTENTION)]
-    if view.phase.ended:
-        return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)))
-    return ScreenBody((*lines,), (KeyButton("d", _("Wall empty, no hu")),))
+    if phase.ended:
+        return ScreenBody(nobody_won_lines(_))
+    lines = state_lines(_, view)
+    if phase.doubt == "denied":
+        lines = TextLine(_(texts.STATE[view.state]), TITLE), TextLine(_(FOUR), BODY, ATTENTION)
+    return ScreenBody(lines, (KeyButton("d", _("Wall empty, no hu")),))
 
 
 def nobody_won_lines(_: Translator) -> tuple[TextLine, ...]:
     """Say to all alike what who has won does now, and what everybody else does."""
     help_ = _("If you have won, press now. Everyone else, wait: the play ends in a few seconds.")
-    return TextLine(_("Nobody won?"), HEADLINE, TEXT), TextLine(help_, BODY, TEXT)
+    return TextLine(_("Nobody won?"), HEADLINE), TextLine(help_, BODY)
 
 
 def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
@@ -101,7 +83,7 @@ def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
     go_on: tuple[KeyButton, ...] = (KeyButton("enter", _("Next deal"), "strong"),) if is_ruled(view) else ()
     if view.state in ("waiting", "finished"):
         go_on = (KeyButton("t", _("Self-test")), *pairing_button(_, view))
-    return ScreenBody((*time_lines(_, view), *state_lines(_, view), *problem_lines(_, view)), go_on)
+    return ScreenBody(state_lines(_, view), go_on)
 
 
 def pairing_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
@@ -118,45 +100,44 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
         ruled = TextLine(_(texts.RULED[view.phase.ruled]), TITLE, ATTENTION)
-        return ruled, TextLine(_("Mix the tiles face down."), LARGE, TEXT)
+        return ruled, TextLine(_("Mix the tiles face down."), LARGE)
     state, help_ = texts.STATE[view.state], texts.STATE_HELP[view.state]
     if view.state == "waiting" and may_pair(view):
         state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
-    return TextLine(_(state), HEADLINE, TEXT), TextLine(_(help_), BODY, QUIET, broken_at=HELP_BROKEN_AT)
+    return TextLine(_(state), HEADLINE), TextLine(_(help_), BODY, QUIET, broken_at=HELP_BROKEN_AT)
 
 
-def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+Asked = tuple[tuple[TextLine, ...], ButtonRows]
+"""A question in lines, and what may be answered."""
+
+
+def win_form_screen(_: Translator, view: ScreenView, form: Form, discarder_key: str | None) -> ScreenBody:
     """Whatever the form asks for."""
-    phase = view.phase
-    if not isinstance(phase, DeclaredView) or (form := phase.form) is None:
-        return None
     if form.whose_tile is not None:
-        asked, panel = tile_question(_, view, form, form.whose_tile, N_("False hu"))
+        lines, panel = tile_question(_, view, form, form.whose_tile, N_("False hu"))
     elif form.seat is None:
-        asked = (TextLine(_("Who discarded?"), TITLE, TEXT),)
-        panel = (*_owners(_, view, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
+        lines = (TextLine(_("Who discarded?"), TITLE),)
+        panel = (*_owners(_, view, form.declared[0], discarder_key), (KeyButton("back", _("Back")),))
     else:
-        asked, panel = _value(_, view, form, form.seat)
-    return ScreenBody((*time_lines(_, view), *asked, *problem_lines(_, view)), panel=panel)
+        lines, panel = _value(_, view, form, form.seat)
+    return ScreenBody(lines, panel=panel)
 
 
-def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    asked = (
-        TextLine(_("Hand value of {seat}", seat=seat_name(_, seat)), LARGE, TEXT),
+def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> Asked:
+    lines = (
+        TextLine(_("Hand value of {seat}", seat=seat_name(_, seat)), LARGE),
         player_line(_, view, seat),
-        TextLine(form.digits or "–", HEADLINE, TEXT),
+        TextLine(form.digits or "–", HEADLINE),
         TextLine(_("At least {least} fan", least=form.least), SMALL, QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
     pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
-    return asked, ((KeyButton("b", _("Count from the backs")),), *pad)
+    return lines, ((KeyButton("b", _("Count from the backs")),), *pad)
 
 
-def tile_question(
-    _: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str
-) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def tile_question(_: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str) -> Asked:
     """Ask on which tile a seat has declared, of several in the order of their presses."""
-    title = TextLine(_("On whose tile did {seat} declare?", seat=seat_name(_, seat)), LARGE, TEXT)
+    title = TextLine(_("On whose tile did {seat} declare?", seat=seat_name(_, seat)), LARGE)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
@@ -175,20 +156,17 @@ def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> 
     return (*others, (KeyButton("d", _("Self-drawn"), tone("d")),))
 
 
-def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def result_screen(_: Translator, view: ScreenView, result: ResultView) -> ScreenBody:
     """The result of a play that has one."""
-    if view.result is None:
-        return None
     recorded = isinstance(view.phase, RecordedView)
-    how = f"{_(texts.STATE[view.state])} · {_how_won(_, view, view.result)}"
+    how = f"{_(texts.STATE[view.state])} · {_how_won(_, view, result)}"
     keep = keeping.keep_button(_, view)
     help_ = N_("Keep the play, or mix the tiles face down.") if keep else texts.STATE_HELP[view.state]
     lines = act_lines(how, _(help_), GOOD if recorded else TEXT)
-    lines += overtaken_lines(_, view.result.overtaken)
+    lines += overtaken_lines(_, result.overtaken)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
-    actions = (*keep, action)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, square=receipt_link(view))
+    return ScreenBody((*lines,), (*keep, action), square=receipt_link(view))
 
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
@@ -198,14 +176,14 @@ def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
 
 def act_lines(what: str, act: str, colour: Colour = TEXT) -> list[TextLine]:
     """Say what has come about, and larger what everybody does now."""
-    return [TextLine(what, BODY, colour), TextLine(act, TITLE, TEXT)]
+    return [TextLine(what, BODY, colour), TextLine(act, TITLE)]
 
 
 def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), LARGE, TEXT)]
+    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), LARGE)]
     if view.phase.receipt_link:
         lines.append(TextLine(_("Scan it to see the published result at home."), BODY, QUIET))
     elif view.phase.anchor:  # else it is in the QR code
@@ -229,33 +207,17 @@ def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
     return _("On {seat}’s discard", seat=seat)
 
 
-def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """A play that must not go on without the arbiter."""
-    phase = view.phase
-    if not isinstance(phase, RestoringView) or phase.stopped is None:
-        return None
-    lines = (
-        TextLine(_("Stop. Touch no tile. Call the arbiter."), TITLE, ATTENTION),
-        TextLine(_(texts.STOPPED[phase.stopped], deal=view.deal), BODY, TEXT),
-        *(TextLine(who_sits(_, view, seat), BODY, TEXT) for seat in phase.repeating),
-    )
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)))
-
-
 def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Another device serves this table: nothing is done here until somebody asks and is let in."""
     if not isinstance(view.phase, ElsewhereView):
         return None
+    keep = _(
+        "Keep the device that this table has used. To use this one: switch the other off and touch "
+        "“Use this device”, or have the arbiter’s desk hand the table over."
+    )
     lines = (
         TextLine(_("Another device is in use here"), TITLE, ATTENTION),
-        TextLine(
-            _(
-                "Keep the device that this table has used. To use this one: switch the other off and touch "
-                "“Use this device”, or have the arbiter’s desk hand the table over."
-            ),
-            BODY,
-            TEXT,
-        ),
+        TextLine(keep, BODY),
         TextLine(_("This device is waiting. Nothing has been lost."), BODY, QUIET),
     )
     return ScreenBody(lines, (KeyButton("enter", _("Use this device")), *pairing_button(_, view)))
@@ -284,7 +246,7 @@ def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
     lines = [
         TextLine(_("This table is restarting"), TITLE, ATTENTION),
-        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY, TEXT),
+        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY),
     ]
     if stopped.failures >= TOO_OFTEN:
         lines.append(TextLine(_("It keeps failing. Call the organiser."), BODY, ATTENTION))
@@ -300,9 +262,5 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the table was doing."""
     if FULL not in view.line.health:
         return None
-    return ScreenBody(
-        (
-            TextLine(_("Memory card full"), TITLE, ATTENTION),
-            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY, TEXT),
-        )
-    )
+    help_ = TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY)
+    return ScreenBody((TextLine(_("Memory card full"), TITLE, ATTENTION), help_))

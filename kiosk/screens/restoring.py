@@ -6,7 +6,7 @@ from typing import Final
 import pygame
 
 from broker.i18n import N_, Translator
-from broker.protocol import SEATS, Seat, Verifier
+from broker.protocol import SEATS, Seat
 from broker.rules import TRAY
 from kiosk.camera.observations import LIST_SHARE, CameraView
 from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
@@ -28,14 +28,15 @@ from kiosk.screens.drawing import (
     TextPen,
     draw_shape,
     paint_picture,
-    problem_lines,
     seat_name,
-    time_lines,
+    who_sits,
 )
 from kiosk.screens.tray import (
     TrayDrawing,
+    another_carrier_screen,
     by_hand_button,
     camera_is_out,
+    carrier_sheet_screen,
     move_sentence,
     paint_look,
     place_name,
@@ -60,26 +61,51 @@ MOST_WAITED_FOR: Final = 3
 """As many places are named in a line."""
 
 
-def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def restoring_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
+    """The first of these whose turn it is; none where no tray was looked at yet."""
+    return (
+        _stopped(_, view, phase)
+        or carrier_sheet_screen(_, view, phase)
+        or another_carrier_screen(_, view, phase)
+        or _by_hand(_, phase)
+        or _scan(_, view, phase)
+        or _heap(_, view, phase)
+        or _tray(_, view, phase)
+        or _unread_print(_, view, phase)
+        or _no_camera(_, view, phase)
+    )
+
+
+def _stopped(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
+    """A play that must not go on without the arbiter."""
+    if phase.stopped is None:
+        return None
+    lines = (
+        TextLine(_("Stop. Touch no tile. Call the arbiter."), TITLE, ATTENTION),
+        TextLine(_(texts.STOPPED[phase.stopped], deal=view.deal), BODY),
+        *(TextLine(who_sits(_, view, seat), BODY) for seat in phase.repeating),
+    )
+    return ScreenBody(lines)
+
+
+def _tray(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """The tray that was looked at last, where it is not right."""
-    phase = view.phase
-    if not isinstance(phase, RestoringView) or (check := phase.check) is None:
+    if (check := phase.check) is None:
         return None
     work, order = phase.work, phase.order
     drawn = _drawn_seat(work, check)
-    lines = [
+    lines = (
         TextLine(tray_verdict(_, check), LARGE, ATTENTION),
         *_waited_for(_, work.carrier, check),
         *_move(_, work),
         *_beside(_, phase),
         *_covered(_, phase),
         *_print_to_blame(_, phase),
-    ]
+    )
     paint = paint_look(work.carrier, serial_by_place(order), drawn, work.move)
     if (listed := phase.restoring.observation.listed) is not None and drawn == check.seat:
         paint = _with_list(paint, listed)
-    said = (*time_lines(_, view), *lines, *problem_lines(_, view))
-    return ScreenBody(said, by_hand_button(_, view), paint=paint, seats=False)
+    return ScreenBody(lines, by_hand_button(_, view, phase), paint=paint, seats=False)
 
 
 def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[TextLine, ...]:
@@ -88,7 +114,7 @@ def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[Te
     if check.wrong or check.aside is not None or not 0 < len(unread) <= MOST_WAITED_FOR:
         return ()
     places = " · ".join(place_name(_, place, seat=False) for place in unread)
-    return (TextLine(_("Waiting for {places}", places=places), SMALL, TEXT),)
+    return (TextLine(_("Waiting for {places}", places=places), SMALL),)
 
 
 def _with_list(tray: Paint, listed: CameraView) -> Paint:
@@ -104,15 +130,15 @@ def _with_list(tray: Paint, listed: CameraView) -> Paint:
     return paint
 
 
-def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def _no_camera(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """Nothing was looked at, and the camera looks at nothing."""
-    if not isinstance(view.phase, RestoringView) or not camera_is_out(view):
+    if not camera_is_out(view):
         return None
     lines = (
-        TextLine(_(texts.STATE[view.state]), HEADLINE, TEXT),
-        TextLine(_("The camera does not work now: compare each tray by hand."), BODY, TEXT),
+        TextLine(_(texts.STATE[view.state]), HEADLINE),
+        TextLine(_("The camera does not work now: compare each tray by hand."), BODY),
     )
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
+    return ScreenBody(lines, by_hand_button(_, view, phase))
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
@@ -128,7 +154,7 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     done = _("Last move done.") + "   " if work.ticked else ""
     left = _.ngettext("{count} move still to make", "{count} moves still to make", count=work.left)
     said = TextLine(done + left, SMALL, TEXT if work.ticked else QUIET)
-    return said, TextLine(move_sentence(_, work.move, face=face), LARGE, TEXT)
+    return said, TextLine(move_sentence(_, work.move, face=face), LARGE)
 
 
 def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -140,22 +166,14 @@ def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
 
 
 def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
-    covered = phase.restoring.observation.covered
-    return (
-        (
-            TextLine(
-                _.ngettext(
-                    "{count} place is covered: take your hands away",
-                    "{count} places are covered: take your hands away",
-                    count=covered,
-                ),
-                SMALL,
-                ATTENTION,
-            ),
-        )
-        if covered
-        else ()
+    if not (covered := phase.restoring.observation.covered):
+        return ()
+    text = _.ngettext(
+        "{count} place is covered: take your hands away",
+        "{count} places are covered: take your hands away",
+        count=covered,
     )
+    return (TextLine(text, SMALL, ATTENTION),)
 
 
 def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -164,13 +182,12 @@ def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]
     return (TextLine(_("Many backs cannot be read. Ask the organiser to photograph this set."), SMALL, ATTENTION),)
 
 
-def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def _unread_print(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """A tray of which nothing is read, so that nobody can tell whose it is."""
-    phase = view.phase
-    if not isinstance(phase, RestoringView) or not (blame := _print_to_blame(_, phase)):
+    if not (blame := _print_to_blame(_, phase)):
         return None
-    lines = TextLine(_(texts.STATE[view.state]), TITLE, TEXT), blame[0]._replace(share=BODY)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
+    lines = TextLine(_(texts.STATE[view.state]), TITLE), blame[0]._replace(share=BODY)
+    return ScreenBody(lines, by_hand_button(_, view, phase))
 
 
 ALL: Final = TRAY * len(SEATS)
@@ -178,22 +195,13 @@ MOST_NAMED: Final = 12
 """As many serials as somebody looks for at a time."""
 
 
-def heap_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def _heap(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """Tiles that lie in no tray."""
-    phase = view.phase
-    if not isinstance(phase, RestoringView) or phase.restoring.showing != "camera":
-        return None
     restoring, picture = phase.restoring, phase.restoring.observation.view
-    if picture is None or not restoring.heap.in_view:
+    if restoring.showing != "camera" or picture is None or not restoring.heap.in_view:
         return None
-    lines = (
-        *time_lines(_, view),
-        _sorting(_, phase),
-        *_heap_lines(_, restoring, phase.work),
-        *_print_to_blame(_, phase),
-        *problem_lines(_, view),
-    )
-    return ScreenBody(lines, by_hand_button(_, view), paint=paint_picture(picture), seats=False)
+    lines = (_sorting(_, phase), *_heap_lines(_, restoring, phase.work), *_print_to_blame(_, phase))
+    return ScreenBody(lines, by_hand_button(_, view, phase), paint=paint_picture(picture), seats=False)
 
 
 def _sorting(_: Translator, phase: RestoringView) -> TextLine:
@@ -201,8 +209,8 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
     serials = (one.serial for one in phase.restoring.heap.in_view if one.serial is not None and not one.foreign)
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
-        return TextLine(_("Sort the tiles by seat: colour and letter"), BODY, TEXT)
-    return TextLine(_("{seat}: row and place are on the tiles", seat=seat_name(_, seat)), BODY, TEXT)
+        return TextLine(_("Sort the tiles by seat: colour and letter"), BODY)
+    return TextLine(_("{seat}: row and place are on the tiles", seat=seat_name(_, seat)), BODY)
 
 
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
@@ -225,14 +233,14 @@ def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[Tex
         yield TextLine(text, SMALL, ATTENTION)
 
 
-def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def _scan(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """The tile that was scanned last."""
-    restoring = view.phase.restoring if isinstance(view.phase, RestoringView) else None
-    if restoring is None or restoring.showing != "scanner" or (answer := restoring.scans.answer) is None:
+    restoring = phase.restoring
+    if restoring.showing != "scanner" or (answer := restoring.scans.answer) is None:
         return None
-    lines = (*time_lines(_, view), *_scan_lines(_, answer), *_run_lines(_, restoring), *problem_lines(_, view))
+    lines = (*_scan_lines(_, answer), *_run_lines(_, restoring))
     paint = _goes(_, answer.place) if answer.place is not None else None
-    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view, phase)
     return ScreenBody(lines, actions, paint=paint, seats=False)
 
 
@@ -246,31 +254,23 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
             if foreign
             else _("Not a tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
         )
-        yield TextLine(help_, BODY, TEXT)
+        yield TextLine(help_, BODY)
         return
     if answer.again:
         yield TextLine(_("scanned twice"), BODY, ATTENTION)
     elif answer.astray is not None:
         where = place_name(_, answer.astray, seat=True)
-        text = _("Not the tile for {place}: look for that one", place=where)
-        yield TextLine(text, BODY, ATTENTION)
-    yield TextLine(_("Put tile {serial} here:", serial=answer.serial), LARGE, TEXT)
+        yield TextLine(_("Not the tile for {place}: look for that one", place=where), BODY, ATTENTION)
+    yield TextLine(_("Put tile {serial} here:", serial=answer.serial), LARGE)
 
 
 def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
     run = restoring.scans.run
     if run is not None and run.count > 1:
-        yield TextLine(
-            _("{seat}: {count} of 34 in order", seat=seat_name(_, run.seat), count=run.count),
-            SMALL,
-            GOOD,
-        )
+        yield TextLine(_("{seat}: {count} of 34 in order", seat=seat_name(_, run.seat), count=run.count), SMALL, GOOD)
     elif restoring.scans.answer is not None and restoring.scans.answer.code is None:
-        yield TextLine(
-            _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(restoring.scans.seen)),
-            SMALL,
-            QUIET,
-        )
+        text = _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(restoring.scans.seen))
+        yield TextLine(text, SMALL, QUIET)
 
 
 def _goes(_: Translator, place: TilePlace) -> Paint:
@@ -290,27 +290,19 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
     return paint
 
 
-BY: Final[Verifier] = "hand"
-
-
-def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def _by_hand(_: Translator, phase: RestoringView) -> ScreenBody | None:
     """The next tray that nobody has vouched for."""
-    phase = view.phase
-    if not isinstance(phase, RestoringView) or phase.restoring.showing != BY:
-        return None
-    work, seat = phase.work, tray_by_hand(phase.work)
+    seat = tray_by_hand(phase.work) if phase.restoring.showing == "hand" else None
     if seat is None:
         return None
     lines = (
-        *time_lines(_, view),
-        TextLine(_("{seat}: compare each number, then tick the row", seat=seat_name(_, seat)), LARGE, TEXT),
+        TextLine(_("{seat}: compare each number, then tick the row", seat=seat_name(_, seat)), LARGE),
         TextLine(_("Tiles were not read: the play is recorded as not verified."), SMALL, ATTENTION),
-        *problem_lines(_, view),
     )
-    return ScreenBody(lines, _keys(_, work, seat), paint=_tray(phase, seat).paint, seats=False)
+    return ScreenBody(lines, _row_keys(_, phase.work, seat), paint=_ticked_tray(phase, seat).paint, seats=False)
 
 
-def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
+def _row_keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
     rows = tuple(
         KeyButton(key, _(N_("Undo row {row}") if (seat, row) in work.rows else N_("Row {row} right"), row=row + 1))
         for row, key in enumerate(ROW_KEYS)
@@ -319,7 +311,7 @@ def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
     return (*rows, *back, KeyButton("h", _("Camera")))
 
 
-def _tray(phase: RestoringView, seat: Seat) -> TrayDrawing:
+def _ticked_tray(phase: RestoringView, seat: Seat) -> TrayDrawing:
     """Draw what belongs in the tray; a row that is ticked is filled."""
     deal = {place: serial for place, serial in serial_by_place(phase.order).items() if place.seat == seat}
     ticked: tuple[TilePlace, ...] = tuple(place for place in deal if (seat, place.row) in phase.work.rows)

@@ -30,10 +30,8 @@ from kiosk.screens.drawing import (
     TextPen,
     keypad,
     player_line,
-    problem_lines,
     seat_button,
     seat_name,
-    time_lines,
 )
 from kiosk.screens.views import (
     DeclaredView,
@@ -80,12 +78,10 @@ def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> Scre
         lines, panel = _win(_, view, prompt.form, fault, counted)
     else:
         return None
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, panel)
+    return ScreenBody(lines, actions, panel)
 
 
-def _win(
-    _: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None
-) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None) -> play.Asked:
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
     if form.whose_tile is not None:
@@ -94,15 +90,15 @@ def _win(
         return _value(_, view, form, fault)
     if form.asked == "responsible":
         others = (*_seats(_, view, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
-        return (TextLine(_("Was anyone responsible? (pao)"), LARGE, TEXT),), others
+        return (TextLine(_("Was anyone responsible? (pao)"), LARGE),), others
     if form.asked == "riichi_tile":
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
-        return (TextLine(_("Was it the riichi declaration tile?"), LARGE, TEXT),), (yes, no, back)
+        return (TextLine(_("Was it the riichi declaration tile?"), LARGE),), (yes, no, back)
     if form.asked == "live_kan":
         others = (*_seats(_, view, form.declared), back)
-        return (TextLine(_("Whose discard was called for the kan?"), LARGE, TEXT),), others
+        return (TextLine(_("Whose discard was called for the kan?"), LARGE),), others
     others = (*_seats(_, view, form.declared), _drawn(_, form, counted), back)
-    return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE, TEXT),), others
+    return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE),), others
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
@@ -111,12 +107,12 @@ def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
 
-def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> play.Asked:
     seat = seat_name(_, form.seat) if form.seat else ""
     lines = (
-        TextLine(_(texts.RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE, TEXT),
+        TextLine(_(texts.RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE),
         *((player_line(_, view, form.seat),) if form.seat else ()),
-        TextLine(form.digits or "–", HEADLINE, TEXT),
+        TextLine(form.digits or "–", HEADLINE),
     )
     last = KeyButton("x", _(fault)), KeyButton("enter", _("Enter"), "strong")
     pad = keypad(_, form.digits, *last, back=N_("Back") if goes_back(form) else "")
@@ -130,10 +126,8 @@ def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> Butt
     return tuple((seat_button(_, view, seat),) for seat in SEATS if seat not in without)
 
 
-def _question(
-    _: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion
-) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    lines = [TextLine(_(texts.RIICHI_ASK[question.about]), LARGE, TEXT)]
+def _question(_: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion) -> play.Asked:
+    lines = [TextLine(_(texts.RIICHI_ASK[question.about]), LARGE)]
     if question.about == "riichi" and isinstance(view.riichi, SessionView):
         lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), BODY, QUIET))
     return (*lines,), (*_answers(_, view, prompt, question), (KeyButton("back", _("Back")),))
@@ -197,7 +191,7 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
     if seat in session.places:
         yield TextLine(_("place {place}", place=session.places[seat]), BODY, GOOD)
     if paid := session.paid.get(seat):
-        yield TextLine(signed_points(paid), LARGE, TEXT)
+        yield TextLine(signed_points(paid), LARGE)
     if seat in session.scores:
         score = str(session.scores[seat]).replace("-", MINUS)
         yield TextLine(score, SMALL if session.paid else LARGE, QUIET if session.paid else TEXT)
@@ -205,37 +199,38 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
 
 def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
     """Return the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
-    if win := planned.worth(seat):
-        yield hand_worth(_, win)
-    elif seat in view.declared:
-        yield _declared(_, planned.prompt, seat)
+    yield from _declared(_, view, seat, planned.ending)
     if seat in planned.marked:
         yield TextLine(_("tenpai"), SMALL, GOOD)
     if view.result is not None:
-        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), LARGE, TEXT)
+        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), LARGE)
     elif seat in view.marked:
         yield TextLine(_(texts.STATE_MARKED[view.state]), SMALL, GOOD)
 
 
-def _declared(_: Translator, prompt: RiichiPrompt, seat: Seat) -> TextLine:
-    late = seat in prompt.overtaken
-    return TextLine(_("later tile"), BODY, QUIET) if late else TextLine(_("hu"), BODY, ATTENTION)
+def _declared(_: Translator, view: ScreenView, seat: Seat, ending: RiichiEvent | None = None) -> Iterator[TextLine]:
+    """Return what the hand is worth of who has declared, as far as that is known."""
+    form = view.form
+    wins = ending.wins if ending else form.entered if isinstance(form, WinForm) else {}
+    if seat in wins:
+        yield hand_worth(_, wins[seat])
+    elif form is not None and seat in form.overtaken:
+        yield TextLine(_("later tile"), BODY, QUIET)
+    elif seat in view.declared:
+        yield TextLine(_("hu"), BODY, ATTENTION)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
     """Return what a hand is worth."""
     text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
-    return TextLine(_("yakuman × {count}", count=win.yakuman) if win.yakuman else text, SMALL, TEXT)
+    return TextLine(_("yakuman × {count}", count=win.yakuman) if win.yakuman else text, SMALL)
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has declared: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         yield TextLine(_("riichi −{points}", points=session.deposit), SMALL, ATTENTION)
-    if win := session.prompt.entered(seat):
-        yield hand_worth(_, win)
-    elif seat in view.declared:
-        yield _declared(_, session.prompt, seat)
+    yield from _declared(_, view, seat)
     if view.state == "confirming" and seat in view.marked:
         yield TextLine(_("ready"), SMALL, GOOD)
     if seat in session.marked:
@@ -249,16 +244,19 @@ LARGEST: Final = 0.048
 """Of letters, as a share of the screen's height."""
 
 
-def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
-    """Show one page."""
-    head = _("Sheet of the session, page {page} of {pages}", page=view.pages - view.page, pages=view.pages)
-    lines = [TextLine(head, BODY, TEXT)]
-    if view.unknown:
-        lines.append(TextLine(_("Older entries, at the desk: {count}", count=view.unknown), SMALL, QUIET))
-    turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if view.page + 1 < view.pages else []
-    turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if view.page else []
+def sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """One page of a session's sheet."""
+    sheet = view.riichi.sheet if isinstance(view.riichi, SessionView) else None
+    if sheet is None:
+        return None
+    head = _("Sheet of the session, page {page} of {pages}", page=sheet.pages - sheet.page, pages=sheet.pages)
+    lines = [TextLine(head, BODY)]
+    if sheet.unknown:
+        lines.append(TextLine(_("Older entries, at the desk: {count}", count=sheet.unknown), SMALL, QUIET))
+    turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if sheet.page + 1 < sheet.pages else []
+    turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if sheet.page else []
     keys = *turn, KeyButton("back", _("Back"), "strong")
-    return ScreenBody((*lines,), keys, paint=_paint(_, view), seats=False)
+    return ScreenBody((*lines,), keys, paint=_paint(_, sheet), seats=False)
 
 
 def _paint(_: Translator, view: SheetView) -> Paint:
@@ -278,7 +276,7 @@ def _paint(_: Translator, view: SheetView) -> Paint:
 def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[tuple[str, ...]]) -> None:
     """Write rows below each other; all letters of a column are equally large."""
     high = room.height // (LINES + 2)
-    share = pen.fit([TextLine("0", LARGEST, TEXT)] * (LINES + 2), room.width, room.height)[0].share
+    share = pen.fit([TextLine("0", LARGEST)] * (LINES + 2), room.width, room.height)[0].share
     left = room.left
     for at, part in enumerate(COLUMNS):
         width = round(room.width * part)
@@ -294,19 +292,18 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Seque
 
 
 def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever a riichi table shows now."""
-    session = view.riichi
-    if not isinstance(session, SessionView):
-        return None
-    if view.state == "confirming":
-        lines = title_lines(_("Take your seats"), _("East deals first. Ready? Press your button."))
-        return ScreenBody((*lines, *problem_lines(_, view)))
-    if session.sheet is not None:
-        return sheet_screen(_, session.sheet)
-    return riichi_prompt(_, view, session.prompt) or _state(_, view, session)
+    """Whatever a riichi table shows now that others do not."""
+    match view.riichi:
+        case SessionView() as session:
+            return riichi_prompt(_, view, session.prompt) or _state(_, view, session)
+        case PlannedRiichiView() as planned if not play.is_ruled(view):
+            return riichi_prompt(_, view, planned.prompt) or _planned_state(_, view, planned)
+    return None
 
 
 def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
+    if view.state == "confirming":
+        return ScreenBody((*title_lines(_("Take your seats"), _("East deals first. Ready? Press your button.")),))
     if view.state == "playing":
         return _session_playing(_, view, session)
     if session.asking:
@@ -324,7 +321,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     else:
         lines = title_lines(_("Session over"), _("The session is over. Thank you."))
         buttons = button_row(_, ("l", N_("Sheet")), ("u", NP_("hand of riichi", "Take back")))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons)
+    return ScreenBody((*lines,), buttons)
 
 
 def _session_playing(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
@@ -338,15 +335,15 @@ def _session_playing(_: Translator, view: ScreenView, session: SessionView) -> S
 def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody((*time_lines(_, view), *play.nobody_won_lines(_)), buttons)
+        return ScreenBody(play.nobody_won_lines(_), buttons)
     four = view.phase.doubt == "denied" if isinstance(view.phase, PlayingView) else False
     lines = title_lines(_.pgettext("state of a table", "Play"), *((_(play.FOUR),) if four else help_))
-    return ScreenBody((*time_lines(_, view), *lines), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
+    return ScreenBody((*lines,), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
 
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a head, and what to do."""
-    return [TextLine(head, TITLE, TEXT), *(TextLine(one, BODY, QUIET, play.HELP_BROKEN_AT) for one in help_ if one)]
+    return [TextLine(head, TITLE), *(TextLine(one, BODY, QUIET, play.HELP_BROKEN_AT) for one in help_ if one)]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
@@ -354,25 +351,14 @@ def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
     return tuple(KeyButton(key, _(label), "strong" if key == "enter" else "plain") for key, label in named)
 
 
-def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever is otherwise than at other tables."""
-    planned = view.riichi
-    if not isinstance(planned, PlannedRiichiView) or play.is_ruled(view):
-        return None
+def _planned_state(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody | None:
     if view.state == "confirming":
-        lines = title_lines(
-            _("Check your tiles"),
-            _("13 tiles for your hand, 21 of the wall, in order? Press your button. If not, call the arbiter."),
-            _wall_sentence(_, planned),
-        )
-        return ScreenBody((*lines, *problem_lines(_, view)))
-    shown = _planned_playing if view.state == "playing" else _planned_ended
-    return riichi_prompt(_, view, planned.prompt) or shown(_, view, planned)
-
-
-def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody:
-    help_ = _("Won? Press your button. Riichi: say it; no deposit is laid."), _wall_sentence(_, planned)
-    return _playing(_, view, button_row(_, ("b", N_("Aborted"))), *help_)
+        help_ = _("13 tiles for your hand, 21 of the wall, in order? Press your button. If not, call the arbiter.")
+        return ScreenBody((*title_lines(_("Check your tiles"), help_, _wall_sentence(_, planned)),))
+    if view.state == "playing":
+        help_ = _("Won? Press your button. Riichi: say it; no deposit is laid.")
+        return _playing(_, view, button_row(_, ("b", N_("Aborted"))), help_, _wall_sentence(_, planned))
+    return _planned_ended(_, view, planned)
 
 
 def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
@@ -395,4 +381,4 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
         lines = play.act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), GOOD)
         lines += play.receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=play.receipt_link(view))
+    return ScreenBody((*lines,), buttons, square=play.receipt_link(view))

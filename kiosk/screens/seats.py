@@ -34,8 +34,6 @@ from kiosk.screens.drawing import (
 )
 from kiosk.screens.views import DeclaredView, RecordedView, RestoringView, ScreenView, SessionView
 
-MINUS: Final = "\N{MINUS SIGN}"
-
 TICK: Final = 0.026
 
 STRIP: Final = 0.044
@@ -165,7 +163,7 @@ class SeatBox:
         """Return the longest name of a seat, as large as all four are."""
         names = [seat_name(self._, seat) for seat in SEATS]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
-        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, TEXT)
+        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share)
 
     def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
         """Return whether a line can be read beside a name."""
@@ -188,8 +186,7 @@ class SeatBox:
 
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, and whether it is ticked; return that."""
-        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        asked = seat == (view.riichi.prompt.asked if view.riichi else (form.whose_tile or form.seat) if form else None)
+        asked = view.form is not None and seat == (view.form.whose_tile or view.form.seat)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = ATTENTION if asked else GOOD if marked else LINE
         pygame.draw.rect(surface, PANEL, box, border_radius=8)
@@ -209,7 +206,7 @@ class SeatBox:
         """Return who sits there: in a small box in two lines only where one would be much smaller."""
         share = BODY * (MUCH_SMALLER if small else 1)
         for part in self._pen.name_lines(view.players[seat], share, width):
-            yield TextLine(part, BODY, TEXT)
+            yield TextLine(part, BODY)
 
     def _wind(self, own: Seat, width: int, share: float) -> TextLine:
         winds = {wind: wind_name(self._, wind) for wind in SEATS}
@@ -230,7 +227,7 @@ class SeatBox:
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
-            yield TextLine(self._("value {value}", value=entered[seat]), BODY, TEXT)
+            yield TextLine(self._("value {value}", value=entered[seat]), BODY)
         elif form and seat in form.overtaken:
             yield TextLine(self._("later tile"), BODY, QUIET)
         elif seat in view.declared:
@@ -262,7 +259,7 @@ class SeatBox:
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
             yield TextLine(self._("value {value}", value=value), SMALL, GOOD)
-        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), TITLE, TEXT)
+        yield TextLine(riichi.signed_points(points), TITLE)
 
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)

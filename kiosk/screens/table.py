@@ -13,7 +13,7 @@ import pygame
 
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
-from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats, tray
+from kiosk.screens import arbiter, counting, device, keeping, play, restoring, riichi, seats
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -31,13 +31,25 @@ from kiosk.screens.drawing import (
     Appearance,
     KeyButton,
     ScreenBody,
-    ScreenFunction,
     TextLine,
     TextPen,
+    problem_lines,
     seat_name,
+    time_lines,
 )
 from kiosk.screens.layout import ScreenLayout, TargetPainter, TouchTarget
-from kiosk.screens.views import CallView, IdleView, RecordedView, RestoringView, ScreenView, StoppedView
+from kiosk.screens.views import (
+    AcceptingView,
+    CallView,
+    DeclaredView,
+    IdleView,
+    PlayingView,
+    RecordedView,
+    RestoringView,
+    ResultView,
+    ScreenView,
+    StoppedView,
+)
 
 LIGHT_KEY: Final = "m"
 """Changes between normal and quiet light."""
@@ -162,7 +174,7 @@ def _target(button: KeyButton, box: pygame.Rect) -> TouchTarget:
     return TouchTarget(button.key, button.label, box, button.tone, button.seat)
 
 
-SCREENS: Final[tuple[ScreenFunction, ...]] = (
+SCREENS_APART: Final = (
     device.pairing_screen,
     play.program_stopped_screen,
     play.other_device_screen,
@@ -170,32 +182,42 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     device.self_test_screen,
     arbiter.arbiter_screen,
     play.paused_screen,
-    counting.counting_screen,
     keeping.keeping_screen,
-    play.doubt_screen,
-    riichi.riichi_screen,
-    riichi.planned_riichi_screen,
-    play.win_form_screen,
-    play.result_screen,
-    play.stopped_screen,
-    tray.carrier_sheet_screen,
-    tray.another_carrier_screen,
-    restoring.by_hand_screen,
-    restoring.scan_screen,
-    restoring.heap_screen,
-    restoring.tray_screen,
-    restoring.unread_print_screen,
-    restoring.no_camera_screen,
-    play.playing_screen,
+    riichi.sheet_screen,
 )
+"""What goes before the play; neither its time nor what was refused stands there, unless a screen says so itself."""
 
 
 def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Return what is in the middle."""
-    for screen in SCREENS:
-        if (found := screen(_, view)) is not None:
-            return _with_arbiter(_, view, _with_arrivals(_, view, found))
-    return _with_arbiter(_, view, play.state_screen(_, view))
+    found = next((body for screen in SCREENS_APART if (body := screen(_, view)) is not None), None)
+    if found is None:
+        found = _play_screen(_, view)
+        found = replace(found, lines=(*time_lines(_, view), *found.lines, *problem_lines(_, view)))
+    return _with_arbiter(_, view, _with_arrivals(_, view, found))
+
+
+def _play_screen(_: Translator, view: ScreenView) -> ScreenBody:
+    found: ScreenBody | None = None
+    match view.phase:
+        case DeclaredView(count=count) if count is not None:
+            found = counting.counting_screen(_, view, count)
+        case PlayingView() as phase:
+            found = play.doubt_screen(_, phase)
+    return found or riichi.riichi_screen(_, view) or _phase_screen(_, view) or play.state_screen(_, view)
+
+
+def _phase_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    match view.phase:
+        case DeclaredView(form=form, discarder_key=key) if form is not None:
+            return play.win_form_screen(_, view, form, key)
+        case AcceptingView(result=ResultView() as result) | RecordedView(result=ResultView() as result):
+            return play.result_screen(_, view, result)
+        case RestoringView() as phase:
+            return restoring.restoring_screen(_, view, phase)
+        case PlayingView() as phase:
+            return play.playing_screen(_, view, phase)
+    return None
 
 
 def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
@@ -291,7 +313,7 @@ def clock_button(layout: ScreenLayout, view: ScreenView) -> TouchTarget | None:
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
     """Return the time of day in a play: else it is on a button."""
     if view.line.clock and view.state == "playing":
-        yield TextLine(view.line.clock, BODY, TEXT)
+        yield TextLine(view.line.clock, BODY)
 
 
 def _shortened(_: Translator, wrong: list[str]) -> str:

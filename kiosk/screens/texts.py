@@ -14,7 +14,6 @@ STATE: Final[Mapping[str, Message]] = {
     "seating": N_("Take your seats"),
     "confirming": N_("Check your tiles"),
     "playing": NP_("state of a table", "Play"),
-    "paused": N_("Paused"),
     "declared": N_("Declared"),
     "accepting": N_("Result"),
     "recorded": N_("Recorded"),
@@ -27,7 +26,6 @@ STATE_HELP: Final[Mapping[str, Message]] = {
     "seating": N_("Is your name at your seat? Press your button. If not, change places first."),
     "confirming": N_("Are your 34 tiles in order? Press your button. If not, touch no tile: call the arbiter."),
     "playing": N_("To declare hu, press your button silently."),
-    "paused": N_("The arbiter has paused this table. Buttons do not count now."),
     "declared": N_("Show the winning hand."),
     "accepting": N_("Do you accept this result? Press your button."),
     "recorded": N_("Mix the tiles face down."),
@@ -101,25 +99,9 @@ STOPPED: Final[Mapping[str, Message]] = {
 }
 
 TEST: Final[Mapping[str, Message]] = {
-    "step": N_("Self-test {step} of {steps}"),
-    "button": N_("Press the button of {seat}"),
-    "button_help": N_("One short press each. Anyone may press."),
     "wrong_seat": N_("{other} responded: wrong button, or plugs swapped?"),
     "too_short": N_("{other}: too short. Nobody pressed? Look at its cable."),
     "well": N_("{other}: works again"),
-    "seat_asked": N_("press now"),
-    "seat_right": N_("works"),
-    "seat_wrong": N_("no signal"),
-    "scan": N_("Scan any tile"),
-    "scan_help": N_("It must not beep."),
-    "scanned": N_("Tile {serial} was read"),
-    "scanned_other": N_("That was not a tile code"),
-    "beep": N_("Did the scanner beep?"),
-    "camera": N_("Is the picture sharp, bright and whole?"),
-    "camera_help": N_("Put a tray there, face down."),
-    "no_picture": N_("No picture yet"),
-    "passed": N_("All tests passed"),
-    "found": N_("Needs fixing"),
 }
 
 PART: Final[Mapping[str, Message]] = {**device_faults.PART, "wire": N_("Message"), "key": N_("Device {device}")}
@@ -335,9 +317,6 @@ RIICHI: Final[Mapping[str, Message]] = {
     "chombo": N_("Chombo: {seats}"),
     "minor_fault": N_("Minor fault: {seats}"),
     "end": N_("End of the session"),
-    "live_kan": N_("Whose discard was called for the kan?"),
-    "on_riichi_tile": N_("Was it the riichi declaration tile?"),
-    "responsible": N_("Was anyone responsible? (pao)"),
 }
 
 QUESTION: Final[Mapping[str, Message]] = {

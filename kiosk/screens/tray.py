@@ -26,9 +26,7 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
-    problem_lines,
     seat_name,
-    time_lines,
 )
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
@@ -198,10 +196,9 @@ def _sign(lying: PlaceContent) -> str:
     return SIGNS.get(lying.what, "×" if lying.well else "!")
 
 
-def by_hand_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
+def by_hand_button(_: Translator, view: ScreenView, phase: RestoringView) -> tuple[KeyButton, ...]:
     """Offer to tick rows where the table takes that (`may_tick`)."""
-    check = view.phase.check if isinstance(view.phase, RestoringView) else None
-    may = camera_is_out(view) or (check is not None and check.unread > 0)
+    may = camera_is_out(view) or (phase.check is not None and phase.check.unread > 0)
     return (KeyButton("h", _("By hand")),) if may else ()
 
 
@@ -210,10 +207,9 @@ def camera_is_out(view: ScreenView) -> bool:
     return any(one.startswith("camera: ") for one in view.line.health)
 
 
-def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def carrier_sheet_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """A carrier's sheet was scanned, or lies under the camera."""
-    sheet = view.phase.restoring.sheet if isinstance(view.phase, RestoringView) else None
-    if sheet is None:
+    if (sheet := phase.restoring.sheet) is None:
         return None
     name = (
         _("This is a carrier of another event")
@@ -221,36 +217,37 @@ def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         else _("This is the carrier of deal {deal}", deal=sheet.deal)
     )
     right = sheet.deal == view.deal
-    lines = (
-        TextLine(name, TITLE, GOOD if right else ATTENTION),
-        *(_goes_on(_) if right else _fetch(_, view)),
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view, phase)
+    return ScreenBody(
+        (TextLine(name, TITLE, GOOD if right else ATTENTION), *(_goes_on(_) if right else _fetch(_, view))), actions
     )
-    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
-def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+def another_carrier_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """A tray of another deal lies under the camera."""
-    if not isinstance(view.phase, RestoringView):
+    check, showing = phase.check, phase.restoring.showing
+    if check is None or (check.deal is None and (check.aside is None or showing == "hand")):
         return None
-    check, by_hand = view.phase.check, view.phase.restoring.showing == "hand"
-    if check is None or (check.deal is None and (check.aside is None or by_hand)):
-        return None
-    if view.phase.restoring.showing == "anew" and _may_be_laid(check):
+    # A carrier of unknown tiles may hold no deal at all: tiles of this set that somebody has put into trays.
+    may_be_laid = check.aside is not None and not check.of_another_set
+    if showing == "anew" and may_be_laid:
         return _laid_anew(_, view)
-    lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
-    actions = *_go_on(_, view, check), *by_hand_button(_, view)
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
+    lines, by_hand = (_whose(_, view, check), *_fetch(_, view)), by_hand_button(_, view, phase)
+    if not may_be_laid:
+        return ScreenBody(lines, by_hand)
+    these = TextLine(_("Lay the deal with these tiles only if nobody has prepared them."), BODY)
+    return ScreenBody((*lines, these), (KeyButton("enter", _("Lay deal {deal} with these", deal=view.deal)), *by_hand))
 
 
 def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
     """Ask before tiles that may lie as another table needs them are laid otherwise."""
     lines = (
         TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
-        TextLine(_("If they were laid for another deal, that work is lost."), LARGE, TEXT),
+        TextLine(_("If they were laid for another deal, that work is lost."), LARGE),
     )
-    answers = KeyButton("y", _("Yes, lay them again")), KeyButton("back", _("No, leave them"), "strong")
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), answers)
+    return ScreenBody(
+        lines, (KeyButton("y", _("Yes, lay them again")), KeyButton("back", _("No, leave them"), "strong"))
+    )
 
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
@@ -264,30 +261,10 @@ def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
 
 def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
-        TextLine(_("Deal {deal} is to be played here", deal=view.deal), LARGE, TEXT),
-        TextLine(_("Get the right one. If it is not there, call the arbiter."), BODY, TEXT),
+        TextLine(_("Deal {deal} is to be played here", deal=view.deal), LARGE),
+        TextLine(_("Get the right one. If it is not there, call the arbiter."), BODY),
     )
 
 
 def _goes_on(_: Translator) -> tuple[TextLine, ...]:
-    return TextLine(_("It is the right one"), LARGE, TEXT), TextLine(
-        _("Remove the sheet and show the trays."), BODY, TEXT
-    )
-
-
-def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
-    return (
-        (TextLine(_("Lay the deal with these tiles only if nobody has prepared them."), BODY, TEXT),)
-        if _may_be_laid(check)
-        else ()
-    )
-
-
-def _may_be_laid(check: TrayProblem) -> bool:
-    """A carrier of unknown tiles may hold no deal at all: tiles of this set that somebody has put into trays."""
-    return check.aside is not None and not check.of_another_set
-
-
-def _go_on(_: Translator, view: ScreenView, check: TrayProblem) -> tuple[KeyButton, ...]:
-    label = _("Lay deal {deal} with these", deal=view.deal)
-    return (KeyButton("enter", label),) if _may_be_laid(check) else ()
+    return TextLine(_("It is the right one"), LARGE), TextLine(_("Remove the sheet and show the trays."), BODY)

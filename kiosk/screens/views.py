@@ -16,7 +16,6 @@ from broker.protocol import (
     PlannedPlay,
     PublicState,
     RiichiEvent,
-    RiichiWin,
     Seat,
     Tray,
     Wind,
@@ -318,25 +317,6 @@ class RiichiPrompt:
     spoils: bool = False
     """Whether a chombo costs more that spoils a possible yakuman; never where no fault is paid in points."""
 
-    @property
-    def seat(self) -> Seat | None:
-        """Whose hand is asked about."""
-        return self.form.seat if isinstance(self.form, WinForm) else None
-
-    @property
-    def asked(self) -> Seat | None:
-        """Whose hand is asked about, or on whose tile they declared."""
-        return (self.form.whose_tile or self.form.seat) if isinstance(self.form, WinForm) else None
-
-    @property
-    def overtaken(self) -> tuple[Seat, ...]:
-        """Who declared on a later tile."""
-        return self.form.overtaken if isinstance(self.form, WinForm) else ()
-
-    def entered(self, seat: Seat) -> RiichiWin | None:
-        """Return what a winner's hand is worth, as far as it is entered."""
-        return self.form.entered.get(seat) if isinstance(self.form, WinForm) else None
-
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
@@ -417,10 +397,6 @@ class PlannedRiichiView:
         """Who has declared tenpai."""
         return self.tenpai
 
-    def worth(self, seat: Seat) -> RiichiWin | None:
-        """Return what a winner's hand is worth, as far as it is entered."""
-        return self.prompt.entered(seat) if self.ending is None else self.ending.wins.get(seat)
-
 
 def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiView:
     """Return what is to be seen."""
@@ -495,6 +471,13 @@ class ScreenView:
     def declared(self) -> tuple[Seat, ...]:
         """Who has declared, when the claim window is over."""
         return self.phase.declared if isinstance(self.phase, DeclaredView) else ()
+
+    @property
+    def form(self) -> Form | WinForm | None:
+        """What is filled in of a win."""
+        of_riichi = self.riichi.prompt.form if self.riichi else None
+        form = self.phase.form if isinstance(self.phase, DeclaredView) and not self.riichi else of_riichi
+        return None if isinstance(form, RiichiQuestion) else form
 
     @property
     def result(self) -> ResultView | None:

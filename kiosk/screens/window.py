@@ -113,6 +113,11 @@ KEYS: Final = {
 TYPED: Final = pygame.event.custom_type()
 """A key that does not come from the window: of a keyboard that the configuration names, or of simulated people."""
 
+ROUND_S: Final = 1 / 60
+QUICK_S: Final = 1 / 200
+QUICK_FOR_NS: Final = 3_000_000_000
+"""Between two rounds while nobody is at the screen; for a while after somebody was they come quicker."""
+
 QUIT: Final = "quit"
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
@@ -151,7 +156,7 @@ class ScreenWindow(Closing):
         self._screen = table.TableScreen(_, size, self._look)
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
-        self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
+        self._check, self._quick_until = ScreenCheck(settings.driver), 0
         self._configured: Light = settings.light
         self._ordered: Light | None = None
         self.deaf = False
@@ -194,7 +199,7 @@ class ScreenWindow(Closing):
     @property
     def pause(self) -> float:
         """The seconds until it is to be asked for touches again."""
-        return self._pace.pause(self._clock())
+        return QUICK_S if self._clock() < self._quick_until else ROUND_S
 
     def picture(self, path: str) -> None:
         """Save what is on the screen, for who looks from afar; where that cannot be, the table plays on."""
@@ -210,7 +215,7 @@ class ScreenWindow(Closing):
                 continue
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
-                self._pace.touched(self._clock())
+                self._quick_until = self._clock() + QUICK_FOR_NS
             if (key := self._key(event)) == table.LIGHT_KEY and not self._is_letter(event):
                 self._change_light()
             elif key:
@@ -286,51 +291,25 @@ class Finger:
     def __init__(self) -> None:
         self._offered: list[tuple[layout.TouchTarget, int]] = []
         """With when each was first there."""
-        self._on: layout.TouchTarget | None = None
-
-    @property
-    def on(self) -> layout.TouchTarget | None:
+        self.on: layout.TouchTarget | None = None
         """The target on which it came down and from which it has not been taken."""
-        return self._on
 
     def offer(self, targets: Iterable[layout.TouchTarget], now: int) -> None:
         """Take in what is on the screen now. What is no longer there cannot be touched."""
         since = self._offered
         self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]
-        if self._on not in [one for one, _ in self._offered]:
-            self._on = None
+        if self.on not in [one for one, _ in self._offered]:
+            self.on = None
 
     def down(self, at: tuple[int, int], now: int) -> None:
         """Come down somewhere."""
         under = (one for one, since in self._offered if one.box.collidepoint(at) and now - since >= SEEN_NS)
-        self._on = next(under, None)
+        self.on = next(under, None)
 
     def up(self, at: tuple[int, int]) -> str | None:
         """Let go somewhere; return the key if that was a touch."""
-        on, self._on = self._on, None
+        on, self.on = self.on, None
         return on.key if on is not None and on.box.collidepoint(at) else None
-
-
-ROUND_S: Final = 1 / 60
-"""Between two rounds while nobody is at the screen."""
-
-QUICK_S: Final = 1 / 200
-QUICK_FOR_NS: Final = 3_000_000_000
-
-
-class PollingPace:
-    """One screen's pace."""
-
-    def __init__(self) -> None:
-        self._quick_until = 0
-
-    def touched(self, now: int) -> None:
-        """Take in that somebody touched the screen or a key."""
-        self._quick_until = now + QUICK_FOR_NS
-
-    def pause(self, now: int) -> float:
-        """Return the seconds until the next round at the latest."""
-        return QUICK_S if now < self._quick_until else ROUND_S
 
 
 class Dimming:

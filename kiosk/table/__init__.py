@@ -1,52 +1,12 @@
 """The table's rules of procedure: pure, no device, no clock."""
 
+from kiosk.table import events
 from kiosk.table.arbiter import (
     FREE_TRIES,
     refuse_locked_pin,
 )
 from kiosk.table.claim import DOUBTFUL_NS
-from kiosk.table.events import (
-    ArbiterAdmitted,
-    ArbiterLeft,
-    Assigned,
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    CallToggled,
-    CarrierTakenApart,
-    ClaimWindowElapsed,
-    DealBroughtForward,
-    DeclarationsCorrected,
-    DepositLaid,
-    Event,
-    ExtraTimeGiven,
-    FalseHuRuled,
-    GuardOverridden,
-    HandEntered,
-    InfractionRuled,
-    LastTakenBack,
-    Misplaced,
-    NextDealCalled,
-    NoHuMeant,
-    Ordered,
-    PauseRuled,
-    PinRefused,
-    PlayAdjusted,
-    PlayEndedDrawn,
-    PlayKept,
-    PlayVoided,
-    Reopened,
-    Restarted,
-    ResultRefused,
-    RowTicked,
-    SeatsSwapped,
-    SelfTestBegun,
-    SelfTestEnded,
-    SessionStopped,
-    TrayChecked,
-    ValueEntered,
-    Verdict,
-)
+from kiosk.table.events import Event, Misplaced, Verdict
 from kiosk.table.machine import (
     BEFORE_PLAY,
     BETWEEN,

@@ -6,6 +6,7 @@ code that the desk shows.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final, Literal
 
 from broker.i18n import SOURCE
@@ -25,7 +26,6 @@ from broker.protocol import (
     Overridden,
     Paused,
     PinWrong,
-    PlannedPlay,
     PlayerId,
     Reason,
     Reopen,
@@ -68,10 +68,7 @@ def on_arbiter_admitted(state: Table, event: events.ArbiterAdmitted) -> Step:
     """Let the arbiter in."""
     by: Literal["pin", "desk"] = "pin" if event.by == AT_THE_TABLE else "desk"
     after = replace(state, arbiter=event.by, arbiter_session=event.session, pins_wrong=0, pin_wrong_at=0)
-
-    def fact(of: PlannedPlay) -> Fact:
-        return LetIn(round=of.round, deal=of.deal, author=event.by, by=by, session=event.session, sealed=event.sealed)
-
+    fact = partial(LetIn, author=event.by, by=by, session=event.session, sealed=event.sealed)
     return after, _fact_of_play(state, fact)
 
 
@@ -79,23 +76,21 @@ def on_arbiter_left(state: Table, _: events.ArbiterLeft) -> Step:
     """The arbiter has gone; what the keys do is the players' again."""
     author, session = state.arbiter, state.arbiter_session
     after = replace(state, arbiter=None, arbiter_session=None)
-    if author is None:
-        return after, ()
-    return after, _fact_of_play(state, lambda of: Left(round=of.round, deal=of.deal, author=author, session=session))
+    return after, _fact_of_play(state, partial(Left, author=author, session=session)) if author is not None else ()
 
 
 def on_pin_refused(state: Table, event: events.PinRefused) -> Step:
     """Count a wrong PIN."""
     tries = state.pins_wrong + 1
-    told = _fact_of_play(state, lambda of: PinWrong(round=of.round, deal=of.deal, tries=min(tries, MOST_COUNTED)))
+    told = _fact_of_play(state, partial(PinWrong, tries=min(tries, MOST_COUNTED)))
     return replace(state, pins_wrong=tries, pin_wrong_at=event.at), told
 
 
-def _fact_of_play(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
+def _fact_of_play(state: Table, fact: Callable[..., Fact]) -> tuple[Fact, ...]:
     """Return what is reported about the present play, or the table's last; a table without a plan reports nothing."""
     plays = state.assignment.plays if state.assignment else ()
     of = state.play or (plays[-1] if plays else None)
-    return (fact(of),) if of else ()
+    return (fact(round=of.round, deal=of.deal),) if of else ()
 
 
 def pin_wait_s(state: Table, now: int) -> int:
@@ -134,22 +129,14 @@ def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin:
     after = with_pause(state, at) if begin else without_pause(state, at)
     if after == state:
         return state, ()
-
     author, session = ruler
-
-    def fact(of: PlannedPlay) -> Fact:
-        return Paused(round=of.round, deal=of.deal, begin=begin, author=author, reason=reason, session=session)
-
-    return after, _fact_of_play(state, fact)
+    return after, _fact_of_play(state, partial(Paused, begin=begin, author=author, reason=reason, session=session))
 
 
 def add_minutes(ruler: Ruler, reason: Text, state: Table, minutes: int) -> Step:
     """Add minutes to the present play, in somebody's name."""
     author, session = ruler
-
-    def fact(of: PlannedPlay) -> Fact:
-        return TimeAdded(round=of.round, deal=of.deal, minutes=minutes, author=author, reason=reason, session=session)
-
+    fact = partial(TimeAdded, minutes=minutes, author=author, reason=reason, session=session)
     return replace(state, extra_min=state.extra_min + minutes), _fact_of_play(state, fact)
 
 
@@ -297,8 +284,7 @@ def _call_cleared(state: Table, event: events.Ordered) -> Step:
         return claim.on_call_toggled(state, events.CallToggled(at=event.at, open=False))
     if not state.calling:
         return state, ()
-    after = replace(state, calling=False, discreet=False)
-    return after, _fact_of_play(state, lambda of: Call(round=of.round, deal=of.deal, open=False))
+    return replace(state, calling=False, discreet=False), _fact_of_play(state, partial(Call, open=False))
 
 
 def _reopened(state: Table, event: events.Ordered) -> Step:

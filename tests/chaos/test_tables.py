@@ -1,6 +1,7 @@
 """The people at the tables of a run: at which pace they act."""
 
-from kiosk.table import DOUBTFUL_NS, ClaimWindowElapsed, Phase
+from kiosk.table import DOUBTFUL_NS, Phase
+from kiosk.table.events import ClaimWindowElapsed
 from tests.chaos.tables import REACTION, Pace
 from tests.kiosk.tables import S, Sitting, sitting_in
 

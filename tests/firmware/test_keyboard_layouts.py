@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.keyboard_layouts import ALT, ALT_GR, DOWN, KEYS_OF, LAYOUTS, UNREADABLE, UP, KeyTranslator
-from firmware.sim.scanner import key_strokes
+from tests.firmware.strokes import key_strokes
 
 LEFT_SHIFT, LEFT_CTRL, CAPS_LOCK, ENTER, F1 = 42, 29, 58, 28, 59
 

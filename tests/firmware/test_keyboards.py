@@ -25,7 +25,7 @@ from firmware.keyboards import (
 )
 from firmware.ports import EV_KEY, EVENT
 from firmware.reports import Health, Report
-from firmware.sim.scanner import key_strokes
+from tests.firmware.strokes import key_strokes
 from tests.firmware.test_ports import FakeDevice
 from tests.patience import PATIENCE_S
 

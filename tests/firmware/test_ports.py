@@ -3,8 +3,11 @@
 import errno
 import fcntl
 import os
+import select
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from queue import Queue
 
@@ -17,13 +20,16 @@ from firmware.ports import (
     EV_SYN,
     EVENT,
     SYN_DROPPED,
+    HotPlugged,
     InputDevice,
-    KeyboardLine,
-    SerialLine,
+    KeyboardPort,
+    OnBytes,
+    OnLine,
+    SerialPort,
     SerialSettings,
 )
 from firmware.sim.cable import Plug
-from firmware.sim.scanner import key_strokes
+from tests.firmware.strokes import key_strokes
 from tests.patience import PATIENCE_S
 
 
@@ -65,12 +71,19 @@ def plug(tmp_path: Path) -> Iterator[Plug]:
         yield plug
 
 
-def line_of(plug: Plug, ear: Ear) -> SerialLine:
-    return SerialLine(SerialSettings(str(plug.path)), ear.on_bytes, ear.on_line)
+def opened(
+    path: Path | str, on_bytes: OnBytes, on_line: OnLine, clock_ns: Callable[[], int] = time.monotonic_ns
+) -> HotPlugged:
+    line = SerialSettings(str(path))
+    return HotPlugged(line.path, partial(SerialPort, line), on_bytes, on_line, clock_ns=clock_ns)
+
+
+def line_of(plug: Plug, ear: Ear) -> HotPlugged:
+    return opened(plug.path, ear.on_bytes, ear.on_line)
 
 
 @pytest.fixture
-def line(plug: Plug, ear: Ear) -> Iterator[SerialLine]:
+def line(plug: Plug, ear: Ear) -> Iterator[HotPlugged]:
     with line_of(plug, ear) as line:
         assert ear.next_line() is None
         yield line
@@ -84,15 +97,17 @@ def test_what_the_device_sends_arrives_byte_for_byte(plug: Plug, ear: Ear) -> No
 
 
 def test_bytes_carry_the_time_at_which_they_were_read(plug: Plug, ear: Ear) -> None:
-    with SerialLine(SerialSettings(str(plug.path)), ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
+    with opened(plug.path, ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
         ear.next_line()
         plug.send(b"x")
         assert ear.bytes.get(timeout=PATIENCE_S) == (b"x", 4711)
 
 
-def test_what_is_written_reaches_the_device(line: SerialLine, plug: Plug) -> None:
+def test_what_is_written_reaches_the_device(line: HotPlugged, plug: Plug) -> None:
     line.write(b"\x00lamp\r\n\xff")
-    assert plug.receive(PATIENCE_S) == b"\x00lamp\r\n\xff"
+    assert plug._master is not None
+    assert select.select([plug._master], [], [], PATIENCE_S)[0]
+    assert os.read(plug._master, CHUNK) == b"\x00lamp\r\n\xff"
 
 
 @pytest.mark.usefixtures("line")
@@ -135,7 +150,7 @@ def test_a_device_that_another_program_has_locked_says_so_and_is_opened_when_tha
         assert ear.next_line() is None
 
 
-def test_two_lines_cannot_have_one_device(line: SerialLine, plug: Plug) -> None:
+def test_two_lines_cannot_have_one_device(line: HotPlugged, plug: Plug) -> None:
     second = Ear()
     with line_of(plug, second):
         assert second.next_line() == "device_in_use"
@@ -145,7 +160,7 @@ def test_two_lines_cannot_have_one_device(line: SerialLine, plug: Plug) -> None:
 
 def test_what_is_no_serial_line_is_missing(tmp_path: Path, ear: Ear) -> None:
     (tmp_path / "file").write_text("no line")
-    with SerialLine(SerialSettings(str(tmp_path / "file")), ear.on_bytes, ear.on_line):
+    with opened(tmp_path / "file", ear.on_bytes, ear.on_line):
         assert ear.next_line() == "device_missing"
 
 
@@ -158,7 +173,7 @@ def test_one_who_may_not_open_the_device_is_told_so(plug: Plug, ear: Ear, monkey
         assert ear.next_line() == "device_forbidden"
 
 
-def test_writing_to_what_is_not_there_is_refused(line: SerialLine, plug: Plug, ear: Ear) -> None:
+def test_writing_to_what_is_not_there_is_refused(line: HotPlugged, plug: Plug, ear: Ear) -> None:
     plug.pull()
     ear.next_line()
     with pytest.raises(DeviceMissing, match="is not open"):
@@ -166,7 +181,7 @@ def test_writing_to_what_is_not_there_is_refused(line: SerialLine, plug: Plug, e
 
 
 def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_still_be_closed(
-    line: SerialLine, plug: Plug, ear: Ear
+    line: HotPlugged, plug: Plug, ear: Ear
 ) -> None:
     refused = 0
     for _ in range(16):
@@ -181,7 +196,7 @@ def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_stil
     assert plug.is_in
 
 
-def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: SerialLine, plug: Plug, ear: Ear) -> None:
+def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: HotPlugged, plug: Plug, ear: Ear) -> None:
     line.close()
     line.close()
     fd = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
@@ -193,22 +208,20 @@ def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: SerialLine, 
 
 
 def test_a_line_can_be_closed_from_its_own_callback(plug: Plug) -> None:
-    closed, lines = Queue[None](), list[SerialLine]()
+    closed, lines = Queue[None](), list[HotPlugged]()
 
     def close(_content: bytes, _at: int) -> None:
         lines[0].close()
         closed.put(None)
 
-    lines.append(SerialLine(SerialSettings(str(plug.path)), close, lambda _error: None))
+    lines.append(opened(plug.path, close, lambda _error: None))
     closed.get(timeout=PATIENCE_S)
     lines[0].close()
 
 
 def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
     lengths, ready = Queue[int](), threading.Event()
-    with SerialLine(
-        SerialSettings(str(plug.path)), lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()
-    ):
+    with opened(plug.path, lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()):
         assert ready.wait(PATIENCE_S)
         for _ in range(64):
             plug.send(bytes(1024))
@@ -220,12 +233,12 @@ def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
 
 def test_where_nothing_comes_the_time_is_told_nonetheless(plug: Plug) -> None:
     idle = Queue[tuple[bytes, int]]()
-    with SerialLine(SerialSettings(str(plug.path)), lambda content, at: idle.put((content, at)), lambda _error: None):
+    with opened(plug.path, lambda content, at: idle.put((content, at)), lambda _error: None):
         assert idle.get(timeout=PATIENCE_S)[0] == b""
 
 
 def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
-    with SerialLine(SerialSettings("loop://"), ear.on_bytes, ear.on_line) as line:
+    with opened("loop://", ear.on_bytes, ear.on_line) as line:
         assert ear.next_line() is None
         line.write(b"echo")
         assert ear.hear(4) == b"echo"
@@ -290,8 +303,9 @@ class Table:
     def next_typed(self, length: int) -> bytes:
         return b"".join(self.typed.get(timeout=PATIENCE_S) for _ in range(length))
 
-    def line(self, layout: str = "us") -> KeyboardLine:
-        return KeyboardLine(str(self.path), layout, self.on_bytes, self.on_line, open_input=self.open)
+    def line(self, layout: str = "us") -> HotPlugged:
+        opener = partial(KeyboardPort, str(self.path), layout, self.open)
+        return HotPlugged(str(self.path), opener, self.on_bytes, self.on_line)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from firmware.errors import BadAddress
 from firmware.ports import IDLE_S, RETRY_S, SerialSettings
 from firmware.reports import Health, NotScanned, Report, Scanned
 from firmware.scan_reader import CodeSettings, ReaderSettings, ScannedTile, parse_tile_code
-from firmware.scanners import SCANNER_SETTINGS, OpenedScanner, open_scanner, parse_scanner
+from firmware.scanners import SCANNER_SETTINGS, Scanner, open_scanner, parse_scanner
 from firmware.sim.cable import Plug
 from firmware.sim.scanner import TERMINATORS, ScannerHabits, SimulatedScanner
 from tests.firmware.scanner_noise import ALPHABETS, noise
@@ -33,7 +33,7 @@ class Bench:
 
     def __init__(self, address: str) -> None:
         self.told = Queue[Report]()
-        self.opened: OpenedScanner = open_scanner(address, self.told.put)
+        self.opened: Scanner = open_scanner(address, self.told.put)
 
     @property
     def hand(self) -> SimulatedScanner:

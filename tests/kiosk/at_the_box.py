@@ -15,7 +15,8 @@ from firmware.sim.box import BoxSimulator
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
-from kiosk.table import Assigned, ButtonPressed, Event, Phase
+from kiosk.table import Event, Phase
+from kiosk.table.events import Assigned, ButtonPressed
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import CONFIG, unconnected
 from tests.kiosk.tables import S, plan, play, sitting_in

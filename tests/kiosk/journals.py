@@ -6,7 +6,8 @@ from pathlib import Path
 from broker.protocol import Confirmed, LogMessage, Receipt, Refusal, Taken
 from kiosk.journal import JournaledTable, TableJournal
 from kiosk.journal_file import JournalOwner
-from kiosk.table import NextDealCalled, Table
+from kiosk.table import Table
+from kiosk.table.events import NextDealCalled
 from tests.kiosk.tables import EVENT, STORE, TABLE
 
 OURS = JournalOwner(EVENT, TABLE)

@@ -6,7 +6,13 @@ import msgspec
 
 from broker.protocol import SEATS, Assignment, PlannedPlay, PlannedSession, RiichiEvent, RiichiStanding, RiichiWin, Seat
 from kiosk.screens.views import planned_riichi_view
-from kiosk.table import Assigned, HandEntered, Phase, RiichiSession, Table, riichi_session_of
+from kiosk.table import (
+    Phase,
+    RiichiSession,
+    Table,
+    riichi_session_of,
+)
+from kiosk.table.events import Assigned, HandEntered
 from tests.kiosk.tables import S, Sitting, plan, play
 
 PLAYERS = play(1).players

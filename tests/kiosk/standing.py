@@ -13,7 +13,8 @@ from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenView
 from kiosk.screens.views import PhaseView
-from kiosk.table import DOUBTFUL_NS, Assigned, Event, Phase
+from kiosk.table import DOUBTFUL_NS, Event, Phase
+from kiosk.table.events import Assigned
 from kiosk.uplink import OpenLink
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right

@@ -7,6 +7,14 @@ from typing import Final, cast
 from broker.protocol import SEATS, Assignment, Command, Fact, PlannedPlay, Player, RoundNo, Seat, Tray, WinKind
 from broker.rules import TRAY, in_rows
 from kiosk.table import (
+    Event,
+    Misplaced,
+    NotNow,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
     Assigned,
@@ -14,18 +22,12 @@ from kiosk.table import (
     ButtonPressed,
     ButtonReleased,
     ClaimWindowElapsed,
-    Event,
     FalseHuRuled,
-    Misplaced,
     NextDealCalled,
-    NotNow,
     Ordered,
-    Phase,
     PlayEndedDrawn,
-    Table,
     TrayChecked,
     ValueEntered,
-    handle,
 )
 
 EVENT = "cup-2026"

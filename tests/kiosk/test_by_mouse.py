@@ -10,7 +10,8 @@ from kiosk.config import ScreenSettings
 from kiosk.screens import ScreenWindow
 from kiosk.screens.drawing import Hand
 from kiosk.screens.window import SEEN_NS
-from kiosk.table import ArbiterAdmitted, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ArbiterAdmitted
 from tests.kiosk.screens.test_window import touched
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S

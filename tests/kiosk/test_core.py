@@ -11,7 +11,8 @@ from broker.protocol import SEATS, Seat, Served
 from firmware.reports import Pressed, Released
 from kiosk.errors import JournalFull
 from kiosk.journal import TableJournal
-from kiosk.table import CallToggled, ClaimWindowElapsed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import CallToggled, ClaimWindowElapsed
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, right

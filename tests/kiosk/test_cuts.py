@@ -23,7 +23,13 @@ from kiosk.input import RiichiQuestion, WinForm, riichi
 from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import Restoring
 from kiosk.screens import DeclaredView, RestoringView, ScreenView, StatusLine, screen_view
-from kiosk.table import ArbiterAdmitted, Event, Phase, Restarted, Table, handle
+from kiosk.table import (
+    Event,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.events import ArbiterAdmitted, Restarted
 from tests.examples import COSTLY
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.judging import tell_pin

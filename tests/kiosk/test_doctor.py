@@ -12,7 +12,7 @@ from broker.checkup import Finding
 from kiosk.config import KEY_FILE
 from kiosk.doctor import examine_table, table_doctor
 from kiosk.journal import TableJournal
-from kiosk.table import NextDealCalled
+from kiosk.table.events import NextDealCalled
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG
 

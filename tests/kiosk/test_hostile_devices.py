@@ -18,7 +18,8 @@ from firmware.presses import MS
 from firmware.reports import Health, Held, Pressed, Report, Scanned, TooShort
 from firmware.scanners import open_scanner
 from firmware.sim.cable import Plug
-from kiosk.table import ButtonPressed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed
 from tests.firmware.box.fuzz import garbage
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S

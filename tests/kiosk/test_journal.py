@@ -12,7 +12,8 @@ from broker.protocol import Result
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner, allocate_log
-from kiosk.table import ButtonPressed, CallToggled, NotNow, Phase, Restarted, Table
+from kiosk.table import NotNow, Phase, Table
+from kiosk.table.events import ButtonPressed, CallToggled, Restarted
 from tests.flushes import note_flushes
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, receipt, told
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in

@@ -18,7 +18,8 @@ from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
 from kiosk.sim import PATIENCE, People
 from kiosk.status import CAMERA
-from kiosk.table import Ordered, Phase, PlayKept
+from kiosk.table import Phase
+from kiosk.table.events import Ordered, PlayKept
 from kiosk.table.state import MOST_KEPT
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import EVENT, TABLE, plan, play, right

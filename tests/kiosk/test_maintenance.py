@@ -17,7 +17,8 @@ from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.maintenance import Takeover, find_journal, take_over_journal
-from kiosk.table import Assigned, CallToggled, Phase
+from kiosk.table import Phase
+from kiosk.table.events import Assigned, CallToggled
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, core, played, receipt
 from tests.kiosk.standing import CONFIG
 from tests.kiosk.tables import EVENT, TABLE, S, plan, play, sitting_in

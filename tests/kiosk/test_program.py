@@ -10,8 +10,9 @@ from broker.protocol import SEATS, NextSeat, Order, TableState, decode_on_topic,
 from firmware.reports import Pressed, Released
 from kiosk.camera.observations import CameraHealth
 from kiosk.screens import RecordedView, RestoringView
-from kiosk.table import ArbiterAdmitted, Assigned, GuardOverridden, Phase, active_guards
+from kiosk.table import Phase, active_guards
 from kiosk.table.arbiter import event_of_order
+from kiosk.table.events import ArbiterAdmitted, Assigned, GuardOverridden
 from tests.broker.protocol.other_versions import grown_bytes
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt

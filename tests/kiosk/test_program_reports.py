@@ -9,7 +9,8 @@ import pytest
 from broker.protocol import SEATS, Call, Declared, Result, Seat
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Scanned
 from kiosk.journal import SequenceWatch
-from kiosk.table import ButtonPressed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Declaration
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import HOLD, MS, WINDOW, S

@@ -25,7 +25,13 @@ from kiosk.restoring import (
     with_unreadable,
 )
 from kiosk.screens import RestoringView
-from kiosk.table import PLACES, Phase, TilePlace, TrayChecked, place_by_serial
+from kiosk.table import (
+    PLACES,
+    Phase,
+    TilePlace,
+    place_by_serial,
+)
+from kiosk.table.events import TrayChecked
 from tests.kiosk.judging import tell_pin
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.table.carriers import DEAL

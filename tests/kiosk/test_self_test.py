@@ -1,7 +1,5 @@
 """The self-test, step by step: what devices tell, what staff say, and what is wrong."""
 
-from collections.abc import Iterable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +8,15 @@ from broker.protocol import SEATS
 from firmware.presses import MS
 from firmware.reports import Health, NotScanned, Pressed, Report, Scanned, Seat, TooShort
 from kiosk.camera.observations import PictureObservation
-from kiosk.self_test import HardwareFinding, SelfTestOutcome, SelfTestRun
+from kiosk.self_test import SelfTestRun
+from kiosk.table import Verdict
+from kiosk.table.events import SelfTestEnded
 
 TILE = Scanned(117, "02", 1)
 
 
 def walking(*, scanner: bool = True, hides: bool = False) -> SelfTestRun:
-    return SelfTestRun(0, scanner=scanner, hides=hides)
+    return SelfTestRun(0, {}, tuple, scanner=scanner, hides=hides)
 
 
 def pressed(walk: SelfTestRun, *seats: Seat) -> SelfTestRun:
@@ -25,12 +25,17 @@ def pressed(walk: SelfTestRun, *seats: Seat) -> SelfTestRun:
     return walk
 
 
-def typed(walk: SelfTestRun, *keys: str) -> SelfTestOutcome | None:
+def typed(walk: SelfTestRun, *keys: str) -> SelfTestEnded | None:
     over = None
     for key in keys:
         assert over is None
-        over = walk.key(key, 1)
+        done = walk.key(key, 1)
+        over = done if isinstance(done, SelfTestEnded) else None
     return over
+
+
+def outcome(verdict: Verdict, *found: str) -> SelfTestEnded:
+    return SelfTestEnded(at=1, verdict=verdict, found=found)
 
 
 def said(walk: SelfTestRun) -> str | None:
@@ -38,9 +43,9 @@ def said(walk: SelfTestRun) -> str | None:
     return walk.seen.remark.said if walk.seen.remark else None
 
 
-def ended(walk: SelfTestRun, others: Iterable[HardwareFinding] = ()) -> SelfTestOutcome:
+def ended(walk: SelfTestRun, health: dict[str, str] | None = None) -> SelfTestEnded:
     """Come to the end of a walk that is at its last step."""
-    walk.know(others)
+    walk.follow(health or {})
     over = typed(walk, "enter")
     assert over is not None
     return over
@@ -58,7 +63,7 @@ def test_all_that_works_passes() -> None:
     walk = pressed(walking(), *SEATS)
     walk.take(TILE, 1)
     assert typed(walk, "n", "enter") is None
-    assert ended(walk) == SelfTestOutcome("passed", ())
+    assert ended(walk) == outcome("passed")
 
 
 def test_without_a_scanner_there_is_no_scan() -> None:
@@ -72,7 +77,7 @@ def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
     assert (walk.seen.asked, walk.seen.wrong) == ("west", frozenset({"south"}))
     pressed(walk, "west", "north")
     typed(walk, "enter")
-    assert ended(walk) == SelfTestOutcome("failed", (HardwareFinding("button-south", "button_silent"),))
+    assert ended(walk) == outcome("failed", "button-south: button_silent")
 
 
 def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
@@ -81,17 +86,14 @@ def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
     typed(walk, "x", "x")
     pressed(walk, "north")
     typed(walk, "enter")
-    assert ended(walk).found == (
-        HardwareFinding("button-south", "button_exchanged"),
-        HardwareFinding("button-west", "button_silent"),
-    )
+    assert ended(walk).found == ("button-south: button_exchanged", "button-west: button_silent")
 
 
 def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
     walk = pressed(walking(scanner=False), "north", *SEATS)
     assert walk.seen.remark is None
     typed(walk, "enter")
-    assert ended(walk) == SelfTestOutcome("passed", ())
+    assert ended(walk) == outcome("passed")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_a_scanner_must_read_and_be_silent(keys: str, code: str) -> None:
     assert walk.seen.step == "scanner"
     walk.take(TILE if keys == "y" else NotScanned("scan_garbled", "?", 1), 1)
     typed(walk, keys, "enter")
-    assert ended(walk).found == (HardwareFinding("scanner", code),)
+    assert ended(walk).found == (f"scanner: {code}",)
 
 
 def test_the_picture_is_judged_by_who_sees_it() -> None:
@@ -123,14 +125,14 @@ def test_the_picture_is_judged_by_who_sees_it() -> None:
     walk.saw(PictureObservation(wrong=("camera_dark",)))
     assert walk.seen.picture.wrong == ("camera_dark",)
     typed(walk, "x")
-    assert ended(walk).found == (HardwareFinding("camera", "picture_wrong"),)
+    assert ended(walk).found == ("camera: picture_wrong",)
 
 
 def test_what_the_device_knows_is_found_too_and_once() -> None:
     walk = pressed(walking(scanner=False), *SEATS)
-    typed(walk, "enter")
-    known = HardwareFinding("camera", "camera_unplugged")
-    assert ended(walk, [known, known]) == SelfTestOutcome("failed", (known,))
+    typed(walk, "x")
+    known = {"camera": "picture_wrong", "disk": "disk_low", "plan": "not_now"}
+    assert ended(walk, known) == outcome("failed", "camera: picture_wrong", "disk: disk_low")
 
 
 @pytest.mark.parametrize("steps", range(4))
@@ -139,8 +141,8 @@ def test_it_is_skipped_at_any_step_and_what_was_found_is_kept(steps: int) -> Non
     assert typed(walk, *("x",) * steps) is None
     over = typed(walk, "q")
     assert over is not None
-    found = ("button-north", "button_silent"), ("scanner", "scanner_silent"), ("camera", "picture_wrong")
-    assert over == SelfTestOutcome("skipped", tuple(HardwareFinding(*one) for one in found[:steps]))
+    found = "button-north: button_silent", "scanner: scanner_silent", "camera: picture_wrong"
+    assert over == outcome("skipped", *found[:steps])
 
 
 def test_again_begins_anew() -> None:
@@ -149,7 +151,7 @@ def test_again_begins_anew() -> None:
     assert walk.seen == walking(scanner=False).seen
     pressed(walk, *SEATS)
     typed(walk, "enter")
-    assert ended(walk) == SelfTestOutcome("passed", ())
+    assert ended(walk) == outcome("passed")
 
 
 def test_in_a_paused_play_a_contact_is_told_of_only_after_a_press_for_the_test() -> None:
@@ -164,9 +166,8 @@ def test_in_a_paused_play_a_contact_is_told_of_only_after_a_press_for_the_test()
     assert said(walk) == "ill"
     pressed(walk, "north")
     typed(walk, "enter")
-    assert ended(
-        walk, [HardwareFinding("contact-east", "button_chatters"), HardwareFinding("camera", "camera_dark")]
-    ).found == (HardwareFinding("camera", "camera_dark"),)
+    health = {"contact-east": "button_chatters", "camera": "camera_dark"}
+    assert ended(walk, health).found == ("camera: camera_dark",)
 
 
 told = st.one_of(
@@ -182,13 +183,10 @@ told = st.one_of(
 def test_whatever_is_told_it_passes_only_if_all_four_buttons_came_and_nothing_was_found(
     steps: list[Report | TooShort | str],
 ) -> None:
-    walk, over = walking(), None
+    walk = walking()
     for one in steps:
-        if isinstance(one, str):
-            over = walk.key(one, 1)
-        else:
-            walk.take(one, 1)
-        if over is not None:
+        over = walk.key(one, 1) if isinstance(one, str) else walk.take(one, 1)
+        if isinstance(over, SelfTestEnded):
             assert walk.seen.step == "found"
             assert (over.verdict == "passed") == (walk.seen.right == frozenset(SEATS) and over.found == ())
             return

@@ -13,7 +13,7 @@ from broker.protocol import AT_THE_TABLE, SEATS, Seat
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.reports import Health, Pressed, Scanned
-from firmware.scanners import OpenedScanner, open_scanner
+from firmware.scanners import Scanner, open_scanner
 from firmware.sim.buttons import ButtonFingers
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
@@ -24,7 +24,8 @@ from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow
 from kiosk.screens.drawing import Hand
 from kiosk.self_test import NIGHT_MS, SelfTestView, begins_a_day
-from kiosk.table import BEFORE_PLAY, ArbiterAdmitted, Phase
+from kiosk.table import BEFORE_PLAY, Phase
+from kiosk.table.events import ArbiterAdmitted
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Standing, Time, standing, unconnected
 from tests.kiosk.tables import MS, sitting_in
@@ -164,7 +165,7 @@ class Devices:
         opened.callback(unconnected, self.program)
         self._buttons: OpenedButtons = open_buttons(buttons, self.program.report, self.program.report)
         opened.enter_context(self._buttons.buttons)
-        self.scanner: OpenedScanner = opened.enter_context(open_scanner("sim://scanner", self.program.report))
+        self.scanner: Scanner = opened.enter_context(open_scanner("sim://scanner", self.program.report))
         self._eyes = CameraThread(
             lambda: open_camera("sim://tray?fps=20", world=self.trays), self.program.observe, time.monotonic_ns
         )

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from broker.protocol import SEATS, LogMessage, Served, TableState, decode_on_topic, encode, topics
 from kiosk.screens import CallView, ElsewhereView
 from kiosk.server import ServiceStatus
-from kiosk.table import Assigned, Phase
+from kiosk.table import Phase
+from kiosk.table.events import Assigned
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.tables import EVENT, TABLE, S, plan, play
 from tests.patience import PATIENCE_S

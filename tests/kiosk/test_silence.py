@@ -28,7 +28,14 @@ from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_
 from firmware.reports import Pressed
 from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
 from kiosk.screens.drawing import Appearance
-from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, NoHuMeant, Phase, PlayEndedDrawn
+from kiosk.table import Phase
+from kiosk.table.events import (
+    ButtonHeld,
+    ButtonPressed,
+    ClaimWindowElapsed,
+    NoHuMeant,
+    PlayEndedDrawn,
+)
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.refusing_card import refusing
 from tests.kiosk.seconds import (

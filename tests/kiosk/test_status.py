@@ -18,7 +18,13 @@ from kiosk.screens.table import status_lines
 from kiosk.screens.texts import translator
 from kiosk.screens.views import IdleView
 from kiosk.status import Receipts, TableStatus
-from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
+from kiosk.table import Phase, Table
+from kiosk.table.events import (
+    ArbiterAdmitted,
+    Assigned,
+    PlayVoided,
+    Reopened,
+)
 from kiosk.uplink import Uplink
 from tests.kiosk.journals import OURS, core, receipt
 from tests.kiosk.keyed import NoPin

@@ -25,7 +25,8 @@ from kiosk.journal import TableJournal
 from kiosk.screens import ScreenWindow, stopped_view
 from kiosk.screens.texts import translator
 from kiosk.supervisor import CHANGES, ENDED, HANGS, Supervisor, SupervisorLine
-from kiosk.table import ButtonPressed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG

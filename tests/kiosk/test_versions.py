@@ -17,7 +17,8 @@ from broker.protocol import SEATS, LogMessage, Result, RiichiRecorded, RiichiTak
 from broker.protocol.play_sequence import TableSequence
 from kiosk.errors import JournalNewer
 from kiosk.journal import TableJournal
-from kiosk.table import NextDealCalled, Phase, riichi_session_of
+from kiosk.table import Phase, riichi_session_of
+from kiosk.table.events import NextDealCalled
 from tests.kiosk.journals import OURS, core, played
 from tests.kiosk.riichi_tables import session_plan
 from tests.kiosk.standing import Standing, Time, standing

@@ -27,7 +27,14 @@ from broker.protocol import SEATS, Seat
 from firmware.reports import Scanned
 from kiosk.camera.observations import CameraHealth
 from kiosk.screens import RestoringView, TableScreen
-from kiosk.table import PLACES, Assigned, Misplaced, Phase, Swap, TilePlace, TrayChecked
+from kiosk.table import (
+    PLACES,
+    Misplaced,
+    Phase,
+    Swap,
+    TilePlace,
+)
+from kiosk.table.events import Assigned, TrayChecked
 from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.tables import MS, S, plan, play
 

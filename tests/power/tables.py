@@ -10,7 +10,8 @@ import msgspec
 from broker.protocol import LogMessage, decode, decode_on_topic
 from kiosk.errors import JournalBroken
 from kiosk.journal import TableJournal
-from kiosk.table import Phase, Restarted
+from kiosk.table import Phase
+from kiosk.table.events import Restarted
 from tests.kiosk.cuts.days import KINDS, day
 from tests.kiosk.cuts.hands import Running, set_up
 from tests.kiosk.cuts.run import POWER_ON

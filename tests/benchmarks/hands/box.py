@@ -124,7 +124,7 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
         reports: list[Report] = []
         while not isinstance(report := told.get(timeout=30), Pressed):
             reports.append(report)
-        assert box._link.refused > 0
+        assert box._link._splitter.refused > 0
         return reports, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 

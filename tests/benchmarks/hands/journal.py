@@ -34,7 +34,8 @@ from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow
-from kiosk.table import ButtonPressed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed
 from tests.benchmarks.hands.bare import LAID_OUT, Bare
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played

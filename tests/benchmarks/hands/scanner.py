@@ -17,7 +17,7 @@ from typing import Final, get_args
 from firmware.presses import MS
 from firmware.reports import Health, NotScanned, Report, Scanned
 from firmware.scan_reader import CodeSettings, PlainNumbers, ReaderSettings, ScanReader
-from firmware.scanners import OpenedScanner, open_scanner
+from firmware.scanners import Scanner, open_scanner
 from firmware.sim.scanner import SimulatedScanner
 from tests.firmware.scanner_noise import ALPHABETS, noise
 
@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.told = Queue[Report]()
-        self.opened: OpenedScanner = open_scanner(ADDRESS, self.told.put)
+        self.opened: Scanner = open_scanner(ADDRESS, self.told.put)
         self.until(lambda report: report == Health("scanner", None))
 
     @property

@@ -27,7 +27,8 @@ from kiosk.camera.observations import TableObservation
 from kiosk.config import ScreenSettings
 from kiosk.restoring import Restoring, with_observation
 from kiosk.screens import ScreenWindow, StatusLine, screen_view
-from kiosk.table import Phase, TrayChecked
+from kiosk.table import Phase
+from kiosk.table.events import TrayChecked
 from tests.kiosk.tables import TABLE, sitting_in
 from vision.cameras.addresses import open_camera
 from vision.cameras.feed import CameraFrame

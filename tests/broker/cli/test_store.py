@@ -23,7 +23,7 @@ from broker.web.tables.event_pin import EventPin
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
 from kiosk.server import read_message
-from kiosk.table import NextDealCalled
+from kiosk.table.events import NextDealCalled
 from kiosk.uplink import Uplink
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import Clock, Ear, Hall, make_hall

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.box.link import ENOUGH_QUERIES, BoxClock
-from firmware.box.ticks import PERIOD, Microseconds
+from firmware.pico.edges import PERIOD, Microseconds
 from tests.firmware.box.year import live
 
 MS = 1_000_000

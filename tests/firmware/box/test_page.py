@@ -7,7 +7,7 @@ from firmware.box.codec import __doc__ as codec_page
 from firmware.box.codec import encode_frame
 from firmware.diagrams import BOX_POSITIONS, BoxWire, box_wires
 from firmware.pico.assembly import BUTTONS, LAMPS, SERVICE
-from firmware.pico.store import SIZE
+from firmware.pico.edges import STORE_SIZE
 from firmware.reports import SEATS
 from tests.firmware.micropython.flashed import ROOT
 
@@ -34,7 +34,7 @@ def test_the_example_is_a_frame() -> None:
 
 
 def test_what_it_stores_and_what_keeps_it_from_starting_are_as_said() -> None:
-    assert f"it keeps {SIZE - 1} edges" in PAGE
+    assert f"it keeps {STORE_SIZE - 1} edges" in PAGE
     assert f"**{' and '.join(SEATS[seat] for seat in SERVICE)}**" in PAGE
 
 

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Final, Protocol
 
 from firmware.box.link import BoxLink, LinkOutput
-from firmware.box.ticks import PERIOD
+from firmware.pico.edges import PERIOD
 from firmware.reports import SEATS, Health, Report, Seat, TooShort
 from firmware.sim.pico import SimulatedPico
 

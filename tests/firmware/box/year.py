@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.box.link import BoxClock
-from firmware.box.ticks import PERIOD, Microseconds
+from firmware.pico.edges import PERIOD, Microseconds
 
 S: Final = 1_000_000_000
 DAY_S: Final = 86_400

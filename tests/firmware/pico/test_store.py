@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.box.codec import LOST, FrameSplitter
-from firmware.pico import edges, store
-from firmware.pico.store import Store
+from firmware.pico import edges
+from firmware.pico.edges import Store
 from firmware.sim.pico import SimulatedPico
 
 EAST, WEST = 0, 2
@@ -30,20 +30,20 @@ def test_what_is_kept_are_the_oldest_edges_in_their_order(steps: list[tuple[int,
 
 def test_where_there_is_no_more_room_the_last_edge_says_that_others_were_lost() -> None:
     box = Store(0)
-    for us in range(store.SIZE + 50):
+    for us in range(edges.STORE_SIZE + 50):
         box.add(EAST, us % 2, us)
-    assert box.next == store.SIZE
-    assert box.get(store.SIZE - 2) == (EAST, 0, store.SIZE - 2)
-    assert box.get(store.SIZE - 1) == (LOST, 0, store.SIZE - 1)
+    assert box.next == edges.STORE_SIZE
+    assert box.get(edges.STORE_SIZE - 2) == (EAST, 0, edges.STORE_SIZE - 2)
+    assert box.get(edges.STORE_SIZE - 1) == (LOST, 0, edges.STORE_SIZE - 1)
 
 
 def test_edges_go_on_after_the_lost_ones_when_there_is_room_again() -> None:
     box = Store(0)
-    for us in range(store.SIZE + 50):
+    for us in range(edges.STORE_SIZE + 50):
         box.add(EAST, us % 2, us)
-    box.forget(store.SIZE)
+    box.forget(edges.STORE_SIZE)
     box.add(WEST, 1, 1000)
-    assert box.get(store.SIZE) == (WEST, 1, 1000)
+    assert box.get(edges.STORE_SIZE) == (WEST, 1, 1000)
 
 
 def test_contacts_that_were_closed_are_known_when_their_edges_are_gone() -> None:
@@ -66,11 +66,11 @@ def test_after_lost_edges_no_contact_is_taken_to_be_closed() -> None:
 
 def test_more_edges_in_one_turn_than_the_ring_has_room_for_are_told_to_be_lost() -> None:
     box = SimulatedPico(lambda: 0, 1)
-    for at in range(edges.SIZE + 10):
+    for at in range(edges.RING_SIZE + 10):
         box.touch(EAST, 1 - at % 2)
     said = b"".join(box.turn() for _ in range(40))
     seats = [numbers[2] for kind, numbers in FrameSplitter().feed(said) if kind == "E"]
-    assert seats == [EAST] * (edges.SIZE - 1) + [LOST]
+    assert seats == [EAST] * (edges.RING_SIZE - 1) + [LOST]
 
 
 def test_edges_for_which_the_cable_has_no_room_are_said_when_it_has() -> None:

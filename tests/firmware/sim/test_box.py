@@ -1,7 +1,7 @@
 """Fingers at a simulated box bounce as fingers do, at times that a busy machine does not shift."""
 
 from firmware.reports import Seat
-from firmware.sim.box import LONG_S, BoxFingers, BoxSimulator
+from firmware.sim.box import BoxFingers, BoxSimulator
 
 NOW = 5_000
 MS = 1_000_000
@@ -46,9 +46,3 @@ def test_a_button_that_is_stuck_stays_down_and_the_others_do_not() -> None:
     hand.press("east")
     hand.press("north")
     assert [(seat, closed) for _, seat, closed in box.edges] == [("east", True), ("north", True), ("north", False)]
-
-
-def test_a_call_for_the_arbiter_is_a_long_press() -> None:
-    hand, _, slept = fingers(bounces=0)
-    hand.call("west")
-    assert slept == [LONG_S]

@@ -69,7 +69,7 @@ def test_fingers_do_bounce_when_closing_and_when_opening() -> None:
 
 def test_a_long_press_calls_the_arbiter() -> None:
     play = Played()
-    play.fingers.call("south")
+    play.fingers.press("south", 2.2)
     play.wait(0.5)
     assert [type(one) for one in play.told] == [Pressed, Held, Released]
 

@@ -17,7 +17,7 @@ from kiosk.camera.loop import TrayWatcher, find_carrier_sheet, loose_tiles, run_
 from kiosk.camera.observations import CameraHealth, CameraReport, SeenTile, TableObservation
 from kiosk.camera.overlay import unmoved_tiles
 from kiosk.camera.thread import CameraThread
-from kiosk.table import TrayChecked
+from kiosk.table.events import TrayChecked
 from tests.kiosk.tables import EVENT, play
 from tests.patience import PATIENCE_S
 from tests.vision.live.tables import corners, heap, stray

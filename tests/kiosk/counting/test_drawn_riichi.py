@@ -13,7 +13,7 @@ from kiosk.counting.desk import CountDesk
 from kiosk.counting.questions import serials_by_group
 from kiosk.input import WinForm
 from kiosk.input.forms import press_win_key
-from kiosk.table import DepositLaid
+from kiosk.table.events import DepositLaid
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting_riichi import BOOKED, LAID, TABLE, answer_to, declared
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan

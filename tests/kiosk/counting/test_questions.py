@@ -23,7 +23,7 @@ from kiosk.counting.desk import AnyForm
 from kiosk.counting.questions import HandAnswers, McrQuestions
 from kiosk.input import WinForm
 from kiosk.input.forms import press_win_key
-from kiosk.table import DepositLaid, RowTicked
+from kiosk.table.events import DepositLaid, RowTicked
 from tests.kiosk.counting.test_desk import WORTH, Desk
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, session_plan
 from tests.kiosk.screens.counting_scenes import Groups, dealt, sight, with_kongs

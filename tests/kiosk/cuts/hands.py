@@ -21,7 +21,8 @@ from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView, ScreenView, ScreenWindow, StatusLine, type_key, with_receipt
-from kiosk.table import Phase, Restarted, TrayChecked
+from kiosk.table import Phase
+from kiosk.table.events import Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
 from tests.kiosk.journals import OURS

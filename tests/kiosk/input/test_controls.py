@@ -10,24 +10,41 @@ from broker.rules import Outcome
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.input import Form
-from kiosk.input.controls import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, ButtonInput, WindowClosing
-from kiosk.table import ButtonHeld, ButtonPressed, ButtonReleased, Phase
+from kiosk.input.controls import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, TableButtons
+from kiosk.table import (
+    SETTLE_NS,
+    Event,
+    Phase,
+    Table,
+)
+from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased
+from kiosk.table.state import ClaimWindow, WindowPress
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.tables import Sitting, sitting_in
 
 OTHERS = [phase for phase in Phase if phase not in AGREEING]
 
 
+class Touch:
+    """The buttons of a table whose screen has asked the same for long."""
+
+    def __init__(self) -> None:
+        self._buttons = TableButtons(-SETTLE_NS)
+
+    def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
+        return self._buttons.event(report, Table(phase), report.at)
+
+
 @pytest.mark.parametrize("phase", OTHERS)
 def test_a_press_is_told_at_once_and_its_end_after_it(phase: Phase) -> None:
-    touch = ButtonInput()
+    touch = Touch()
     assert touch.event(Pressed("east", 5), phase) == ButtonPressed(at=5, seat="east")
     assert touch.event(Released("east", 7), phase) == ButtonReleased(at=7, seat="east")
 
 
 @pytest.mark.parametrize("phase", AGREEING)
 def test_a_press_that_agrees_is_told_when_it_is_let_go_with_the_time_of_its_edge(phase: Phase) -> None:
-    touch = ButtonInput()
+    touch = Touch()
     assert touch.event(Pressed("east", 5), phase) is None
     assert touch.event(Released("east", 7), phase) == ButtonPressed(at=5, seat="east")
     assert touch.event(Released("east", 8), phase) == ButtonReleased(at=8, seat="east")
@@ -35,14 +52,14 @@ def test_a_press_that_agrees_is_told_when_it_is_let_go_with_the_time_of_its_edge
 
 @pytest.mark.parametrize("phase", AGREEING)
 def test_who_holds_calls_and_agrees_to_nothing(phase: Phase) -> None:
-    touch = ButtonInput()
+    touch = Touch()
     assert touch.event(Pressed("east", 5), phase) is None
     assert touch.event(Held("east", 5), phase) == ButtonHeld(at=5, seat="east")
     assert touch.event(Released("east", 9), phase) == ButtonReleased(at=9, seat="east")
 
 
 def test_a_press_that_was_to_agree_is_none_of_another_seat() -> None:
-    touch = ButtonInput()
+    touch = Touch()
     touch.event(Pressed("east", 5), Phase.ACCEPTING)
     assert touch.event(Released("west", 7), Phase.ACCEPTING) == ButtonReleased(at=7, seat="west")
     assert touch.event(Released("east", 8), Phase.ACCEPTING) == ButtonPressed(at=5, seat="east")
@@ -50,7 +67,7 @@ def test_a_press_that_was_to_agree_is_none_of_another_seat() -> None:
 
 def test_who_came_down_to_agree_and_lets_go_in_the_play_has_pressed_before_it() -> None:
     """The table refuses it there, by its edge."""
-    touch = ButtonInput()
+    touch = Touch()
     touch.event(Pressed("east", 5), Phase.CONFIRMING)
     assert touch.event(Released("east", 7), Phase.PLAYING) == ButtonPressed(at=5, seat="east")
 
@@ -58,39 +75,54 @@ def test_who_came_down_to_agree_and_lets_go_in_the_play_has_pressed_before_it() 
 OVER = 1_000_000 * MS
 
 
+class Closing:
+    """A claim window whose time is over at OVER, and the buttons, which are heard of."""
+
+    def __init__(self, *, down: bool = False) -> None:
+        self._buttons = TableButtons(0)
+        self._state = Table(Phase.CLAIMING, window=ClaimWindow(OVER, (WindowPress("east", 0, down),)))
+        self.health = self._buttons.health
+
+    def heard(self, now: int) -> None:
+        self._buttons.event(Released("west", 0), self._state, now)
+
+    def may_close(self, now: int) -> bool:
+        return self._buttons.may_close(self._state, now)
+
+
 def test_edges_that_are_on_their_way_are_waited_for() -> None:
-    closing = WindowClosing()
-    assert not closing.may_close(OVER, OVER + GRACE_NS - 1, down=False)
-    assert closing.may_close(OVER, OVER + GRACE_NS, down=False)
+    closing = Closing()
+    assert not closing.may_close(OVER + GRACE_NS - 1)
+    assert closing.may_close(OVER + GRACE_NS)
 
 
 def test_where_one_is_heard_of_late_others_may_be_on_their_way_too() -> None:
-    closing = WindowClosing()
+    closing = Closing()
     closing.heard(OVER + 100 * MS)
-    assert not closing.may_close(OVER, OVER + 100 * MS + GRACE_NS - 1, down=False)
-    assert closing.may_close(OVER, OVER + 100 * MS + GRACE_NS, down=False)
+    assert not closing.may_close(OVER + 100 * MS + GRACE_NS - 1)
+    assert closing.may_close(OVER + 100 * MS + GRACE_NS)
 
 
 def test_how_a_press_ends_is_waited_for_longer_than_an_edge() -> None:
-    closing = WindowClosing()
-    assert not closing.may_close(OVER, OVER + END_NS - 1, down=True)
-    assert closing.may_close(OVER, OVER + END_NS, down=True)
+    closing = Closing(down=True)
+    assert not closing.may_close(OVER + END_NS - 1)
+    assert closing.may_close(OVER + END_NS)
 
 
 def test_a_box_that_is_away_is_waited_for_and_then_what_it_has_kept() -> None:
-    closing = WindowClosing()
+    closing = Closing()
     closing.health("device_unplugged", OVER - 1)
-    assert not closing.may_close(OVER, OVER + 5_000 * MS, down=False)
+    assert not closing.may_close(OVER + 5_000 * MS)
     closing.health("box_silent", OVER + 5_000 * MS)
     closing.health(None, OVER + 6_000 * MS)
-    assert not closing.may_close(OVER, OVER + 6_000 * MS + BACK_NS - 1, down=False)
-    assert closing.may_close(OVER, OVER + 6_000 * MS + BACK_NS, down=False)
+    assert not closing.may_close(OVER + 6_000 * MS + BACK_NS - 1)
+    assert closing.may_close(OVER + 6_000 * MS + BACK_NS)
 
 
 def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> None:
-    closing = WindowClosing()
+    closing = Closing()
     closing.health(None, OVER)
-    assert closing.may_close(OVER, OVER + GRACE_NS, down=False)
+    assert closing.may_close(OVER + GRACE_NS)
 
 
 @given(
@@ -100,14 +132,14 @@ def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> No
     )
 )
 def test_whatever_happens_it_is_closed_when_patience_has_an_end(happened: list[tuple[str, int]]) -> None:
-    closing = WindowClosing()
+    closing = Closing()
     for what, after in sorted(happened, key=lambda one: one[1]):
         if what == "heard":
             closing.heard(OVER + after)
         else:
             closing.health("box_silent" if what == "gone" else None, OVER + after)
-    assert closing.may_close(OVER, OVER + PATIENCE_NS, down=False)
-    assert not closing.may_close(OVER, OVER + GRACE_NS - 1, down=False)
+    assert closing.may_close(OVER + PATIENCE_NS)
+    assert not closing.may_close(OVER + GRACE_NS - 1)
 
 
 KEYS = [*string.ascii_lowercase, *string.digits, "enter", "back"]

@@ -17,7 +17,15 @@ from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
 from kiosk.screens import TableScreen
 from kiosk.screens.texts import REASON
-from kiosk.table import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, NextDealCalled, Phase, PinRefused
+from kiosk.table import Phase
+from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
+    Assigned,
+    DeclarationsCorrected,
+    NextDealCalled,
+    PinRefused,
+)
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting, riichi_in, session_plan

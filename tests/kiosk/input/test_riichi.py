@@ -8,7 +8,8 @@ from broker.protocol import Assignment, RiichiEvent, RiichiRecorded, RiichiStand
 from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, SessionView, StatusLine, screen_view
 from kiosk.screens.views import Scores, session_view, sheet_view
-from kiosk.table import LINES, ButtonPressed, Phase
+from kiosk.table import LINES, Phase
+from kiosk.table.events import ButtonPressed
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan
 from tests.kiosk.tables import TABLE

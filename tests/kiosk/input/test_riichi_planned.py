@@ -11,7 +11,8 @@ from kiosk.input import WinForm
 from kiosk.screens import StatusLine, screen_view
 from kiosk.screens.table import current_screen
 from kiosk.screens.views import planned_riichi_view
-from kiosk.table import ButtonPressed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed
 from tests.kiosk.keyed import Keyed, NoPin
 from tests.kiosk.riichi_tables import AloneSitting
 from tests.kiosk.tables import TABLE

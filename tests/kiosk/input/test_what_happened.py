@@ -11,7 +11,8 @@ from broker.protocol import SEATS
 from broker.rules.mcr import Scene, what_happened
 from kiosk.input.panel import ArbiterPanel, opened_panel, panel_draft, panel_from_draft, possible_acts, press_panel_key
 from kiosk.input.what_happened import SceneForm, press_scene_key
-from kiosk.table import ArbiterAdmitted, ArbiterLeft, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ArbiterAdmitted, ArbiterLeft
 from tests.kiosk.judging import Judged, judged
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.tables import sitting_in

@@ -22,7 +22,8 @@ from kiosk.counting.desk import CountingView, begin_counting
 from kiosk.input import RiichiForm, RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, with_counting
 from kiosk.screens.views import planned_riichi_view, session_view
-from kiosk.table import DepositLaid, PlayEndedDrawn, Table
+from kiosk.table import Table
+from kiosk.table.events import DepositLaid, PlayEndedDrawn
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
 from tests.kiosk.screens.counting_scenes import sight
 from tests.kiosk.screens.scenes import CHINESE, LONG, SCENES, named, seen

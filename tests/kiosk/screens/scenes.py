@@ -39,7 +39,14 @@ from kiosk.screens import (
     with_receipt,
 )
 from kiosk.screens.views import IdleView, RecordedView, TimeView
-from kiosk.table import Assigned, Doubt, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
+from kiosk.table import Doubt, Misplaced, Phase
+from kiosk.table.events import (
+    Assigned,
+    PlayEndedDrawn,
+    PlayVoided,
+    RowTicked,
+    TrayChecked,
+)
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.keeping_scenes import keeping_scenes
 from tests.kiosk.screens.pairing_scenes import pairing_scenes

@@ -21,7 +21,7 @@ Steps = Callable[[SelfTestRun], object]
 
 def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> ScreenView:
     """Show a test of which devices have told this, then these keys were pressed."""
-    walk = SelfTestRun(0, scanner=True)
+    walk = SelfTestRun(0, {}, tuple, scanner=True)
     for report in reports:
         walk.take(report, 0)
     for key in keys:

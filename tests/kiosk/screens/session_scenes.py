@@ -9,7 +9,7 @@ import msgspec
 from broker.protocol import SEATS, Player, RiichiStanding, Seat
 from kiosk.screens import ScreenView, StatusLine, screen_view
 from kiosk.screens.views import session_view
-from kiosk.table import ButtonPressed, ClaimWindowElapsed
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import SETTLE, TABLE

@@ -14,7 +14,8 @@ from kiosk.screens import RecordedView, StatusLine, TextPen, screen_view
 from kiosk.screens.drawing import Appearance
 from kiosk.screens.layout import ScreenLayout, seats_around
 from kiosk.screens.seats import SeatBox, sticks
-from kiosk.table import Assigned, Phase
+from kiosk.table import Phase
+from kiosk.table.events import Assigned
 from tests.kiosk.screens.test_table import ROOMS as ROOMS_OF_SCREENS
 from tests.kiosk.screens.test_table import SIZES, Room, inked, scene_of
 from tests.kiosk.standing import phase_view

@@ -30,6 +30,7 @@ from kiosk.screens.layout import drawn_size
 from kiosk.screens.restoring import MOST_WAITED_FOR
 from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
+from kiosk.screens.views import TimeView
 from kiosk.screens.window import LARGER
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.scenes import unread
@@ -219,6 +220,12 @@ def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:
 def test_the_self_test_whose_keys_are_its_own_offers_no_panel_to_the_arbiter_who_is_called() -> None:
     tested = replace(SCENES["confirming"](), call=CallView(), self_test=SCENES["self-test, buttons"]().self_test)
     assert "a" not in {button.key for button in current_screen(Translator("en"), tested).actions}
+
+
+@pytest.mark.parametrize("scene", ["confirming", "riichi, confirming", "riichi deal, confirming", "recorded"])
+def test_extra_time_is_shown_wherever_players_wait_for_a_play(scene: str) -> None:
+    seen = current_screen(Translator("en"), replace(SCENES[scene](), time=TimeView(extra_min=5)))
+    assert seen.lines[0].text == "Extra time: 5 min"
 
 
 def test_a_left_handed_table_has_its_buttons_at_the_left() -> None:

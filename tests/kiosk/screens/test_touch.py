@@ -21,7 +21,8 @@ from kiosk.input.panel import PanelStep, opened_panel, possible_acts, press_pane
 from kiosk.input.what_happened import press_scene_key, scene_of
 from kiosk.restoring import Restoring, may_tick, press_restoring_key
 from kiosk.screens import RestoringView, ScreenView, StatusLine, TableScreen, screen_view, with_riichi
-from kiosk.table import ButtonPressed, ClaimWindowElapsed, Phase
+from kiosk.table import Phase
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed
 from kiosk.table.machine import RIICHI, RULES
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting

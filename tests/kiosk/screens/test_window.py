@@ -30,7 +30,6 @@ from kiosk.screens.window import (
     Backlight,
     Dimming,
     Finger,
-    PollingPace,
 )
 from tests.kiosk.screens.pixels import shown_pixels
 from tests.kiosk.screens.scenes import SCENES
@@ -314,21 +313,19 @@ def test_letting_go_without_having_come_down_is_nothing(finger: Finger) -> None:
     assert finger.up(INSIDE) is None
 
 
-def test_rounds_are_quick_for_a_while_after_a_touch() -> None:
-    pace = PollingPace()
-    assert pace.pause(0) == ROUND_S
-    pace.touched(5)
-    assert [pace.pause(at) for at in (5, 4 + QUICK_FOR_NS, 5 + QUICK_FOR_NS)] == [QUICK_S, QUICK_S, ROUND_S]
-
-
-def test_a_finger_on_the_screen_quickens_its_window_and_what_is_new_on_it_does_not() -> None:
-    with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), Time()) as window:
+def test_a_finger_on_the_screen_quickens_its_window_for_a_while_and_what_is_new_on_it_does_not() -> None:
+    time = Time()
+    with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), time) as window:
         for scene in ("playing", "waiting"):
             window.show(SCENES[scene]())
             assert window.pause == ROUND_S
         mouse(pygame.MOUSEBUTTONDOWN, (1, 1))
         assert [*window.pressed()] == []
         assert window.pause == QUICK_S
+        time.now += QUICK_FOR_NS - 1
+        assert window.pause == QUICK_S
+        time.now += 1
+        assert window.pause == ROUND_S
 
 
 PLAYING = ScreenView(3, PlayingView(), StatusLine(clock="14:05"))

@@ -10,6 +10,13 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS, Command, Fact, Seat
 from broker.protocol.rulings import Measure
 from kiosk.table import (
+    Event,
+    NotNow,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
     Assigned,
@@ -21,17 +28,14 @@ from kiosk.table import (
     ClaimWindowElapsed,
     DealBroughtForward,
     DeclarationsCorrected,
-    Event,
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
     InfractionRuled,
     NextDealCalled,
     NoHuMeant,
-    NotNow,
     Ordered,
     PauseRuled,
-    Phase,
     PinRefused,
     PlayAdjusted,
     PlayEndedDrawn,
@@ -41,10 +45,8 @@ from kiosk.table import (
     ResultRefused,
     RowTicked,
     SeatsSwapped,
-    Table,
     TrayChecked,
     ValueEntered,
-    handle,
 )
 from tests.kiosk.tables import MS, S, plan, play, right, strange, swapped
 

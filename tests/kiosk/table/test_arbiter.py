@@ -30,27 +30,29 @@ from broker.protocol import (
 )
 from broker.protocol.rulings import Measure
 from kiosk.table import (
+    Event,
+    NotNow,
+    Phase,
+    Table,
+    refuse_locked_pin,
+)
+from kiosk.table.arbiter import event_of_order
+from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
     ButtonPressed,
     CallToggled,
     DeclarationsCorrected,
-    Event,
     ExtraTimeGiven,
     InfractionRuled,
-    NotNow,
     Ordered,
     PauseRuled,
-    Phase,
     PinRefused,
     PlayAdjusted,
     PlayVoided,
     Reopened,
     Restarted,
-    Table,
-    refuse_locked_pin,
 )
-from kiosk.table.arbiter import event_of_order
 from tests.kiosk.tables import EVENT, TABLE, S, Sitting, play, sitting_in
 
 AT = 10**12

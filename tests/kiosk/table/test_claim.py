@@ -9,20 +9,22 @@ from broker.rules import Outcome
 from broker.scorer.intake import MOST_OF_A_KIND
 from kiosk.screens import CallView, PlayingView, ScreenView, StatusLine, screen_view
 from kiosk.table import (
+    NotNow,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.claim import MOST_CALLS
+from kiosk.table.events import (
     ButtonHeld,
     ButtonPressed,
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
-    NotNow,
-    Phase,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
-    Table,
-    handle,
 )
-from kiosk.table.claim import MOST_CALLS
 from kiosk.table.state import Declaration
 from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 

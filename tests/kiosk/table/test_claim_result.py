@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Fine, Result, Seat, WinKind
-from kiosk.table import (
+from kiosk.table import Phase
+from kiosk.table.events import (
     ButtonPressed,
     CallToggled,
     ClaimWindowElapsed,
     FalseHuRuled,
     NextDealCalled,
-    Phase,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,

@@ -5,16 +5,14 @@ from itertools import combinations
 import pytest
 
 from broker.protocol import SEATS, Call, Declared, Press, Seat
-from kiosk.table import (
-    DOUBTFUL_NS,
+from kiosk.table import DOUBTFUL_NS, Phase, Table
+from kiosk.table.events import (
     ButtonPressed,
     ClaimWindowElapsed,
     DeclarationsCorrected,
     NoHuMeant,
-    Phase,
     PlayVoided,
     Restarted,
-    Table,
 )
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.tables import MS, SETTLE, WINDOW, S, Sitting, sitting_in

@@ -8,6 +8,13 @@ from kiosk.table import (
     BEFORE_PLAY,
     IDLE,
     QUIET,
+    Phase,
+    Table,
+    active_guards,
+    handle,
+    players_repeating,
+)
+from kiosk.table.events import (
     ArbiterAdmitted,
     Assigned,
     ButtonHeld,
@@ -15,14 +22,9 @@ from kiosk.table import (
     DealBroughtForward,
     GuardOverridden,
     PauseRuled,
-    Phase,
     SelfTestBegun,
     SelfTestEnded,
-    Table,
     TrayChecked,
-    active_guards,
-    handle,
-    players_repeating,
 )
 from tests.kiosk.table.test_plan import for_others
 from tests.kiosk.tables import S, Sitting, plan, play, right, sitting_in

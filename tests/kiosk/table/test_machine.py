@@ -28,8 +28,14 @@ from broker.protocol import (
     Seated,
     Void,
 )
-from kiosk.table import ButtonPressed, Event, Phase, Restarted, ResultRefused, Table, handle
+from kiosk.table import (
+    Event,
+    Phase,
+    Table,
+    handle,
+)
 from kiosk.table.diagram import diagram
+from kiosk.table.events import ButtonPressed, Restarted, ResultRefused
 from kiosk.table.machine import RIICHI, RULES
 from tests.kiosk.table.days import MOVES, Move, Step, days, walk
 from tests.kiosk.table.timeless import without_times

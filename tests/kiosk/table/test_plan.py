@@ -8,7 +8,19 @@ from msgspec import structs
 
 from broker.protocol import SEATS, Assignment, Call, PlannedPlay, Player, Result, Seat, Seated
 from broker.rules import Profile, mcr_folder
-from kiosk.table import LAYING, Assigned, ButtonPressed, CallToggled, NextDealCalled, Phase, SeatsSwapped, Table, handle
+from kiosk.table import (
+    LAYING,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.events import (
+    Assigned,
+    ButtonPressed,
+    CallToggled,
+    NextDealCalled,
+    SeatsSwapped,
+)
 from kiosk.table.state import FinishedPlay
 from tests.kiosk.tables import Sitting, plan, play, sitting_in
 

@@ -27,18 +27,16 @@ from broker.protocol import (
 )
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
 from kiosk.journal import SequenceWatch, Unexpected
-from kiosk.table import (
+from kiosk.table import Event, NotNow, Phase
+from kiosk.table.events import (
     ButtonHeld,
     ButtonPressed,
     CallToggled,
     ClaimWindowElapsed,
     DepositLaid,
-    Event,
     HandEntered,
     LastTakenBack,
     NextDealCalled,
-    NotNow,
-    Phase,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,

@@ -11,16 +11,20 @@ from msgspec import structs
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiStanding, RiichiTakenBack, RiichiWin, Seat
 from broker.rules.riichi import event_from_message, first_state, settle_event
 from kiosk.table import (
+    Event,
+    Phase,
+    Table,
+    handle,
+)
+from kiosk.table.events import (
     Assigned,
     ButtonPressed,
     DeclarationsCorrected,
     DepositLaid,
-    Event,
     FalseHuRuled,
     HandEntered,
     LastTakenBack,
     Ordered,
-    Phase,
     PinRefused,
     PlayAdjusted,
     PlayVoided,
@@ -29,9 +33,7 @@ from kiosk.table import (
     ResultRefused,
     SeatsSwapped,
     SessionStopped,
-    Table,
     ValueEntered,
-    handle,
 )
 from tests.examples import COSTLY
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, riichi_in, session_plan

@@ -4,11 +4,11 @@ import pytest
 
 from broker.protocol import SEATS, Declared, Result, RiichiEvent, RiichiWin, Ruled, Seat
 from broker.rules import load_rules, points_paid
-from kiosk.table import (
+from kiosk.table import Phase
+from kiosk.table.events import (
     DeclarationsCorrected,
     DepositLaid,
     HandEntered,
-    Phase,
     PlayVoided,
     Reopened,
     ResultRefused,

@@ -8,15 +8,17 @@ import pytest
 from broker.protocol import SEATS, RiichiStanding
 from kiosk.screens import StatusLine, screen_view, with_time_left
 from kiosk.table import (
-    Assigned,
-    LastTakenBack,
     Phase,
-    Restarted,
-    SessionStopped,
     Table,
     minutes_left,
     paused_ms,
     played_ms,
+)
+from kiosk.table.events import (
+    Assigned,
+    LastTakenBack,
+    Restarted,
+    SessionStopped,
 )
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE, S, Sitting, plan, play

@@ -19,9 +19,9 @@ from kiosk.table import (
     Swap,
     TakeOut,
     TilePlace,
-    TrayChecked,
     known_places,
 )
+from kiosk.table.events import TrayChecked
 from kiosk.table.trays import (
     BLANK,
     EMPTY,

@@ -11,16 +11,18 @@ from msgspec.structs import replace
 from broker.protocol import SEATS, Confirmed, Restored, Seat
 from broker.rules import ROWS, TRAY, form_hash, in_rows
 from kiosk.table import (
-    ButtonPressed,
-    CarrierTakenApart,
     Misplaced,
     Phase,
-    RowTicked,
     Swap,
     TilePlace,
-    TrayChecked,
     TrayProblem,
     Work,
+)
+from kiosk.table.events import (
+    ButtonPressed,
+    CarrierTakenApart,
+    RowTicked,
+    TrayChecked,
 )
 from tests.kiosk.tables import SETTLE, Sitting, play, right, sitting_in, strange, swapped
 

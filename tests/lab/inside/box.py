@@ -11,7 +11,7 @@ import time
 import tty
 from pathlib import Path
 
-from firmware.box.ticks import PERIOD
+from firmware.pico.edges import PERIOD
 from firmware.sim.pico import SimulatedPico
 
 TURN_S = 0.005
