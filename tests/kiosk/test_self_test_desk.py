@@ -12,9 +12,10 @@ from broker.i18n import Translator
 from broker.protocol import AT_THE_TABLE, SEATS, Seat
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.hardware.inventory import HardwareTrouble
-from firmware.reports import Health, Pressed, Scanned
+from firmware.reports import Pressed, Scanned
 from firmware.scanners import Scanner, open_scanner
 from firmware.sim.buttons import ButtonFingers
+from kiosk.camera.observations import CameraHealth
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.input.panel import Act
@@ -118,7 +119,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
     screen = ScreenSettings(driver="dummy", hand=hand)
     with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, _, table.time) as window:
         hands = Hands(table, window, _)
-        table.program.report(Health("camera", "camera_unplugged"))
+        table.program.observe(CameraHealth("camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.view()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
         hands.touch("No signal")
