@@ -9,7 +9,7 @@ import queue
 import secrets
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -49,10 +49,10 @@ class NatsBroker(Broker):
     """Bytes of the log that were looked at."""
     _stores_nothing = False
 
-    def start(self) -> None:
-        """Start, and return once clients are let in."""
-        super().start()
+    def spawn(self, port: int) -> Callable[[], None]:
+        """As a broker's; what is in its log by now was said by the process before."""
         self._read, self._stores_nothing = self._log_bytes(), False
+        return super().spawn(port)
 
     def check(self) -> None:
         """Raise BrokerDied where the process has ended; start it again where it stores nothing, and has room to.
@@ -64,9 +64,9 @@ class NatsBroker(Broker):
             self._read = 0
         if size > self._read:
             self._read_log()
-        if self._stores_nothing and self.alive() and self._has_room():
+        if self._child and self._stores_nothing and self._has_room():
             log.warning("broker_stores_nothing", program="nats-server")
-            self.kill()
+            self._child.kill()  # and it is missed at the next look, if it cannot be started
             self.start()
 
     def _log_bytes(self) -> int:
@@ -85,10 +85,9 @@ class NatsBroker(Broker):
         probe = self._settings.folder / PROBE
         try:
             write_file(probe, bytes(PROBE_BYTES), PRIVATE, durable=False)
+            probe.unlink()
         except OSError:
             return False
-        finally:
-            probe.unlink(missing_ok=True)
         return True
 
     def _command(self, port: int) -> list[str]:
@@ -96,6 +95,26 @@ class NatsBroker(Broker):
         path = self._settings.folder / CONFIGURATION_FILE
         write_private(path, nats_configuration(self._settings, port))
         return [str(program), "--config", str(path)]
+
+
+class ClusterNode(NatsBroker):
+    """One of several nodes that are one broker: the others go on without it, so nobody waits for it."""
+
+    def start(self) -> None:
+        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
+        self.spawn(self.port)
+
+    def look_after(self) -> None:
+        """Start it again where it has ended or stores nothing.
+
+        Where that cannot be done, as while its disk is full, it is tried again at the next look.
+        """
+        with suppress(BrokerError, OSError):
+            try:
+                self.check()
+            except BrokerDied:
+                log.warning("broker_node_died", program=self.name, port=self.port)
+                self.start()
 
 
 class NatsCluster:
@@ -108,7 +127,7 @@ class NatsCluster:
 
     def __init__(self, settings: MqttBrokerSettings, nodes: int) -> None:
         self._settings, self._nodes = settings, nodes
-        self.nodes: list[NatsBroker] = []
+        self.nodes: list[ClusterNode] = []
 
     @property
     def host(self) -> str:
@@ -133,7 +152,7 @@ class NatsCluster:
         settings, secret = self._settings, secrets.token_hex(24)
         routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
         self.nodes = [
-            NatsBroker(
+            ClusterNode(
                 replace(
                     settings,
                     folder=settings.folder / f"node-{number}",
@@ -149,11 +168,7 @@ class NatsCluster:
     def check(self) -> None:
         """Start again what has ended by itself: the others go on meanwhile."""
         for node in self.nodes:
-            try:
-                node.check()
-            except BrokerDied:
-                log.warning("broker_node_died", program=self.name, port=node.port)
-                node.spawn(node.port)
+            node.look_after()
 
     def stop(self) -> None:
         """End all; may be called twice."""
@@ -168,7 +183,7 @@ class NatsCluster:
         self.stop()
 
 
-class NatsNode(NatsBroker):
+class NatsNode(ClusterNode):
     """One node of a broker whose others are on other machines. It looks after itself, on a thread of its own."""
 
     def __init__(self, settings: MqttBrokerSettings) -> None:
@@ -180,8 +195,8 @@ class NatsNode(NatsBroker):
         self._watcher = threading.Thread(target=self._watch, name="watch of a node", daemon=True)
 
     def start(self) -> None:
-        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
-        self.spawn(self._settings.port)
+        """As any node; from then on it is looked after."""
+        super().start()
         if not self._watcher.ident:
             self._watcher.start()
 
@@ -198,12 +213,7 @@ class NatsNode(NatsBroker):
 
     def _watch(self) -> None:
         while not self._ending.wait(WATCH_S):
-            try:
-                self.check()
-            except BrokerDied:
-                log.warning("broker_node_died", program=self.name, port=self.port)
-                with suppress(BrokerError):  # it is tried again at the next look
-                    self.start()
+            self.look_after()
             self._look_for_others()
 
     def _look_for_others(self) -> None:

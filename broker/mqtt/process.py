@@ -368,7 +368,7 @@ class Broker(ABC):
             try:
                 self._await_ready(child, port, said_before)
             except BaseException:
-                self.kill()
+                child.kill()  # and it is missed at the next look
                 raise
 
         return ready

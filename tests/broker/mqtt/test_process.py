@@ -17,6 +17,7 @@ import broker.mqtt.mosquitto
 import broker.mqtt.nats
 import broker.mqtt.process
 from broker.errors import (
+    BrokerDied,
     BrokerPortTaken,
     BrokerStartFailed,
     NotReady,
@@ -176,11 +177,13 @@ def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
     assert not made.alive()
 
 
-def test_a_broker_that_lets_nobody_in_is_ended_and_told(settings: MqttBrokerSettings) -> None:
+def test_a_broker_that_lets_nobody_in_is_ended_told_and_missed(settings: MqttBrokerSettings) -> None:
     deaf = Deaf(settings, ready_s=0.1)
     with pytest.raises(NotReady, match=r"not on [0-9]+"):
         deaf.start()
     assert not deaf.alive()
+    with pytest.raises(BrokerDied):
+        deaf.check()
 
 
 def test_a_broker_that_does_not_heed_is_ended_by_force(
