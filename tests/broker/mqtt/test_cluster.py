@@ -10,8 +10,9 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.nats import NOT_STORED, NatsBroker, NatsCluster, NatsNode
+from broker.mqtt.nats import STORES_NOTHING, NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
+from broker.protocol import LOG
 from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
@@ -125,19 +126,43 @@ def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_n
     wait_until(nodes[2], lets_in=False)
 
 
-@pytest.mark.slow
-def test_nodes_of_a_scorer_that_cannot_be_started_on_a_full_disk_are_when_there_is_room(tmp_path: Path) -> None:
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[tuple[NatsCluster, Credentials, Ballast]]:
+    """Return nodes on a small disk, which carry messages, and what may fill it."""
     known = Credentials.create(1)
     with small_disk(tmp_path / "disk", 64) as disk:
         settings = MqttBrokerSettings(folder=disk / "broker", event=EVENT, credentials=known, tables=1)
         with NatsCluster(settings, 3) as nodes:
-            ballast, died = Ballast(disk), nodes.nodes[1]
-            ballast.fill()
-            end(died)
-            for _ in range(3):
-                nodes.check()
-            ballast.remove()
-            wait_until_heard(nodes, died, known)
+            wait_until_carried(nodes, known)
+            yield nodes, known, Ballast(disk)
+
+
+def attempt_at(node: NatsBroker, known: Credentials) -> str:
+    """Return what becomes of a message that a table sends through this node."""
+    with Client(node, "table-1", known.password("table-1")) as table:
+        return table.attempt(LOG.at(EVENT, table=1), bytes(LOG.limit)) if table.connect() else "not let in"
+
+
+def wait_until_carried(nodes: NatsCluster, known: Credentials) -> None:
+    """Wait until each node takes a message, with who has started them looking after them."""
+    deadline = time.monotonic() + PATIENCE_S
+    for node in nodes.nodes:
+        while attempt_at(node, known) != "acknowledged":
+            assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
+            nodes.check()
+
+
+@pytest.mark.slow
+def test_a_node_of_a_scorer_that_died_while_the_disk_was_full_runs_again_when_there_is_room(
+    small: tuple[NatsCluster, Credentials, Ballast],
+) -> None:
+    nodes, known, ballast = small
+    ballast.fill()
+    end(nodes.nodes[1])
+    for _ in range(3):
+        nodes.check()
+    ballast.remove()
+    wait_until_carried(nodes, known)
 
 
 def end(node: NatsBroker) -> None:
@@ -146,15 +171,18 @@ def end(node: NatsBroker) -> None:
     node._child.kill()
 
 
-def wait_until_heard(nodes: NatsCluster, node: NatsBroker, known: Credentials) -> None:
-    """Wait until a node lets a table in, with who has started the nodes looking after them."""
+@pytest.mark.slow
+def test_nodes_whose_disk_was_full_carry_messages_when_there_is_room(
+    small: tuple[NatsCluster, Credentials, Ballast],
+) -> None:
+    """Each says only once that it stores nothing any more."""
+    nodes, known, ballast = small
     deadline = time.monotonic() + PATIENCE_S
-    let_in = False
-    while not let_in:
-        assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
-        nodes.check()
-        with Client(node, "table-1", known.password("table-1")) as table:
-            let_in = table.connect()
+    ballast.fill()
+    while attempt_at(nodes.nodes[0], known) == "acknowledged":
+        assert time.monotonic() < deadline
+    ballast.remove()
+    wait_until_carried(nodes, known)
 
 
 class Neighbour:
@@ -224,7 +252,7 @@ def test_a_node_whose_disk_was_full_when_it_ended_runs_again_when_there_is_room(
 def test_a_node_that_stores_nothing_is_started_again_once(lone: NatsNode, neighbour: Neighbour) -> None:
     before = lone.pid
     with lone.log.open("ab") as log:
-        log.write(NOT_STORED + b"\n")
+        log.write(STORES_NOTHING[0] + b"\n")
     neighbour.wait_for_a_look(lone)
     again = lone.pid
     neighbour.wait_for_a_look(lone)
