@@ -194,7 +194,7 @@ class Neighbour:
 
     def there(self) -> None:
         """Listen."""
-        self._listens = socket.create_server(self._address)
+        self._listens = socket.create_server(self._address, backlog=4096)  # nobody takes what connects
 
     def away(self) -> None:
         """Listen no more."""
