@@ -309,8 +309,8 @@ class Venue:
         """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
         second = self.base / "second"
         shutil.rmtree(second, ignore_errors=True)
-        stores = ("scorer.sqlite*", "people.sqlite*", disks.FILLER)
-        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*stores))
+        left = ("scorer.sqlite*", "people.sqlite*", "*.new", disks.FILLER)
+        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*left))
         for name in ("scorer.sqlite", "people.sqlite"):
             with (
                 closing(sqlite3.connect(self.event.folder / name)) as store,

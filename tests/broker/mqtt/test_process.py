@@ -186,6 +186,26 @@ def test_a_broker_that_lets_nobody_in_is_ended_told_and_missed(settings: MqttBro
         deaf.check()
 
 
+def test_a_broker_that_ends_as_it_is_to_learn_of_a_change_is_missed_at_the_next_look(folder: Path) -> None:
+    class Brief(Deaf):
+        def _command(self, port: int) -> list[str]:
+            if self._child:
+                self._child.kill()
+            return super()._command(port)
+
+    halls = [("paris",), ("paris", "osaka")]
+    brief = Brief(
+        MqttBrokerSettings(
+            folder=folder, event=EVENT, credentials=Credentials.create(1, halls[1]), tables=1, halls=lambda: halls[0]
+        )
+    )
+    brief.spawn(0)
+    halls.pop(0)
+    brief.check()
+    with pytest.raises(BrokerDied):
+        brief.check()
+
+
 def test_a_broker_that_does_not_heed_is_ended_by_force(
     settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
