@@ -9,6 +9,7 @@ import queue
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -100,6 +101,8 @@ class NatsBroker(Broker):
 class ClusterNode(NatsBroker):
     """One of several nodes that are one broker: the others go on without it, so nobody waits for it."""
 
+    _next_start = 0.0
+
     def start(self) -> None:
         """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
         self.spawn(self.port)
@@ -107,14 +110,16 @@ class ClusterNode(NatsBroker):
     def look_after(self) -> None:
         """Start it again where it has ended or stores nothing.
 
-        Where that cannot be done, as while its disk is full, it is tried again at the next look.
+        Where that cannot be done, as while its disk is full, it is tried again some seconds later.
         """
         with suppress(BrokerError, OSError):
             try:
                 self.check()
             except BrokerDied:
-                log.warning("broker_node_died", program=self.name, port=self.port)
-                self.start()
+                if (now := time.monotonic()) >= self._next_start:
+                    self._next_start = now + WATCH_S
+                    log.warning("broker_node_died", program=self.name, port=self.port)
+                    self.start()
 
 
 class NatsCluster:
