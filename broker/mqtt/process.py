@@ -299,18 +299,20 @@ class Broker(ABC):
         if self._certificates_stamp() != self._stamp and self.pid is not None:
             self._reload(self.pid)
 
-    def _reload(self, pid: int) -> None:
+    def _reload(self, pid: int) -> bool:
         """Have the broker read its configuration again: whoever is let in no more is cut off, nobody else feels it.
 
-        Where that cannot be written, on a full disk, it is tried again at the next look.
+        Return whether it was told. Where the configuration cannot be written, on a full disk, or the broker has just
+        ended, the next look does what is to be done.
         """
         before, self._stamp = self._stamp, self._certificates_stamp()
         try:
             self._command(self._port)
+            os.kill(pid, signal.SIGHUP)
         except OSError:
             self._stamp = before
-        else:
-            os.kill(pid, signal.SIGHUP)
+            return False
+        return True
 
     def _certificates_stamp(self) -> object:
         certificates = self._settings.certificates
@@ -368,7 +370,7 @@ class Broker(ABC):
             try:
                 self._await_ready(child, port, said_before)
             except BaseException:
-                self.kill()
+                child.kill()  # and it is missed at the next look
                 raise
 
         return ready

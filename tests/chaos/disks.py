@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-SIZE_MB: Final = 400
-"""More than a table needs to have enough room (kiosk/journal.py), so that its disk is full only when it is filled."""
+SIZE_MB: Final = 200
+"""Twice what a table needs to have enough room (kiosk/journal.py). It is in memory, and filled to the last byte."""
 
 FILLER: Final = "filler"
 PIECE: Final = 1 << 20

@@ -187,6 +187,14 @@ def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Ev
         os._exit(1)
 
 
+def name_run(folder: Path, origin: int) -> Path:
+    """Return the file that names this run of a machine, as Linux does of each boot, whatever its disk takes."""
+    boot = folder / f"boot-{origin}"
+    if not boot.exists():
+        boot.write_text(f"run {origin}", encoding="ascii")
+    return boot
+
+
 def main(origin: str, speed: str, *configs: str) -> None:
     """Play at the tables of these configurations until told to stop; SIGUSR1 has them say how they stand."""
     stop, rooms = threading.Event(), list[Room]()
@@ -195,9 +203,8 @@ def main(origin: str, speed: str, *configs: str) -> None:
     signal.signal(signal.SIGUSR1, lambda *_: print("\n".join(room.status() for room in rooms), flush=True))
     os.umask(0o077)
     examine_structs()
-    boot = Path(configs[0]).parent.parent / f"boot-{origin}"
-    boot.write_text(f"run {origin}", encoding="ascii")
-    journal_file.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
+    # This process is all that there is of its machine.
+    journal_file.BOOT = name_run(Path(configs[0]).parent.parent, int(origin))  # type: ignore[misc]
     # People are fast, and what goes over the wire by itself keeps its pace.
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
     server.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise

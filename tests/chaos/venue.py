@@ -31,6 +31,7 @@ from tests.broker.mqtt.brokers import make_broker
 from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader
+from tests.chaos.tables import name_run
 from tests.e2e.hall import write_config
 from tests.e2e.proxy import Proxy
 from tests.e2e.standstill import let_tables_say
@@ -161,6 +162,7 @@ class Venue:
         configs = [str(part.disk / f"table-{table}.toml") for table in part.tables]
         if part is self.kiosk:
             return [str(COMMAND)], ["kiosk", *configs]
+        name_run(self.base, part.origin)  # its process may be refused to write
         return [*clock, "tests.chaos.tables"], [str(part.origin), str(self._speed), *configs]
 
     @property
@@ -307,8 +309,8 @@ class Venue:
         """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
         second = self.base / "second"
         shutil.rmtree(second, ignore_errors=True)
-        stores = ("scorer.sqlite*", "people.sqlite*", disks.FILLER)
-        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*stores))
+        left = ("scorer.sqlite*", "people.sqlite*", "*.new", disks.FILLER)
+        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*left))
         for name in ("scorer.sqlite", "people.sqlite"):
             with (
                 closing(sqlite3.connect(self.event.folder / name)) as store,

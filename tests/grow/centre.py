@@ -27,7 +27,7 @@ MACHINES: Final = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 PATIENCE_S: Final = 600.0
 """A bound for what hangs: no verdict on how busy the machine is."""
 
-OF_ITS_OWN: Final = shutil.ignore_patterns("scorer.*", "people.sqlite*", "broker", "session.key", "server.*")
+OF_ITS_OWN: Final = shutil.ignore_patterns("scorer.*", "people.sqlite*", "broker", "session.key", "server.*", "*.new")
 
 Said = Callable[[str, str], None]
 

@@ -10,13 +10,15 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.nats import NatsBroker, NatsCluster, NatsNode
+from broker.mqtt.nats import STORES_NOTHING, NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
+from broker.protocol import LOG
 from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import Client
 from tests.broker.mqtt.hall import EVENT
 from tests.patience import PATIENCE_S
 from tests.ports import reserve_two_ports
+from tests.small_disk import Ballast, small_disk
 
 
 @pytest.fixture
@@ -43,8 +45,7 @@ def test_a_hall_is_heard_through_another_node_after_one_has_died_and_come_back(
             say_at(node, known, b"row %d" % number)
             scorer.hear_until(b"row %d" % number, f"hm/{EVENT}/hall/paris/row")
             if number == 0:
-                assert node._child is not None
-                node._child.kill()
+                end(node)
                 nodes.check()
 
 
@@ -123,6 +124,139 @@ def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_n
             pass  # one that was slow to start, or to answer, was missed before
     nodes[1].stop()
     wait_until(nodes[2], lets_in=False)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[tuple[NatsCluster, Credentials, Ballast]]:
+    """Return nodes on a small disk, which carry messages, and what may fill it."""
+    known = Credentials.create(1)
+    with small_disk(tmp_path / "disk", 64) as disk:
+        settings = MqttBrokerSettings(folder=disk / "broker", event=EVENT, credentials=known, tables=1)
+        with NatsCluster(settings, 3) as nodes:
+            wait_until_carried(nodes, known)
+            yield nodes, known, Ballast(disk)
+
+
+def attempt_at(node: NatsBroker, known: Credentials) -> str:
+    """Return what becomes of a message that a table sends through this node."""
+    with Client(node, "table-1", known.password("table-1")) as table:
+        return table.attempt(LOG.at(EVENT, table=1), bytes(LOG.limit)) if table.connect() else "not let in"
+
+
+def wait_until_carried(nodes: NatsCluster, known: Credentials) -> None:
+    """Wait until each node takes a message, with who has started them looking after them."""
+    deadline = time.monotonic() + PATIENCE_S
+    for node in nodes.nodes:
+        while attempt_at(node, known) != "acknowledged":
+            assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
+            nodes.check()
+
+
+@pytest.mark.slow
+def test_a_node_of_a_scorer_that_died_while_the_disk_was_full_runs_again_when_there_is_room(
+    small: tuple[NatsCluster, Credentials, Ballast],
+) -> None:
+    nodes, known, ballast = small
+    ballast.fill()
+    end(nodes.nodes[1])
+    for _ in range(3):
+        nodes.check()
+    ballast.remove()
+    wait_until_carried(nodes, known)
+
+
+def end(node: NatsBroker) -> None:
+    """Let its process end by itself."""
+    assert node._child is not None
+    node._child.kill()
+
+
+@pytest.mark.slow
+def test_nodes_whose_disk_was_full_carry_messages_when_there_is_room(
+    small: tuple[NatsCluster, Credentials, Ballast],
+) -> None:
+    """Each says only once that it stores nothing any more."""
+    nodes, known, ballast = small
+    deadline = time.monotonic() + PATIENCE_S
+    ballast.fill()
+    while attempt_at(nodes.nodes[0], known) == "acknowledged":
+        assert time.monotonic() < deadline
+    ballast.remove()
+    wait_until_carried(nodes, known)
+
+
+class Neighbour:
+    """Another node, as far as this one can see: something listens at its address, or nothing does."""
+
+    def __init__(self, port: int) -> None:
+        self._address = ("127.0.0.2", port)
+        self.there()
+
+    def there(self) -> None:
+        """Listen."""
+        self._listens = socket.create_server(self._address, backlog=4096)  # nobody takes what connects
+
+    def away(self) -> None:
+        """Listen no more."""
+        self._listens.close()
+
+    def wait_for_a_look(self, node: NatsNode) -> None:
+        """Return when the node has looked after itself, and then at this one, once more at least."""
+        while not node.news.empty():
+            node.news.get()
+        self.away()
+        assert node.news.get(timeout=PATIENCE_S) == (2, False)  # it may have looked after itself before
+        self.there()
+        assert node.news.get(timeout=PATIENCE_S) == (2, True)
+
+
+@pytest.fixture
+def neighbour() -> Iterator[Neighbour]:
+    made = Neighbour(reserve_two_ports() + 1)
+    yield made
+    made.away()
+
+
+@pytest.fixture
+def lone(tmp_path: Path, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch) -> Iterator[NatsNode]:
+    """Return a node of two on a small disk, not yet started, that looks after itself without a pause."""
+    monkeypatch.setattr("broker.mqtt.nats.WATCH_S", 0.1)
+    port = neighbour._address[1]
+    with small_disk(tmp_path / "disk", 64) as disk:
+        settings = MqttBrokerSettings(
+            folder=disk / "broker",
+            event=EVENT,
+            credentials=Credentials.create(1),
+            tables=1,
+            port=port - 1,
+            cluster=Cluster(1, (f"127.0.0.1:{port}", f"127.0.0.2:{port}"), "s" * 32),
+        )
+        with NatsNode(settings) as node:
+            yield node
+
+
+@pytest.mark.slow
+def test_a_node_whose_disk_was_full_when_it_ended_runs_again_when_there_is_room(
+    lone: NatsNode, neighbour: Neighbour, tmp_path: Path
+) -> None:
+    ballast = Ballast(tmp_path / "disk")
+    ballast.fill()
+    end(lone)
+    neighbour.wait_for_a_look(lone)
+    ballast.remove()
+    neighbour.wait_for_a_look(lone)
+    assert lone.alive()
+
+
+@pytest.mark.slow
+def test_a_node_that_stores_nothing_is_started_again_once(lone: NatsNode, neighbour: Neighbour) -> None:
+    before = lone.pid
+    with lone.log.open("ab") as log:
+        log.write(STORES_NOTHING[0] + b"\n")
+    neighbour.wait_for_a_look(lone)
+    again = lone.pid
+    neighbour.wait_for_a_look(lone)
+    assert (again != before, lone.pid) == (True, again)
 
 
 @pytest.mark.slow

@@ -2,8 +2,17 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
+from broker.mqtt.mosquitto import MosquittoBroker
+from broker.mqtt.process import MqttBrokerSettings
+from tests.broker.mqtt.hall import EVENT
+from tests.patience import PATIENCE_S
+from tests.small_disk import Ballast, small_disk
 
 
 @pytest.mark.slow
@@ -14,3 +23,22 @@ def test_a_broker_whose_disk_was_full_carries_messages_as_soon_as_there_is_room(
     if said.stdout == "no mounts\n":
         pytest.skip("nobody here may mount a disk")
     assert said.stdout.splitlines()[-1] == "broker: carried carried", said
+
+
+@pytest.mark.slow
+def test_a_mosquitto_that_cannot_be_told_while_its_disk_is_full_is_told_at_the_next_look(tmp_path: Path) -> None:
+    """Nothing is awaited of it meanwhile: each wait would be a thread for a hundred seconds, at each look another."""
+    known = Certificates.ensure(tmp_path / "event")
+    with small_disk(tmp_path / "disk", 32) as disk:
+        settings = MqttBrokerSettings(
+            folder=disk / "broker", event=EVENT, credentials=Credentials({}), tables=1, certificates=known
+        )
+        with MosquittoBroker(settings, ready_s=PATIENCE_S) as broker:
+            ballast = Ballast(disk)
+            ballast.fill()
+            known.ensure_node(("127.0.0.1",))
+            broker.check()
+            assert broker._reading is None
+            ballast.remove()
+            broker.check()
+            assert broker._stamp == broker._certificates_stamp()

@@ -17,6 +17,7 @@ import broker.mqtt.mosquitto
 import broker.mqtt.nats
 import broker.mqtt.process
 from broker.errors import (
+    BrokerDied,
     BrokerPortTaken,
     BrokerStartFailed,
     NotReady,
@@ -176,11 +177,33 @@ def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
     assert not made.alive()
 
 
-def test_a_broker_that_lets_nobody_in_is_ended_and_told(settings: MqttBrokerSettings) -> None:
+def test_a_broker_that_lets_nobody_in_is_ended_told_and_missed(settings: MqttBrokerSettings) -> None:
     deaf = Deaf(settings, ready_s=0.1)
     with pytest.raises(NotReady, match=r"not on [0-9]+"):
         deaf.start()
     assert not deaf.alive()
+    with pytest.raises(BrokerDied):
+        deaf.check()
+
+
+def test_a_broker_that_ends_as_it_is_to_learn_of_a_change_is_missed_at_the_next_look(folder: Path) -> None:
+    class Brief(Deaf):
+        def _command(self, port: int) -> list[str]:
+            if self._child:
+                self._child.kill()
+            return super()._command(port)
+
+    halls = [("paris",), ("paris", "osaka")]
+    brief = Brief(
+        MqttBrokerSettings(
+            folder=folder, event=EVENT, credentials=Credentials.create(1, halls[1]), tables=1, halls=lambda: halls[0]
+        )
+    )
+    brief.spawn(0)
+    halls.pop(0)
+    brief.check()
+    with pytest.raises(BrokerDied):
+        brief.check()
 
 
 def test_a_broker_that_does_not_heed_is_ended_by_force(
