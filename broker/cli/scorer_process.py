@@ -69,7 +69,7 @@ from broker.store import (
     stand_by,
 )
 from broker.store.following import EventCopy
-from broker.web import AddressRefused, DeskPortTaken
+from broker.web import errors
 from broker.web.api.webhooks import WebhookSender
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
@@ -191,7 +191,10 @@ def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, runn
     """
     EventCopy(asked.event, event_name(asked.event)).close()
     place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
-    of_broker, of_desk = (BrokerPortTaken.code, BrokerPortTaken.code), (DeskPortTaken.code, AddressRefused.code)
+    of_broker, of_desk = (
+        (BrokerPortTaken.code, BrokerPortTaken.code),
+        (errors.DeskPortTaken.code, errors.AddressRefused.code),
+    )
     if not place.shared and (held := hold_port(asked.host, place.mqtt, of_broker, stop, running)):
         place = place._replace(lend_mqtt=held.lent)
     if held := hold_port(asked.desk_host, place.desk, of_desk, stop, running):

@@ -12,7 +12,7 @@ import click
 
 from broker.closing import Closing
 from broker.scorer.alerts import Concern
-from broker.web import DeskPortTaken
+from broker.web import errors
 
 PAUSE_S: Final = 1.0
 """Between two tries to get a port that another program has."""
@@ -88,7 +88,7 @@ class DeskOpening:
         try:
             self._start()
             self._open = True
-        except DeskPortTaken as taken:
+        except errors.DeskPortTaken as taken:
             if not self._patient:
                 raise
             self._again_at = now + PAUSE_S

@@ -20,7 +20,7 @@ from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
 from broker.scorer import DashboardView, DealSheet, PlayerSheet, PlayView, StandingsRow, TableView, TeamSheet, as_json
 from broker.version import program_version
-from broker.web import Access, DealInfo, Feeds, Pagination, Sheets, Visitor, read_number, visitor_of
+from broker.web import Access, Pagination, Sheets, Visitor, embargo, read_number, visitor_of
 
 PREFIX: Final = "/api/v1"
 PER_PAGE: Final = 100
@@ -200,7 +200,7 @@ RESOURCES: Final = (
     Resource(
         "/travellers",
         "The deals, and whether all have played them",
-        DealInfo,
+        embargo.DealInfo,
         lambda asked: asked.sheets.deals(asked.visitor),
         several=True,
     ),
@@ -226,7 +226,7 @@ RESOURCES: Final = (
 class ReadInterface:
     """Answers programs: those with a token, a browser that has logged in, and everybody where the desk is public."""
 
-    def __init__(self, access: Access, feeds: Feeds, sheets: Sheets) -> None:
+    def __init__(self, access: Access, feeds: embargo.Feeds, sheets: Sheets) -> None:
         self._access, self._feeds, self._sheets = access, feeds, sheets
 
     def routes(self) -> Sequence[Route]:

@@ -36,13 +36,13 @@ from broker.spreadsheet import sent_text
 from broker.web import (
     Access,
     Form,
-    FormMalformed,
     account_of,
     client_address,
+    errors,
     form_handler,
     note_action,
-    pdf_response,
     read_number,
+    render,
     render_page,
     translator_for,
 )
@@ -93,7 +93,7 @@ class PaperPage:
             made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
             with spelled(event):
                 content = blank_sheets_pdf(refuse_none_or_many(made), translator_for(request).language)
-        return pdf_response(content, f"{self._event.name}-sheets.pdf")
+        return render.pdf_response(content, f"{self._event.name}-sheets.pdf")
 
     def _key(self, request: Request, form: Form) -> Response:
         """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
@@ -115,7 +115,7 @@ class PaperPage:
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
                 return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
-        raise FormMalformed("the form does not say what it asks for")
+        raise errors.FormMalformed("the form does not say what it asks for")
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)
@@ -140,7 +140,7 @@ class PaperPage:
             self._two.take_back((table, round_), account, client_address(request))
             return []
         if not form.get("chosen"):
-            raise FormMalformed("the form does not say which reading counts")
+            raise errors.FormMalformed("the form does not say which reading counts")
         settlement = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
         result = self._two.settle(settlement, account, client_address(request))
         return [result] if result else []

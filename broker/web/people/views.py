@@ -24,24 +24,25 @@ from broker.people import (
     audit_line,
 )
 from broker.web import (
-    BYTE_ORDER_MARK,
     Access,
-    DeskError,
     Form,
-    FormMalformed,
     Visitor,
-    browser_marks,
     client_address,
-    delete_session_cookie,
+    errors,
     form_page,
-    own_page,
-    read_form,
+    forms,
     redirect,
+    render,
     render_page,
+    visitor_of,
+)
+from broker.web.auth import (
+    browser_marks,
+    delete_session_cookie,
+    own_page,
     set_browser_marks,
     set_session_cookie,
     user_agent,
-    visitor_of,
 )
 
 
@@ -69,11 +70,11 @@ class Login:
         """Let somebody in, or say that name and password do not belong together."""
         name = page = ""
         try:
-            form = await read_form(request, None)
+            form = await forms.read_form(request, None)
             name, page = form.get("name", "").strip()[:32], form.get("page", "")
             before = await run_in_threadpool(self._access.visitor, request)
             token = await run_in_threadpool(self._begin, request, name, form.get("password", ""))
-        except (PeopleError, DeskError) as error:
+        except (PeopleError, errors.DeskError) as error:
             return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # this browser's old session would go on unseen
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
@@ -84,7 +85,7 @@ class Login:
         visitor = await run_in_threadpool(self._access.visitor, request)
         answer = redirect(request, "/login")
         if visitor.session:
-            await read_form(request, visitor)
+            await forms.read_form(request, visitor)
             await run_in_threadpool(self._auth.log_out, visitor.session, client_address(request))
         delete_session_cookie(request, answer)
         answer.headers["Clear-Site-Data"] = '"cache"'
@@ -103,11 +104,11 @@ class Login:
         """Make the first head arbiter, and let them in."""
         form: Form = {}
         try:
-            form = await read_form(request, None)
+            form = await forms.read_form(request, None)
             account = await run_in_threadpool(self._first, form, client_address(request))
         except LinkSpent as error:
             return self._welcome_page(request, {}, error=error)
-        except (PeopleError, DeskError) as error:
+        except (PeopleError, errors.DeskError) as error:
             return self._welcome_page(request, form, error=error)
         token = self._auth.admit(account, agent=user_agent(request), address=client_address(request))
         return await self._inside(request, token)
@@ -178,7 +179,7 @@ class PeoplePage:
         return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
 
     def _lines(self) -> Iterator[str]:
-        yield BYTE_ORDER_MARK + ",".join(AuditEntry._fields) + "\r\n"
+        yield render.BYTE_ORDER_MARK + ",".join(AuditEntry._fields) + "\r\n"
         try:
             for entry in self._auth.audit.checked():
                 yield audit_line(entry, as_csv=True)
@@ -207,7 +208,7 @@ class PeoplePage:
             return page
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         act()
         return redirect(request, "/people", done="saved")
 

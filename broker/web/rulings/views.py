@@ -19,18 +19,7 @@ from broker.rulings.infractions import appeal_until, penalty_for
 from broker.rulings.preview import RulingChanges, StandingChange
 from broker.rulings.service import RulingService
 from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
-from broker.web import (
-    BYTE_ORDER_MARK,
-    Access,
-    Form,
-    Pagination,
-    account_of,
-    download,
-    form_handler,
-    new_id,
-    render_page,
-    visitor_of,
-)
+from broker.web import Access, Form, Pagination, account_of, form_handler, forms, render, render_page, visitor_of
 from broker.web.rulings import history
 from broker.web.rulings.forms import (
     OF_APART,
@@ -113,12 +102,12 @@ class RulingsPage:
     def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
         text = history.history_csv(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
-        return download(BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
+        return render.download(render.BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
 
     def as_json(self, request: Request) -> Response:
         """Return the history for programs."""
         text = history.history_json(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
-        return download(text, "rulings.json", "application/json")
+        return render.download(text, "rulings.json", "application/json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
         filters = self._meant(dict(request.query_params))
@@ -253,7 +242,7 @@ class RulingsPage:
             "filled": filled,
             "kinds": kinds,
             "kind": kind or (kinds[0] if values["deal"] else None),
-            "id": new_id("ruling"),
+            "id": forms.new_id("ruling"),
             "players": event.players,
             "offered": event.players if len(event.players) <= LISTED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),

@@ -17,17 +17,7 @@ from broker.event import setup
 from broker.event.deals import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
 from broker.rules.commitment import check_words
-from broker.web import (
-    Access,
-    Form,
-    FormMalformed,
-    client_address,
-    form_page,
-    read_number,
-    redirect,
-    render_page,
-    visitor_of,
-)
+from broker.web import Access, Form, client_address, errors, form_page, read_number, redirect, render_page, visitor_of
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
@@ -72,7 +62,7 @@ class DrawPage:
         }
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         with self._turn:
             act(form)
             note_change(self._access, request, f"draw {form['action']}")
@@ -87,7 +77,7 @@ class DrawPage:
         draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
         people = draw.announcement.people
         if not 0 <= person < len(people):
-            raise FormMalformed("the form does not say whose words they are")
+            raise errors.FormMalformed("the form does not say whose words they are")
         check_words(people[person], form.get("words", ""))
         self._words[draw.hash, person] = form.get("words", "")
 

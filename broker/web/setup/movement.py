@@ -11,7 +11,7 @@ from broker.errors import RuleError
 from broker.event import setup
 from broker.event.structure import Structure
 from broker.i18n import N_
-from broker.web import REFUSALS, DeskFailed, Form, read_number
+from broker.web import Form, errors, forms, read_number
 
 HALL: Final = ("tables", "hours", "carriers", "sets")
 """What the organiser has said of the hall, to be offered formats."""
@@ -82,7 +82,7 @@ class Making:
         """`form`: what was typed, which is shown again where the movement is refused."""
         self.form, self.wish = form, wish
         self.percent = 0
-        self.error: Exception | None = DeskFailed("no movement was made; the desk's log says why")
+        self.error: Exception | None = errors.DeskFailed("no movement was made; the desk's log says why")
         self.seen = False
         """Whether somebody has been shown what came of it."""
         self._ended = threading.Event()
@@ -99,7 +99,7 @@ class Making:
         try:
             make(self._tell)
             self.error = None
-        except REFUSALS as error:
+        except forms.REFUSALS as error:
             self.error = error
         finally:
             self._ended.set()

@@ -24,17 +24,7 @@ from broker.i18n import N_
 from broker.rules import shipped_profiles
 from broker.spreadsheet import sent_text
 from broker.store import has_started
-from broker.web import (
-    Access,
-    Form,
-    FormMalformed,
-    download,
-    form_page,
-    pdf_response,
-    redirect,
-    render_page,
-    translator_for,
-)
+from broker.web import Access, Form, errors, form_page, redirect, render, render_page, translator_for
 from broker.web.setup.draw import WHO, DrawPage, note_change
 from broker.web.setup.movement import (
     AT_ONCE_S,
@@ -100,11 +90,13 @@ class SetupPage:
     def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
         plan = setup.plan_of(self._folder)
-        return download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
+        return render.download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
     def kept(self, name: str, _request: Request) -> Response:
         """Return a file as it is kept: the players, or what is published of draws and deals before they are known."""
-        return download(text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json")
+        return render.download(
+            text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json"
+        )
 
     def carriers(self, request: Request) -> Response:
         """Return what lies in the carriers, to print: a page a deal, serials and no face."""
@@ -115,7 +107,7 @@ class SetupPage:
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
         except (RuleError, ScorerError, ExceptionGroup) as error:
             return self._page(request, {}, error)
-        return pdf_response(content, "carriers.pdf")
+        return render.pdf_response(content, "carriers.pdf")
 
     def _act(self, request: Request, form: Form) -> Response:
         """Check or keep what one form sends."""
@@ -146,7 +138,7 @@ class SetupPage:
             return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         with self._turn:
             if not self._is_kept(form):
                 if (checked := act(form)) is not None:
@@ -247,7 +239,7 @@ class SetupPage:
     def _structure(self, form: Form) -> Structure:
         wish, column = read_structure(form), form.get("halls_by", "")
         if column and column not in HALLS_BY:
-            raise FormMalformed("halls are by club or country")
+            raise errors.FormMalformed("halls are by club or country")
         return setup.with_halls(self._folder, wish, column) if column else wish
 
     def _check_movement(self, form: Form) -> Values:
@@ -276,7 +268,7 @@ class SetupPage:
 
     def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
-            raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
+            raise errors.FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
 
     def _keep_sessions(self, form: Form) -> None:

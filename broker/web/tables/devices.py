@@ -18,18 +18,17 @@ from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Offered, Reading, UnknownDevice
 from broker.version import program_version
 from broker.web import (
-    CARDS_A_PAGE,
     Access,
     Form,
-    FormMalformed,
     Pagination,
-    UnsignedDevice,
     account_of,
+    errors,
     form_handler,
     form_page,
     note_action,
     read_number,
     redirect,
+    render,
     render_page,
 )
 from broker.web.services import NO_SERVICES, ScorerThread, Services
@@ -126,7 +125,7 @@ class DevicesPage:
         }
         unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
-            raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
+            raise errors.UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
         for table, device in chosen.items():
             self._noted(request, ACCEPTED, table, device, self._accepting(table, device))
         return redirect(request, "/devices", done="accepted")
@@ -161,7 +160,7 @@ class DevicesPage:
         """Let the standby take over the event."""
         _head_arbiter(request)
         if self._standby is None or form.get("sure") != "on":
-            raise FormMalformed("the standby takes over when the box is ticked")
+            raise errors.FormMalformed("the standby takes over when the box is ticked")
         with self._auth.store.commit():
             note_action(self._auth, request, SCORER_HANDED, "", "")
             self._standby.hand_over()
@@ -194,7 +193,7 @@ class DevicesPage:
     def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
-        pagination = Pagination.at(request.query_params, longest, CARDS_A_PAGE)
+        pagination = Pagination.at(request.query_params, longest, render.CARDS_A_PAGE)
         lines = pagination.lines
         values = {
             "waiting": seen.waiting[lines],
@@ -206,7 +205,7 @@ class DevicesPage:
             "pagination": pagination,
             "decides": account_of(request).may("admit"),
             "shown": ID_SHOWN,
-            "asks_again": isinstance(error, UnsignedDevice),
+            "asks_again": isinstance(error, errors.UnsignedDevice),
             "longest": LONGEST_REASON,
             "broker": self._broker,
             "standby": self._standby.summary if self._standby else None,

@@ -34,22 +34,16 @@ from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
-    TICKED,
-    TICKED_ALONE,
     Access,
     Form,
-    FormMalformed,
-    TablesUnreadable,
     account_of,
-    as_ranges,
     client_address,
+    errors,
     form_handler,
+    forms,
     read_number,
     redirect,
     render_page,
-    tables_among,
-    tables_of,
-    ticked_tables,
 )
 
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
@@ -245,7 +239,7 @@ class OrderDesk:
         now = self._auth.clock()
         with self._auth.store.commit():
             kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
-            about = f"{given.command} {as_ranges(given.tables, ',')}"
+            about = f"{given.command} {forms.as_ranges(given.tables, ',')}"
             detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
             self._auth.audit.note(now, account.name, "order_given", about, detail, address=address)
         self._send(kept)
@@ -345,10 +339,14 @@ class OrdersPage:
         """Send an order. The page is then asked for again: reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
-            raise FormMalformed("the form does not say which it is")
+            raise errors.FormMalformed("the form does not say which it is")
         room = self._feed.current.tables
         known = [table.table for table in room]
-        tables = known if ALL_TABLES in form else {*ticked_tables(form), *tables_among(known, form.get("tables", ""))}
+        tables = (
+            known
+            if ALL_TABLES in form
+            else {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
+        )
         said = [form.get(field, "") for field in ("command", "minutes", "reason")]
         given = read_order(tables, known, said[0], said[1].strip(), said[2], account.full)
         try:
@@ -363,16 +361,16 @@ class OrdersPage:
         tables = self._feed.current.tables
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
-        writes = len(tables) > TICKED_ALONE
+        writes = len(tables) > forms.TICKED_ALONE
         values: dict[str, object] = {
             "id": uuid.uuid4().hex,
-            "tables": tables if len(tables) <= TICKED else (),
-            "chosen": {*ticked_tables(form), *(() if writes else _written_tables(written))},
+            "tables": tables if len(tables) <= forms.TICKED else (),
+            "chosen": {*forms.ticked_tables(form), *(() if writes else _written_tables(written))},
             "all": ALL_TABLES in form,
             "writes": writes,
             "written": written,
-            "calling": as_ranges(table.table for table in tables if table.calling),
-            "paused": as_ranges(table.table for table in tables if table.paused),
+            "calling": forms.as_ranges(table.table for table in tables if table.calling),
+            "paused": forms.as_ranges(table.table for table in tables if table.paused),
             "filled": {field: form.get(field, "")[:LONGEST_REASON] for field in ("command", "minutes", "reason")},
             "commands": COMMANDS,
             "most_minutes": MOST_MINUTES,
@@ -390,6 +388,6 @@ class OrdersPage:
 def _written_tables(written: str) -> list[int]:
     """Return tables that are written; none where they cannot be read."""
     try:
-        return tables_of(written)
-    except TablesUnreadable:
+        return forms.tables_of(written)
+    except errors.TablesUnreadable:
         return []

@@ -22,7 +22,7 @@ from broker.scorer import (
 from broker.scorer.grid import grid
 from broker.scorer.view import time_left_ms
 from broker.store import AnchorPlace, find_anchor
-from broker.web import public_view
+from broker.web.embargo import public_view
 from broker.web.tables.carriers import progress_of
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, correct, draft

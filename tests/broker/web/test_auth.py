@@ -22,8 +22,9 @@ from broker.people import ROLES, Actor, Authentication
 from broker.people.login import OF_BOTH
 from broker.scorer import DashboardView, EventState, Snapshot
 from broker.scorer.live_event import WireLog
-from broker.web import CertificateRefused, FormMalformed, public_view
 from broker.web.app import create_app
+from broker.web.embargo import public_view
+from broker.web.errors import CertificateRefused, FormMalformed
 from broker.web.forms import FORM_MEDIA_TYPE, MOST_FIELDS, parse_form
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services

@@ -9,9 +9,9 @@ from msgspec.structs import fields, replace
 from broker.people.login import FIRST_LINK_USER
 from broker.protocol import AT_THE_TABLE, PublicState
 from broker.scorer import DashboardView, HallContact, TableView
-from broker.web import SIGNS, card_state, signed_number, time_tag, translators
+from broker.web.i18n import translators
 from broker.web.labels import RECORDED, STATE, account_text, recorded_text
-from broker.web.render import SHOWN_PLAYS, CardState, datum
+from broker.web.render import SHOWN_PLAYS, SIGNS, CardState, card_state, datum, signed_number, time_tag
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
 from tests.broker.web import sample

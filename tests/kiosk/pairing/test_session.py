@@ -38,7 +38,7 @@ from broker.protocol.pairing import (
     pairing_text,
     read_pairing,
 )
-from broker.web import PairingUnknown
+from broker.web.errors import PairingUnknown
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
 from broker.web.tables.pairing import BrokerForTables, PairingService, monotonic_ms

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from broker.protocol import Standing
 from broker.scorer import DashboardView
-from broker.web import CARDS_A_PAGE, translators
-from broker.web.render import SHOWN_PLACES
+from broker.web.i18n import translators
+from broker.web.render import CARDS_A_PAGE, SHOWN_PLACES
 from broker.web.tables.dashboard import CardsPage, DashboardRenderer
 from tests.broker.web import sample
 

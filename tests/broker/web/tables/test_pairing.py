@@ -30,7 +30,8 @@ from broker.protocol.pairing import (
     read_pairing,
     read_typed_pairing,
 )
-from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.web import Access
+from broker.web.errors import DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import pairing_codes
