@@ -21,7 +21,6 @@ from broker.people import Authentication
 from broker.rules import Profile
 from broker.scorer import ViewFeed
 from broker.web import Access, LivePages, Sheets, embargo, errors, render_page
-from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
 from broker.web.auth import wants_html
 from broker.web.live import EventStreams, StreamPace
@@ -176,7 +175,7 @@ def _result_routes(
         return
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
-    yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
+    yield from ReadInterface(access, feeds, sheets).routes()
     yield from ResultsPage(sheets, services.folder, feeds).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
     yield from LuckPage(access, sheets).routes()
