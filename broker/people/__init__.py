@@ -43,5 +43,4 @@ from broker.people.login import (
     csrf_token,
     network_of,
 )
-from broker.people.tokens import TOKEN_RIGHTS, Token
-from broker.people.webhooks import Webhook, is_loopback
+from broker.people.programs import TOKEN_RIGHTS, Token, Webhook, is_loopback

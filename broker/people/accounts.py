@@ -195,11 +195,18 @@ def _entries(first: int, last: int) -> str:
     return f"entry {first} is" if first == last else f"entries {first} to {last} are"
 
 
-class Accounts:
-    """All accounts of an event's folder. `clock` gives the wall clock in ms."""
+class AuditedStore:
+    """Something of which each change is noted in the audit log. `clock` gives the wall clock in ms."""
 
     def __init__(self, store: PeopleDatabase, audit: AuditLog, clock: Callable[[], int]) -> None:
         self._store, self._audit, self._clock = store, audit, clock
+
+    def _note(self, by: Actor, action: str, about: str, detail: str = "") -> None:
+        self._audit.note(self._clock(), by.who, action, about, detail, address=by.address)
+
+
+class Accounts(AuditedStore):
+    """All accounts of an event's folder."""
 
     def all(self) -> list[Account]:
         """Return all, by name."""
@@ -275,9 +282,6 @@ class Accounts:
         if not right or stored != self.password_hash(name):
             return None
         return self.get(name)
-
-    def _note(self, by: Actor, action: str, about: str, detail: str = "") -> None:
-        self._audit.note(self._clock(), by.who, action, about, detail, address=by.address)
 
 
 def _checked(name: str, full: str, role: str, now: int) -> Account:

@@ -26,8 +26,7 @@ from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, WHOLE_MS, Account, 
 from broker.people.copies import open_people
 from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
-from broker.people.tokens import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, token_hash
-from broker.people.webhooks import Webhooks
+from broker.people.programs import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, Webhooks, token_hash
 from broker.protocol import wall_clock_ms
 
 FIRST_LINK_FILE: Final = "first-link.txt"

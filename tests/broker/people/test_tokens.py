@@ -7,7 +7,7 @@ import pytest
 from broker.people import TOKEN_RIGHTS, Authentication, TokenUnknown
 from broker.people.copies import ClosedAccounts
 from broker.people.errors import BadToken, TokenTaken
-from broker.people.tokens import SEEN_EVERY_MS
+from broker.people.programs import SEEN_EVERY_MS
 from tests.broker.people.conftest import BY, NOON, Hand
 
 
