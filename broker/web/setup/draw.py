@@ -17,7 +17,7 @@ from broker.event import setup
 from broker.event.deals import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
 from broker.rules.commitment import check_words
-from broker.web import Access, Form, client_address, errors, form_page, read_number, redirect, render_page, visitor_of
+from broker.web import Access, Form, errors, form_page, note_action, read_number, redirect, render_page
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
@@ -26,10 +26,8 @@ PEOPLE: Final = 6
 
 def note_change(access: Access, request: Request, action: str) -> None:
     """Note in the audit log who changed the set-up."""
-    auth, session = access.auth, visitor_of(request).session
-    if auth is not None and session is not None:
-        with auth.store.commit():
-            auth.audit.note(auth.clock(), session.account.name, WHO, action, address=client_address(request))
+    if access.auth is not None:
+        note_action(access.auth, request, WHO, action)
 
 
 DONE: Final = {
