@@ -46,7 +46,7 @@ from broker.mqtt import (
     kind_of_event,
     remember_kind,
 )
-from broker.people import Authentication, ClosedAccounts, copy_people, is_loopback
+from broker.people import Authentication, copies, is_loopback
 from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
@@ -454,8 +454,8 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         keep=asked.backup_keep,
         clock=wall_clock_ms,
         tell=work.report_backup,
-        further=(copy_people,),
-        urgent=ClosedAccounts(auth.store).news,
+        further=(copies.copy_people,),
+        urgent=copies.ClosedAccounts(auth.store).news,
         found=work.report_faults,
     )
     return running.enter_context(worker)

@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_, Message
-from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
+from broker.people import Account, Authentication, Right, errors, login, programs
 from broker.scorer import READ_ONLY, DashboardView, DiskLevel
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
@@ -96,7 +96,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
 class Visitor:
     """Who asks. Without a session: nobody who is known, and what such a one may do here."""
 
-    session: LoginSession | None = None
+    session: login.LoginSession | None = None
     form: str = ""
     """What every form of this session carries."""
     open_room: bool = False
@@ -111,7 +111,7 @@ class Visitor:
     """Whether what tables and the desk send is not encrypted."""
     banners: tuple[Message, ...] = ()
     """What stands in red over the pages of who has logged in."""
-    token: Token | None = None
+    token: programs.Token | None = None
     """By which another program reads."""
     address: str = ""
 
@@ -195,7 +195,7 @@ class Access:
         return replace(
             self._stranger(request),
             session=session,
-            form=csrf_token(token),
+            form=login.csrf_token(token),
             withheld=self._withheld,
             disk=view.disk,
             banners=banners(view),
@@ -213,7 +213,7 @@ class Access:
         found = self.auth.tokens.find(token.strip()[:LONGEST_TOKEN])
         if found is None:
             self._misses.missed(address, now)
-            raise TokenUnknown("this token opens nothing: it was revoked, or was never one")
+            raise errors.TokenUnknown("this token opens nothing: it was revoked, or was never one")
         return Visitor(token=found, address=address)
 
     def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
@@ -356,7 +356,7 @@ class Misses:
 
     def wait_ms(self, address: str, now: int) -> int:
         """Return how long from `now` nothing more is looked up for an address; 0: it is."""
-        network = network_of(address)
+        network = login.network_of(address)
         wait = self._wait(network, self._most, now)
         if self._in_all and (of_all := self._wait(ANY_NETWORK, self._in_all, now)):
             return max(wait, min(of_all, self._wait(network, self._fresh, now)))
@@ -364,7 +364,7 @@ class Misses:
 
     def missed(self, address: str, now: int, *, of_all: bool = True) -> None:
         """Count a miss: of its network, and where it could have been a guess, of all."""
-        self._count(network_of(address), self._most, now)
+        self._count(login.network_of(address), self._most, now)
         if self._in_all and of_all:
             self._count(ANY_NETWORK, self._in_all, now)
 

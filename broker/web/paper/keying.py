@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import func, insert, select
 
-from broker.people import KEYINGS, Account, Authentication, PeopleDatabase
+from broker.people import Account, Authentication, database
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
@@ -111,18 +111,18 @@ SET_ASIDE: Final = b""
 class Keyings:
     """All keyings of an event."""
 
-    def __init__(self, store: PeopleDatabase) -> None:
+    def __init__(self, store: database.PeopleDatabase) -> None:
         self._store = store
 
     def keep(self, keying: Keying) -> None:
         """Keep one; it is given the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
-            last = sql.execute(select(func.max(KEYINGS.c.number))).scalar() or 0
-            sql.execute(insert(KEYINGS).values(tuple(keying._replace(number=last + 1))))
+            last = sql.execute(select(func.max(database.KEYINGS.c.number))).scalar() or 0
+            sql.execute(insert(database.KEYINGS).values(tuple(keying._replace(number=last + 1))))
 
     def all(self) -> list[Keying]:
         """Return all, oldest first. Raises PeopleStoreBroken."""
-        return [Keying(*row) for row in self._store.rows(select(KEYINGS).order_by(KEYINGS.c.number))]
+        return [Keying(*row) for row in self._store.rows(select(database.KEYINGS).order_by(database.KEYINGS.c.number))]
 
 
 LONGEST_REASON: Final = 200

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from broker.people import AuditEntry, AuditLog, PeopleStoreBroken
+from broker.people import AuditEntry, PeopleStoreBroken, accounts
 from broker.scorer.alerts import Concern
 from broker.store import LogHead
 
@@ -50,7 +50,7 @@ def concern_of_entry(entry: AuditEntry) -> Concern | None:
 class AuditWatch:
     """Reads the audit log as it grows. A context manager, with a thread of its own: the store may make it wait."""
 
-    def __init__(self, audit: AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
+    def __init__(self, audit: accounts.AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
         self._audit, self._tell, self._pause_s = audit, tell, pause_s
         self.head = LogHead()
         """The last entry that was looked at. From any thread."""

@@ -9,20 +9,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import (
-    EMBARGO_READ,
-    ROLES,
-    SHORTEST_PASSWORD,
-    TOKEN_RIGHTS,
-    Account,
-    Actor,
-    AuditBroken,
-    AuditEntry,
-    Authentication,
-    LinkSpent,
-    PeopleError,
-    audit_line,
-)
+from broker.people import ROLES, Account, Actor, AuditEntry, Authentication, PeopleError, programs
+from broker.people.accounts import EMBARGO_READ, SHORTEST_PASSWORD, audit_line
+from broker.people.errors import AuditBroken, LinkSpent
 from broker.web import (
     Access,
     Form,
@@ -228,7 +217,7 @@ class PeoplePage:
             "tokens": self._auth.tokens.all(),
             "token": token,
             "webhooks": self._auth.webhooks.all(),
-            "token_roles": tuple(TOKEN_RIGHTS),
+            "token_roles": tuple(programs.TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import DEVICE_REVOKED, Account, Authentication
+from broker.people import Account, Authentication, accounts
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Offered, Reading, UnknownDevice
 from broker.version import program_version
@@ -140,7 +140,7 @@ class DevicesPage:
         reason = order_reason(form.get("reason", ""))
         self._noted(
             request,
-            DEVICE_REVOKED,
+            accounts.DEVICE_REVOKED,
             table,
             f"{device}; {reason}",
             lambda by: self._scorer.live.devices.revoke(table, device, reason, by.full, by.name),

@@ -18,17 +18,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import (
-    ORDERS,
-    Account,
-    Authentication,
-    BadOrder,
-    OrderGivenBefore,
-    OrderUnsent,
-    PeopleDatabase,
-    PeopleStoreBroken,
-    TablesUnheard,
-)
+from broker.people import Account, Authentication, PeopleStoreBroken, database
+from broker.people.errors import BadOrder, OrderGivenBefore, OrderUnsent, TablesUnheard
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
@@ -111,7 +102,7 @@ def _minutes(command: Command, text: str) -> int:
 class Orders:
     """All orders of an event's folder."""
 
-    def __init__(self, store: PeopleDatabase) -> None:
+    def __init__(self, store: database.PeopleDatabase) -> None:
         self._store = store
 
     def keep(self, id_: str, given: OrderGiven, who: str, now: int, *, above: int = 0) -> KeptOrder:
@@ -125,10 +116,10 @@ class Orders:
         """
         with self._store.commit() as sql:
             _refuse_again(sql.execute(_bodies(id_)).all(), given)
-            last = sql.execute(select(func.max(ORDERS.c.number))).scalar() or 0
+            last = sql.execute(select(func.max(database.ORDERS.c.number))).scalar() or 0
             seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
-            sql.execute(insert(ORDERS).values(row))
+            sql.execute(insert(database.ORDERS).values(row))
         return KeptOrder(seq, id_, now, who, given)
 
     def refuse_again(self, id_: str, given: OrderGiven) -> None:
@@ -137,12 +128,14 @@ class Orders:
 
     def newest(self, count: int) -> list[KeptOrder]:
         """Return the last orders, newest first. Raises PeopleStoreBroken."""
-        query = select(*(ORDERS.c[name] for name in ("number", "id", "at", "who", "body")))
-        return [_stored_order(row) for row in self._store.rows(query.order_by(ORDERS.c.number.desc()).limit(count))]
+        query = select(*(database.ORDERS.c[name] for name in ("number", "id", "at", "who", "body")))
+        return [
+            _stored_order(row) for row in self._store.rows(query.order_by(database.ORDERS.c.number.desc()).limit(count))
+        ]
 
 
 def _bodies(id_: str) -> Executable:
-    return select(ORDERS.c.body).where(ORDERS.c.id == id_)
+    return select(database.ORDERS.c.body).where(database.ORDERS.c.id == id_)
 
 
 def _refuse_again(before: Iterable[tuple[Any, ...]], given: OrderGiven) -> None:

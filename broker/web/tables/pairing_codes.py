@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from broker.people import network_of
+from broker.people import login
 from broker.protocol.pairing import PairingKeys, PairingRequest, derive_keys, new_pairing_code
 from broker.web import auth, errors
 
@@ -168,7 +168,7 @@ class PairingTurns:
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[None]:
         """Wait for an address's turn, which lasts as long as the context. Raises PairingBusy."""
-        network = network_of(address)
+        network = login.network_of(address)
         if self._waiting[network] >= MOST_OF_NETWORK or self._waiting.total() >= MOST_WAITING:
             raise errors.PairingBusy("too many devices are asking at once")
         self._waiting[network] += 1

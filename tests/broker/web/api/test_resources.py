@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
-from broker.people import EMBARGO_READ, Actor, Authentication
+from broker.people import Actor, Authentication
+from broker.people.accounts import EMBARGO_READ
 from broker.scorer import EventState, Snapshot
 from broker.web.api import resources
 from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES, openapi_document, openapi_text

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.people import EMBARGO_READ
+from broker.people.accounts import EMBARGO_READ
 from broker.protocol import Call
 from broker.web.alerts import alert_value
 from tests.broker.scorer import small

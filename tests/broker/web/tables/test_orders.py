@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
-from broker.people import Account, Actor, Authentication, OrderUnsent
+from broker.people import Account, Actor, Authentication
+from broker.people.errors import OrderUnsent
 from broker.protocol import Message, Order, SigningKey, decode_on_topic, topics
 from broker.protocol.arbiter_session import SessionKey, scope_of
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
