@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from argon2 import PasswordHasher
@@ -347,14 +348,10 @@ def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)
 
 
-_NOBODY: list[str] = []
-
-
+@cache
 def _decoy_hash() -> str:
     """Return a hash that nobody has the password of."""
-    if not _NOBODY:
-        _NOBODY.append(_HASHER.hash("a password that nobody has"))
-    return _NOBODY[0]
+    return _HASHER.hash("a password that nobody has")
 
 
 FACES_SHOWN: Final = "faces_shown"

@@ -91,7 +91,7 @@ def create_app(
         *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
         *(_people_routes(feed, services, access, auth) if auth else ()),
         *_result_routes(feeds, services, access, live, trace),
-        *_scorer_routes(feed, services, access, live),
+        *_scorer_routes(feeds, services, access, live),
     ]
     access.pages = _pages(routes, services)
     return Starlette(
@@ -188,21 +188,21 @@ def _result_routes(
         yield from WirePage(services.wire, feeds.room, trace).routes(live)
 
 
-def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+def _scorer_routes(feeds: embargo.Feeds, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
     """Return the routes of what is read from the scorer or from the folder that it writes."""
     if services.scorer is None:
         return
     scorer, room, snapshots = services.scorer, services.scorer.rulings.room, services.snapshots
-    yield MetricsPage(access, feed, services, scorer).route()
+    yield MetricsPage(access, feeds, services, scorer).route()
 
     def sat(player: str, round_: int) -> str | None:
         return snapshots().sat(player, round_) if snapshots else None
 
     yield from SessionsPage(SessionsNow(lambda: room.event, room.tables.sessions, sat)).routes(access, live)
     if services.deals and room.planned.plan.plays and isinstance(room.event.profile, Profile):
-        yield from PaperPage(access, feed, room, services.deals, scorer).routes()
+        yield from PaperPage(access, feeds.room, room, services.deals, scorer).routes()
     if services.folder:
-        yield from ExportsPage(access, feed, services.folder, room).routes()
+        yield from ExportsPage(access, feeds, services.folder, room).routes()
 
 
 # Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.

@@ -25,10 +25,10 @@ from broker.web.labels import banners
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
+"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 BROWSER_COOKIE: Final = "homologue-browser"
 LONGEST_MARKS: Final = 1_000
 YEAR_S: Final = 365 * 24 * 60 * 60
-"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 

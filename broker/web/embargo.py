@@ -39,13 +39,8 @@ REVEALING_STATES: Final = ("declared", "accepting")
 """States in which a table has an outcome, and lets it be seen in which way it came."""
 
 
-def public_view(view: DashboardView) -> DashboardView:
-    """Return the view without what is under embargo and without what is the arbiters' alone."""
-    return PublicViews().of(view)
-
-
 class PublicViews:
-    """Returns the public part of views as they follow each other: what has not changed is not recreated.
+    """Returns views without what is under embargo and what is the arbiters' alone; what has not changed is kept.
 
     For one thread alone.
     """

@@ -258,14 +258,6 @@ class LivePage:
 MakePage = Callable[[Request, Visitor, HtmlTranslator], LivePage]
 
 
-class RenderingKey(NamedTuple):
-    """Whose rendering is kept: language and rights, never who it is."""
-
-    path: str
-    language: str
-    rights: tuple[bool, ...]
-
-
 class LivePages:
     """Serves sheets as pages, and as streams of what changes in them."""
 
@@ -281,7 +273,8 @@ class LivePages:
         """`feed_of`: what a visitor may follow; `attends`: calls and alerts have buttons."""
         self._attends = attends
         self._feed_of, self._access, self._streams, self._pace = feed_of, access, streams, pace
-        self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[object, Markup]] = OrderedDict()
+        """Of each address by language and rights, never by who it is."""
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
         """Return the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
@@ -344,8 +337,7 @@ class LivePages:
 
     def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))
-        rights = (*map(visitor.may, get_args(Right)), visitor.rules)
-        place = RenderingKey(address, _.language, rights)
+        place = address, _.language, *map(visitor.may, get_args(Right)), visitor.rules
         red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
         kept, key = self._kept.pop(place, None), (sheet.key, red)
         if kept is None or kept[0] != key or sheet.key is None:

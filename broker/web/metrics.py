@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.protocol import BEAT_S, DISK_STEP_MIB
-from broker.scorer import DashboardView, DiskLevel, ViewFeed, disk_room
+from broker.scorer import DashboardView, DiskLevel, disk_room
 from broker.scorer.devices import Reading
 from broker.version import program_version
 from broker.web import Access, embargo, render, visitor_of
@@ -39,9 +39,9 @@ KEPT_S: Final = 1.0
 class MetricsPage:
     """Answers programs that watch."""
 
-    def __init__(self, access: Access, feed: ViewFeed, services: Services, scorer: ScorerThread) -> None:
+    def __init__(self, access: Access, feeds: embargo.Feeds, services: Services, scorer: ScorerThread) -> None:
         self._access, self._scorer, self._services = access, scorer, services
-        self._room, self._public = feed, embargo.PublicFeed(feed)
+        self._room, self._public = feeds.room, feeds.public
         self._kept: dict[bool, tuple[float, bytes]] = {}
 
     def route(self) -> Route:

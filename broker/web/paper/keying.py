@@ -149,16 +149,6 @@ class KeyingDifference:
     where: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """What an arbiter decides on two readings: `chosen` is the number of one of them, or 0: neither."""
-
-    play: PlayKey
-    numbers: tuple[int, int]
-    chosen: int
-    reason: str
-
-
 class DoubleKeying:
     """The readings of one event's sheets."""
 
@@ -193,22 +183,25 @@ class DoubleKeying:
         first = next(one.whose for one in known.kept if one.whose != account.name)
         return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
 
-    def settle(self, settlement: Settlement, account: Account, address: str) -> SheetResult | None:
+    def settle(
+        self, play: PlayKey, numbers: tuple[int, int], chosen: int, typed: str, account: Account, address: str
+    ) -> SheetResult | None:
         """Let one of two readings count, or neither: then two people key the sheet again, and None is given.
 
-        Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
+        `chosen`: the number of one of them, or 0; `typed`: the reason. Raises RuleError `keying_gone`, `reason_wrong`,
+        and as a ruling; StoreError, PeopleStoreBroken.
         """
-        reason = " ".join(settlement.reason.split())
+        reason = " ".join(typed.split())
         if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
             raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
         with self._auth.store.commit():
-            after, _, known = self._readings([settlement.play])[settlement.play]
-            if tuple(one.number for one in known.kept) != settlement.numbers:
+            after, _, known = self._readings([play])[play]
+            if tuple(one.number for one in known.kept) != numbers:
                 raise RuleError("keying_gone", "these two readings are not open any more: look again")
-            if settlement.chosen:
-                return self._chosen(known, settlement.chosen, account, address, reason)
+            if chosen:
+                return self._chosen(known, chosen, account, address, reason)
             for one in known.kept:
-                self._keep(settlement.play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
+                self._keep(play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
         return None
 
     def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:

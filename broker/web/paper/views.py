@@ -46,7 +46,7 @@ from broker.web import (
     render_page,
     translator_for,
 )
-from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
+from broker.web.paper.keying import DoubleKeying, take_noted
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
 WHO: Final = "rule"
@@ -141,8 +141,8 @@ class PaperPage:
             return []
         if not form.get("chosen"):
             raise errors.FormMalformed("the form does not say which reading counts")
-        settlement = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
-        result = self._two.settle(settlement, account, client_address(request))
+        why, where = form.get("reason", ""), client_address(request)
+        result = self._two.settle((table, round_), (one, other), chosen, why, account, where)
         return [result] if result else []
 
     def _page(

@@ -19,9 +19,19 @@ from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, a
 from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
-from broker.scorer import EventState, ViewFeed, open_stored_event
-from broker.web import Access, Visitor, errors, labels, problems, render, render_page, translator_for, visitor_of
-from broker.web.embargo import EmbargoTrace, public_view
+from broker.scorer import EventState, open_stored_event
+from broker.web import (
+    Access,
+    Visitor,
+    embargo,
+    errors,
+    labels,
+    problems,
+    render,
+    render_page,
+    translator_for,
+    visitor_of,
+)
 
 ZIP: Final = "all.zip"
 WITHOUT_EMBARGO: Final = frozenset(
@@ -52,9 +62,10 @@ class ListedExport:
 class ExportsPage:
     """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
 
-    def __init__(self, access: Access, feed: ViewFeed, folder: Path, room: EventState) -> None:
-        self._access, self._feed, self._folder, self._room = access, feed, folder, room
-        self._trace = EmbargoTrace(access.auth)
+    def __init__(self, access: Access, feeds: embargo.Feeds, folder: Path, room: EventState) -> None:
+        self._access, self._feeds, self._folder, self._room = access, feeds, folder, room
+        self._feed = feeds.room
+        self._trace = embargo.EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
 
@@ -157,7 +168,7 @@ class ExportsPage:
         return (render.BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
-        view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
+        view = self._feeds.of(visitor_of(request)).current
         stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
         # Of the last round that is over, for arbiters too: another one with each message would tell when they come.
         anchor = view.anchor.text if view.anchor else ""

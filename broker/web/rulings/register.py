@@ -167,7 +167,7 @@ class RegisterPage:
             _("Appeal"),
             [
                 (_("Appeals until"), _moment(until)),
-                (_("Who appeals"), _names(writer, appeal.players) if appeal else None),
+                (_("Who appeals"), " · ".join(map(writer.name, appeal.players)) if appeal else None),
                 (_("Grounds"), lodged.reason if lodged else None),
                 (_("Received"), f"{lodged.author} · {_moment(lodged.at)}" if lodged else None),
             ],
@@ -211,10 +211,6 @@ def _circumstances(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
         yield _("Round {round}", round=entry.play[1])
     yield _recorded(_, entry.author or "")
     yield _recorded(_, entry.reason)
-
-
-def _names(writer: RulingWriter, players: Iterable[str]) -> str:
-    return " · ".join(map(writer.name, players))
 
 
 def _plain(text: str) -> str:
