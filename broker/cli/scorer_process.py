@@ -70,9 +70,9 @@ from broker.store import (
 )
 from broker.store.following import EventCopy
 from broker.web import errors
+from broker.web.alerts import AuditWatch
 from broker.web.api.webhooks import WebhookSender
 from broker.web.embargo import Sheets
-from broker.web.people.audit_watch import AuditWatch
 from broker.web.server import ANYWHERE, ConnectionLimits, DeskServer
 from broker.web.services import AuditedRulings, Services
 from broker.web.tables.event_pin import EventPin

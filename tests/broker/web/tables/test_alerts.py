@@ -15,9 +15,8 @@ from broker.scorer import AlertView, access, intake
 from broker.scorer.alerts import ALERT_CODES
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator
-from broker.web.alerts import APART, REFUSED_MESSAGE
+from broker.web.alerts import APART, REFUSED_MESSAGE, TOLD_ACTIONS
 from broker.web.i18n import translators
-from broker.web.people.audit_watch import TOLD_ACTIONS
 from broker.web.render import environment
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
