@@ -5,7 +5,6 @@ not exist has to wait.
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
@@ -188,7 +187,7 @@ class Access:
         if self.auth is None:
             return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
-        session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
+        session = self.auth.known(token, **browser_of(request)) if token else None
         if session is None:
             return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
         view = self._room()
@@ -325,9 +324,9 @@ def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
     )
 
 
-def user_agent(request: Request) -> str:
-    """Return the browser's own description."""
-    return request.headers.get("user-agent", "")
+def browser_of(request: Request) -> dict[str, str]:
+    """Return the browser's own description, and its address."""
+    return {"agent": request.headers.get("user-agent", ""), "address": client_address(request)}
 
 
 def client_address(request: Request) -> str:
@@ -335,15 +334,13 @@ def client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-MISS_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_MISSES: Final = 40
 """Misses of one network in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
-MOST_MISS_NETWORKS: Final = 10_000
 
 ANY_NETWORK: Final = ""
 
 
-class Misses:
+class Misses(login.RecentFailures):
     """Counts misses within a window that slides, by the network that somebody cannot choose (of IPv6 the first half).
 
     Nobody keeps another network out: however many misses there are in all, each has its first tries.
@@ -351,8 +348,8 @@ class Misses:
 
     def __init__(self, most: int = MOST_MISSES, *, in_all: int = 0, fresh: int = 0) -> None:
         """Hear no more of a network after `most` misses, or after `fresh` where there were `in_all` of everybody."""
+        super().__init__()
         self._most, self._in_all, self._fresh = most, in_all, fresh
-        self._of: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     def wait_ms(self, address: str, now: int) -> int:
         """Return how long from `now` nothing more is looked up for an address; 0: it is."""
@@ -367,15 +364,6 @@ class Misses:
         self._count(login.network_of(address), self._most, now)
         if self._in_all and of_all:
             self._count(ANY_NETWORK, self._in_all, now)
-
-    def _count(self, network: str, most: int, now: int) -> None:
-        self._of[network] = (*self._of.pop(network, ()), now)[-most:]
-        while len(self._of) > MOST_MISS_NETWORKS:
-            self._of.popitem(last=False)
-
-    def _wait(self, network: str, most: int, now: int) -> int:
-        recent = [at for at in self._of.get(network, ()) if 0 <= now - at < MISS_WINDOW_MS]
-        return recent[-most] + MISS_WINDOW_MS - now if len(recent) >= most else 0
 
 
 def note_action(auth: Authentication, request: Request, action: str, about: str, detail: str = "") -> None:

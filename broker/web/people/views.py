@@ -27,11 +27,11 @@ from broker.web import (
 )
 from broker.web.auth import (
     browser_marks,
+    browser_of,
     delete_session_cookie,
     own_page,
     set_browser_marks,
     set_session_cookie,
-    user_agent,
 )
 
 
@@ -99,7 +99,7 @@ class Login:
             return self._welcome_page(request, {}, error=error)
         except (PeopleError, errors.DeskError) as error:
             return self._welcome_page(request, form, error=error)
-        token = self._auth.admit(account, agent=user_agent(request), address=client_address(request))
+        token = self._auth.admit(account, **browser_of(request))
         return await self._inside(request, token)
 
     def _first(self, form: Form, where: str) -> Account:
@@ -107,13 +107,7 @@ class Login:
         return self._auth.welcome(token, name, full, password, where)
 
     def _begin(self, request: Request, name: str, password: str) -> str:
-        return self._auth.log_in(
-            name,
-            password,
-            agent=user_agent(request),
-            address=client_address(request),
-            browser=browser_marks(request),
-        )
+        return self._auth.log_in(name, password, **browser_of(request), browser=browser_marks(request))
 
     async def _inside(self, request: Request, token: str, page: str = "/") -> Response:
         answer = redirect(request, page)
@@ -123,7 +117,7 @@ class Login:
 
     def _marks(self, request: Request, token: str) -> str:
         """Return the browser's marks, with that of whoever has just logged in."""
-        session = self._auth.known(token, agent=user_agent(request), address=client_address(request))
+        session = self._auth.known(token, **browser_of(request))
         marks = browser_marks(request)
         return self._auth.with_mark(session.account, marks) if session else marks
 
