@@ -39,7 +39,7 @@ from broker.web import (
     account_of,
     client_address,
     errors,
-    form_handler,
+    form_page,
     note_action,
     read_number,
     render,
@@ -74,15 +74,9 @@ class PaperPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/paper", self.show, WHO),
-            self._access.route("/paper", form_handler(self._page, self._key, largest=LARGEST), WHO, ("POST",)),
+            *form_page(self._access, "/paper", self._page, self._key, WHO, largest=LARGEST),
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
-
-    def show(self, request: Request) -> Response:
-        """Show the forms; for one play if the address names it."""
-        asked = request.query_params
-        return self._page(request, {name: asked.get(name, "")[:4] for name in ("round", "table", "deal")})
 
     def sheets(self, request: Request) -> Response:
         """Return blank sheets, of a table or a round where the address says so."""
@@ -148,8 +142,10 @@ class PaperPage:
     def _page(
         self, request: Request, form: Form, error: Exception | None = None, more: dict[str, object] | None = None
     ) -> Response:
+        """Show the forms; for one play if the address names it."""
+        asked = form or {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
         values: dict[str, object] = {
-            "filled": {name: form.get(name, "")[:20] for name in FIELDS},
+            "filled": {name: asked.get(name, "")[:20] for name in FIELDS},
             "fields": FIELDS,
             "missing": self._missing(),
             "unprintable": unprintable_names(self._scorer.rulings.room.event),

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -101,7 +100,7 @@ class DashboardRenderer:
         here = f"page={pagination.number}&" if pagination.number > 1 else ""
         return render.render_template(
             "page.html",
-            room=self.room(view, _, visitor, wanted),
+            room=self.rendering(view, _, visitor, wanted).whole,
             view=view,
             _=_,
             now=now,
@@ -113,16 +112,6 @@ class DashboardRenderer:
             back=f"/?{here}",
         )
 
-    def room(
-        self,
-        view: DashboardView,
-        _: HtmlTranslator,
-        visitor: Visitor = ANYBODY,
-        wanted: Asked = FIRST_CARDS,
-    ) -> Markup:
-        """Return the part that changes: everything but the head and the banners of the connection."""
-        return self.rendering(view, _, visitor, wanted).whole
-
     def rendering(
         self,
         view: DashboardView,
@@ -130,7 +119,10 @@ class DashboardRenderer:
         visitor: Visitor = ANYBODY,
         wanted: Asked = FIRST_CARDS,
     ) -> Rendering:
-        """Render the part that changes, in parts. The view is of the feed that the visitor may read (`Feeds.of`)."""
+        """Render what changes, in parts: everything but the head and the banners of the connection.
+
+        The view is of the feed that the visitor may read (`Feeds.of`).
+        """
         kept = self._rooms.get(visitor.may("see_room"))
         if kept is None or kept[0] is not view:
             kept = self._rooms[visitor.may("see_room")] = view, {}

@@ -30,7 +30,7 @@ from broker.web import (
     account_of,
     client_address,
     errors,
-    form_handler,
+    form_page,
     forms,
     read_number,
     redirect,
@@ -318,15 +318,7 @@ class OrdersPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/orders", self.show, "give_orders"),
-            self._access.route("/orders", form_handler(self._page, self._give), "give_orders", ("POST",)),
-        ]
-
-    def show(self, request: Request) -> Response:
-        """Show the form, for the tables that the address names, and the orders so far."""
-        asked = request.query_params
-        return self._page(request, {"tables": asked.get("tables", asked.get("table", ""))})
+        return form_page(self._access, "/orders", self._page, self._give, "give_orders")
 
     def _give(self, request: Request, form: Form) -> Response:
         """Send an order. The page is then asked for again: reloading sends nothing."""
@@ -351,7 +343,9 @@ class OrdersPage:
         return redirect(request, "/orders", done="given")
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        tables = self._feed.current.tables
+        """Show the form, for the tables that the address names, and the orders so far."""
+        asked, tables = request.query_params, self._feed.current.tables
+        form = form or {"tables": asked.get("tables", asked.get("table", ""))}
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
         writes = len(tables) > forms.TICKED_ALONE

@@ -54,7 +54,7 @@ from broker.web import (
 )
 from broker.web.auth import LOOPBACK_NAMES
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, PendingCode, RepeatFilter
+from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, RepeatFilter
 
 WHO: Final = "set_up"
 DECIDES: Final = "admit"
@@ -204,17 +204,15 @@ class PairingPage:
         known = {table.table: table for table in self._feed.current.tables}
         asked = {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
-        chosen = sorted(asked | set(self._without_code(free)[: read_number(form.get("next", ""))]))
+        now = self._clock()
+        waiting = {one.table for one in self._codes.newest(now) if one.state(now) == "open"}
+        without_code = [table for table in free if table not in waiting]
+        chosen = sorted(asked | set(without_code[: read_number(form.get("next", ""))]))
         if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
             raise errors.NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
         if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
             raise errors.TableHasDevice(f"tables that have a device: {', '.join(served)}")
         return chosen
-
-    def _without_code(self, tables: list[int]) -> list[int]:
-        now = self._clock()
-        waiting = {one.table for one in self._codes.newest(now) if one.state(now) == "open"}
-        return [table for table in tables if table not in waiting]
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         now, host = self._clock(), self._host(request)
@@ -236,7 +234,7 @@ class PairingPage:
             "minutes": LASTS_MS // MINUTE_MS,
             "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE_MS)) for one in pending],
-            "qr": lambda one: self._qr(one, host, port),
+            "qr": lambda one: svg.qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint))),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._codes.fingerprint,
             "may_pair": self._may_pair(request),
@@ -252,9 +250,6 @@ class PairingPage:
             return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
         except errors.NothingToPairWith:
             return {"pin": None, "pins": PinsAtTables()}
-
-    def _qr(self, one: PendingCode, host: str, port: int) -> object:
-        return svg.qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint)))
 
     def _host(self, request: Request) -> str:
         """Return the name by which tables ask for the desk: this page's, where it is not this machine's own."""
