@@ -18,8 +18,7 @@ from markupsafe import Markup
 
 from broker.device_faults import DEVICE_FAULT, PART, PART_FAULT
 from broker.i18n import N_, SEAT_NAMES, Message, duration
-from broker.people import AuditEntry, PeopleStoreBroken
-from broker.people.accounts import AuditLog
+from broker.people import AuditEntry, PeopleStoreBroken, accounts
 from broker.scorer import ALERT_CODES, AlertView, TableView
 from broker.scorer.alerts import Concern
 from broker.store import LogHead
@@ -257,7 +256,7 @@ def concern_of_entry(entry: AuditEntry) -> Concern | None:
 class AuditWatch:
     """Reads the audit log as it grows. A context manager, with a thread of its own: the store may make it wait."""
 
-    def __init__(self, audit: AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
+    def __init__(self, audit: accounts.AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
         self._audit, self._tell, self._pause_s = audit, tell, pause_s
         self.head = LogHead()
         """The last entry that was looked at. From any thread."""
