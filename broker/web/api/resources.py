@@ -340,7 +340,8 @@ def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - a type that is made h
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:
-    refusals = {code: _response(text, refusal) for code, text in STATUS_TEXTS.items() if _gives(resource, code)}
+    given = {code: text for code, text in STATUS_TEXTS.items() if code != "404" or resource.parameter}
+    refusals = {code: _response(text, refusal) for code, text in given.items()}
     return {
         "summary": resource.about,
         "operationId": resource.path.replace(":int", "").strip("/").replace("/{", "_").rstrip("}"),
@@ -352,10 +353,6 @@ def _operation(resource: Resource, answer: Document, refusal: Document) -> Docum
         },
         "x-right": resource.right,
     }
-
-
-def _gives(resource: Resource, code: str) -> bool:
-    return code != "404" or bool(resource.parameter)
 
 
 def _response(about: str, schema: Document) -> Document:

@@ -62,7 +62,8 @@ class Login:
             form = await forms.read_form(request, None)
             name, page = form.get("name", "").strip()[:32], form.get("page", "")
             before = await run_in_threadpool(self._access.visitor, request)
-            token = await run_in_threadpool(self._begin, request, name, form.get("password", ""))
+            known = {**browser_of(request), "browser": browser_marks(request)}
+            token = await run_in_threadpool(self._auth.log_in, name, form.get("password", ""), **known)
         except (PeopleError, errors.DeskError) as error:
             return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # this browser's old session would go on unseen
@@ -105,9 +106,6 @@ class Login:
     def _first(self, form: Form, where: str) -> Account:
         token, name, full, password = (form.get(field, "") for field in ("token", "name", "full", "password"))
         return self._auth.welcome(token, name, full, password, where)
-
-    def _begin(self, request: Request, name: str, password: str) -> str:
-        return self._auth.log_in(name, password, **browser_of(request), browser=browser_marks(request))
 
     async def _inside(self, request: Request, token: str, page: str = "/") -> Response:
         answer = redirect(request, page)

@@ -16,7 +16,7 @@ from broker.rules import Penalty, RiichiProfile, Rules, infractions_of
 from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
-from broker.rulings.preview import RulingChanges, StandingChange
+from broker.rulings.preview import RulingChanges
 from broker.rulings.service import RulingService
 from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
 from broker.web import Access, Form, Pagination, account_of, form_handler, forms, render, render_page, visitor_of
@@ -182,7 +182,7 @@ class RulingsPage:
         text = history.RulingWriter(request, self._rulings.event).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
         pagination = Pagination.at(form, len(effects.players))
-        moved = sorted(effects.players, key=_place_alone)
+        moved = sorted(effects.players, key=lambda one: one.imp_before == one.imp_after)
         kept = kept_fields(form)
         if isinstance(draft.decision, Deadline):
             kept["at"] = str(draft.decision.at)  # the minutes count from this preview
@@ -302,10 +302,6 @@ def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
     found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _place_alone(one: StandingChange) -> bool:
-    return one.imp_before == one.imp_after
 
 
 def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
