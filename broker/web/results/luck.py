@@ -87,21 +87,20 @@ class LuckPage:
             for line, stronger in [*zip(lines, ahead, strict=True)][pagination.lines]
             if found
         ]
-        values = {
+        values: dict[str, object] = {
             "found": found,
             "rows": rows,
             "than": than,
             "pagination": pagination,
-            "goals": [(round(100 * goal), found.plays_for(goal)) for goal in GOALS] if found else (),
-            "shares": [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
-            if found
-            else (),
             "most": MOST_PLAYERS,
             "final": snapshot.final,
             "bar": svg.interval_bar,
             "whole": WHOLE,
-            "span": _span(found) if found else WHOLE,
         }
+        if found:
+            values["goals"] = [(round(100 * goal), found.plays_for(goal)) for goal in GOALS]
+            values["shares"] = [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
+            values["span"] = _span(found)
         return render_page(request, "luck.html", N_("Luck and strength"), values=values)
 
 

@@ -370,12 +370,8 @@ def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, filters[name].strip()) for name in RULING_FILTERS if filters.get(name, "").strip()]
 
 
-def _play(line: RulingLine) -> str:
-    return f"{line.place.table}-{line.place.round}"
-
-
 RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
-    "play": lambda line, value: _play(line) == value,
+    "play": lambda line, value: f"{line.place.table}-{line.place.round}" == value,
     "deal": lambda line, value: str(line.place.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),

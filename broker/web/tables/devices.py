@@ -31,7 +31,7 @@ from broker.web import (
     render,
     render_page,
 )
-from broker.web.services import NO_SERVICES, ScorerThread, Services
+from broker.web.services import ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
@@ -83,13 +83,7 @@ class _Seen(NamedTuple):
 class DevicesPage:
     """Answers arbiters."""
 
-    def __init__(
-        self,
-        access: Access,
-        scorer: ScorerThread,
-        auth: Authentication,
-        services: Services = NO_SERVICES,
-    ) -> None:
+    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, services: Services) -> None:
         """`services`: the broker through which the devices are connected, the standby, and the event's folder."""
         self._access, self._scorer, self._auth = access, scorer, auth
         self._broker, self._folder, self._standby = services.broker, services.folder, services.standby
