@@ -90,7 +90,6 @@ class Account:
     full: str
     role: Role
     disabled: bool
-    made_at: int
 
     def may(self, right: Right) -> bool:
         """Return whether this account has a right."""
@@ -226,12 +225,12 @@ class Accounts(AuditedStore):
 
     def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
         """Make an account. Raises BadAccount, AccountTaken, WeakPassword."""
-        account = _checked(name, full, role, self._clock())
+        account = _checked(name, full, role)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
             if sql.execute(_QUERY.where(ACCOUNTS.c.name == name)).first():
                 raise AccountTaken(f"there is an account {name!r} already; names are not used again")
-            row = (name, account.full, account.role, secret, 0, account.made_at)
+            row = (name, account.full, account.role, secret, 0, self._clock())
             sql.execute(insert(ACCOUNTS).values(row))
             self._note(by, "account_added", name, f"{role}: {account.full}")
         return account
@@ -285,7 +284,7 @@ class Accounts(AuditedStore):
         return self.get(name)
 
 
-def _checked(name: str, full: str, role: str, now: int) -> Account:
+def _checked(name: str, full: str, role: str) -> Account:
     known = next((one for one in ROLES if one == role), None)
     if known is None:
         raise BadAccount(f"a role is one of {', '.join(ROLES)}")
@@ -294,17 +293,17 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
     full = " ".join(full.split())
     if not 1 <= len(full) <= LONGEST_FULL or not full.isprintable():
         raise BadAccount(f"a full name has 1 to {LONGEST_FULL} printable characters")
-    return Account(name, full, known, disabled=False, made_at=now)
+    return Account(name, full, known, disabled=False)
 
 
-ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled", "made_at")
+ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled")
 
 _QUERY: Final = select(*(ACCOUNTS.c[name] for name in ACCOUNT_COLUMNS))
 
 
 def _account(row: tuple[Any, ...]) -> Account:
-    name, full, role, disabled, made_at = row
-    return Account(name, full, role, bool(disabled), made_at)
+    name, full, role, disabled = row
+    return Account(name, full, role, bool(disabled))
 
 
 def _update(name: str) -> Update:

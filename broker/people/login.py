@@ -257,8 +257,8 @@ _QUERY: Final = select(
 
 
 def _session(row: tuple[Any, ...]) -> LoginSession:
-    name, full, role, disabled, created, key, made_at, seen_at, agent, address = row
-    account = Account(name, full, role, bool(disabled), created)
+    name, full, role, disabled, key, made_at, seen_at, agent, address = row
+    account = Account(name, full, role, bool(disabled))
     return LoginSession(key, account, made_at, seen_at, agent, address)
 
 

@@ -133,8 +133,6 @@ class WaitingSheet:
     """A play of which one person has keyed the sheet."""
 
     sheet: PaperSheet
-    at: int
-    """Wall clock, ms since 1970 (UTC)."""
     mine: bool
 
 
@@ -230,7 +228,7 @@ class DoubleKeying:
         waiting = [known.kept[0] for known in found if not known.differ]
         return (
             [self._difference(known) for known in found if known.differ],
-            [WaitingSheet(self._sheet(one), one.at, mine=one.whose == account.name) for one in waiting],
+            [WaitingSheet(self._sheet(one), mine=one.whose == account.name) for one in waiting],
         )
 
     def _difference(self, known: Readings) -> KeyingDifference:

@@ -39,7 +39,6 @@ from broker.scorer import TableView, ViewFeed
 from broker.web import (
     Access,
     Form,
-    account_of,
     client_address,
     errors,
     form_handler,
@@ -192,7 +191,7 @@ class PairingPage:
             raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
         tables = self._chosen(form)
         for table in tables:
-            self._codes.open(table, account_of(request).name, self._clock())
+            self._codes.open(table, self._clock())
         note_action(self._auth, request, "pairing_opened", ",".join(map(str, tables)))
         return redirect(request, "/pairing")
 

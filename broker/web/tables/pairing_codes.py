@@ -46,8 +46,6 @@ class PendingCode:
 
     table: int
     code: str = field(repr=False)
-    by: str
-    """Login name of who opened it."""
     until: int
     taken_at: int | None = None
     machine: str = ""
@@ -77,9 +75,9 @@ class PairingCodes:
         self._all: list[PendingCode] = []
         self._misses = auth.Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
 
-    def open(self, table: int, by: str, now: int) -> PendingCode:
+    def open(self, table: int, now: int) -> PendingCode:
         """Draw a code for a table; an earlier one for it that is still open is over."""
-        made = PendingCode(table, new_pairing_code(), by, now + LASTS_MS)
+        made = PendingCode(table, new_pairing_code(), now + LASTS_MS)
         with self._lock:
             self._withdraw(table)
             self._all = [one for one in self._all if now < one.until + KEPT_MS] + [made]
