@@ -85,7 +85,7 @@ def create_app(
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
     feeds, trace = embargo.Feeds(feed), embargo.EmbargoTrace(auth)
-    live = LivePages(feeds.of, access, streams, pace, attends=attends)
+    live = LivePages(feeds, access, streams, pace, attends=attends)
     routes = [
         *_setup_routes(services, access),
         *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
